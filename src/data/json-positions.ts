@@ -11,7 +11,6 @@ import {
 import type { Path, SyntaxCause } from "../problems/index.ts";
 import type { DataSyntaxError } from "./decode.ts";
 import { createLineIndex, positionAt } from "./line-index.ts";
-import { hasManyBrackets } from "./parse-json.ts";
 
 const strict = { disallowComments: true };
 
@@ -98,9 +97,4 @@ export function findRepeatedKeys(
   };
   visit(text, visitor, strict);
   return found;
-}
-
-/** The recoverable part of invalid JSON; `undefined` if it may nest too deep to be walked. */
-export function parseBroken(text: string): unknown {
-  return hasManyBrackets(text) ? undefined : parse(text, undefined, strict);
 }

@@ -12,7 +12,7 @@ export function endOfString(text: string, start: number): number {
 }
 
 /** Whether the text has enough brackets to nest too deep: a fast check that is false for nearly every file. */
-export function hasManyBrackets(text: string): boolean {
+function hasManyBrackets(text: string): boolean {
   let count = 0;
   for (const bracket of ["{", "["]) {
     for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {

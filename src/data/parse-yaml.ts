@@ -28,18 +28,9 @@ export interface YamlData {
   locate(path: Path): { line: number; column: number };
 }
 
-/** Causes by the parser's messages, because its error codes are too coarse for hints. */
-const causes: readonly (readonly [RegExp, SyntaxCause])[] = [
-  [/\btabs? /i, "tab"],
-  [
-    /Nested mappings are not allowed|block (?:sequence|map) may not be used|Implicit keys need/,
-    "nestedMapping",
-  ],
-  [/reserved character|directive indicator/, "reservedCharacter"],
-  [/All mapping items must start/, "indentation"],
-  [/Missing closing .?quote/, "unclosedQuote"],
-  [/must be sufficiently indented and end with/, "unclosedBracket"],
-];
+/** The parser's messages for strings that should be quoted, because its error codes are too coarse for hints. */
+const nestedMapping =
+  /Nested mappings are not allowed|block (?:sequence|map) may not be used|Implicit keys need/;
 
 /** Limit on aliases, which could otherwise expand to an enormous value. */
 const maximumAliases = 100;
@@ -101,7 +92,7 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
   if (error !== undefined) {
     const { message, pos } = error;
     const isExpression = text.startsWith("${{", pos[0] - 1);
-    const cause = isExpression ? "expression" : causes.find(([pattern]) => pattern.test(message))?.[1];
+    const cause = isExpression ? "expression" : nestedMapping.test(message) ? "nestedMapping" : undefined;
     throw fail(`it is not valid YAML (${message})`, pos[0], cause);
   }
   if (second !== undefined) throw fail("it contains several documents", second.range[0]);

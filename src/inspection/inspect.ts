@@ -94,13 +94,12 @@ function findFor(port: DiscoveryPort, subject: unknown, options: InspectionOptio
 
 /**
  * The error for a name without a pack: its package.json is broken, the package is not a pack, the config defines the name,
- * or the pack is not installed. `mayBeTool`: the name may also be that of a tool.
+ * or the pack is not installed.
  */
 export async function missingPack(
   port: DiscoveryPort,
   found: FoundPacks,
   subject: string,
-  { mayBeTool = false } = {},
 ): Promise<TrailblazeError> {
   // Two segments without @ may be a pack with a scope, or an item of a pack without one.
   const isTwofold = !subject.startsWith("@") && subject.includes("/");
@@ -124,10 +123,9 @@ export async function missingPack(
   const inConfig = findInConfig(config, owner);
   if (isTwofold)
     return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });
-  const servers = mayBeTool ? config.servers : [];
   // A package whose name happens to be the typed word may be unrelated.
   const isWord = !asPack.startsWith("@");
-  return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord, servers });
+  return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord });
 }
 
 /** The pack that a name refers to. Throws `TrailblazeError`, `InvalidArguments` for an item. */
@@ -255,6 +253,6 @@ export async function inspectSubject(
   // One segment is the name of a pack, or with a kind the short name of an item.
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   if (namesPack && (kind === undefined || subject.startsWith("@")))
-    throw await missingPack(port, found, subject, { mayBeTool: true });
+    throw await missingPack(port, found, subject);
   return inspectFoundItem(port, found, subject, kind, options);
 }

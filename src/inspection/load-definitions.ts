@@ -70,8 +70,6 @@ export class DefinitionReader {
   readonly #read = new Set<string>();
   /** The definitions in each file, by name. Files with problems are absent. */
   readonly #contents = new Map<string, Readonly<Record<string, unknown>>>();
-  /** The names in combined files that are not declared. */
-  readonly #undeclared = new Map<string, readonly string[]>();
   readonly #texts = new Map<string, SourceText>();
   #confinement: Confinement = "data";
 
@@ -118,8 +116,7 @@ export class DefinitionReader {
       const definitions = this.#contents.get(item.file ?? "");
       if (located === undefined || definitions === undefined) continue;
       if (!Object.hasOwn(definitions, name)) {
-        const undeclared = this.#undeclared.get(item.file ?? "");
-        missing.push(explainMissing(found, located, item.declaration, this.#context, undeclared));
+        missing.push(explainMissing(found, located, item.declaration, this.#context));
         continue;
       }
       const { shape, definition, problems } = checkDefinition(kind, definitions[name], this.#context);
@@ -207,16 +204,9 @@ export class DefinitionReader {
 
   /** Keeps the content of a file; a combined one must have definitions by name. */
   #keep({ source: { file, combined }, place }: WantedFile, value: unknown): Problem[] {
-    const { kind = "tool", item = "" } = place;
-    if (!combined) this.#contents.set(file, { [item]: value });
-    else if (isRecord(value) && !isFunction(value)) {
-      const declared = new Set(this.#found.extension[keyOfKind[kind]].map(({ name }) => name));
-      this.#contents.set(file, value);
-      this.#undeclared.set(
-        file,
-        Object.keys(value).filter((name) => !declared.has(name)),
-      );
-    } else {
+    if (!combined) this.#contents.set(file, { [place.item ?? ""]: value });
+    else if (isRecord(value) && !isFunction(value)) this.#contents.set(file, value);
+    else {
       const found = `expected an object of definitions by item name, found ${describeWritten(value)}`;
       const reason = value === null ? "it is empty" : found;
       return [createProblem("InvalidDefinitionContents", { reason }, place, this.#context)];

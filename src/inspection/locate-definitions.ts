@@ -3,14 +3,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, Extension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
-import {
-  createProblem,
-  type MissingDefinition,
-  type Problem,
-  type ProblemContext,
-  type ProblemPlace,
-} from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
 
 /** A file with one definition, or with definitions by name. */
@@ -38,8 +31,6 @@ export interface LocatedKind {
   isOutside: boolean;
   /** Files of one item each, by the item's name. */
   perItem: FilesByName;
-  /** The names of files that no declaration needs. */
-  undeclared: readonly string[];
   combined: DefinitionFile | undefined;
   /** A file in place of the combined one, of an unknown format. */
   oddCombined: string | undefined;
@@ -134,36 +125,18 @@ export function locateDefinitions(
     const combined = atRoot.known.get(key) ?? [];
     problems.push(...findDuplicates(combined, place, context));
     const perItem = groupByName(fileNames ?? [], folder);
-    const declared = new Set(extension[key].map(({ name }) => name));
-    const undeclared = [...perItem.known.keys()].filter((name) => !declared.has(name));
     const oddCombined = atRoot.unknown.get(key);
-    return { kind, folder, isOutside, perItem, undeclared, combined: combined[0], oddCombined };
+    return { kind, folder, isOutside, perItem, combined: combined[0], oddCombined };
   });
   return { kinds: located, problems };
 }
 
-/** The file or key that was probably meant, and what to rename it to. `keys` are undeclared ones of the combined file. */
-function suggest(
-  name: string,
-  { perItem, undeclared, combined }: LocatedKind,
-  keys: readonly string[],
-): MissingDefinition["meant"] {
-  const [near = ""] = findNearestNames(name, undeclared);
-  const [file] = perItem.known.get(near) ?? [];
-  if (file !== undefined) return { file: file.file, renameTo: `${name}.${file.format}` };
-  const [key] = combined === undefined ? [] : findNearestNames(name, keys);
-  return key === undefined || combined === undefined
-    ? undefined
-    : { file: combined.file, key, renameTo: name };
-}
-
-/** The problem of an item without a definition. `keys` are undeclared ones of the combined file. */
+/** The problem of an item without a definition. */
 export function explainMissing(
   { pack }: FoundPack,
   located: LocatedKind,
   { kind, name, path }: Declaration,
   context: ProblemContext,
-  keys: readonly string[] = [],
 ): Problem {
   const { folder, combined, perItem, oddCombined } = located;
   const place = { pack: pack.name, kind, item: name };
@@ -176,7 +149,6 @@ export function explainMissing(
     name,
     own: `${folder}/${name}.{json,yaml,mjs}`,
     combined: combined?.file ?? `${folder}.{json,yaml,mjs}`,
-    meant: suggest(name, located, keys),
   };
   const file = combined?.file ?? `${folder}/${name}.json`;
   return createProblem("MissingDefinitionFile", args, { ...place, file, path }, context);

@@ -1,7 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
 import { type SyntaxFault, syntaxHints } from "./syntax-hint.ts";
-import { quote } from "./text.ts";
 
 export interface MissingDefinition {
   name: string;
@@ -9,8 +8,6 @@ export interface MissingDefinition {
   own: string;
   /** The file for all items of its kind, or the possible ones. */
   combined: string;
-  /** The file, or the key in a file, that was probably meant, and what to rename it to. */
-  meant?: { file: string; key?: string; renameTo: string } | undefined;
   /** The file is a symbolic link whose target is missing. */
   isDangling?: boolean;
 }
@@ -35,13 +32,7 @@ const fileProblems = {
         hint: "Create its target inside the package, or replace the link with a file.",
       },
     },
-    hint({ name, own, combined, meant }) {
-      if (meant === undefined)
-        return `Create ${quote(own, 200)}, add the key ${quote(name)} to ${quote(combined, 200)}, or remove the declaration.`;
-      const { file, key, renameTo } = meant;
-      const found = key === undefined ? quote(file, 200) : `the key ${quote(key)} in ${quote(file, 200)}`;
-      return `Did you mean ${found}? Rename it to ${quote(renameTo)}.`;
-    },
+    hint: 'Create "{own:200}", add the key "{name}" to "{combined:200}", or remove the declaration.',
   }),
   DuplicateDefinitionFiles: entry({
     message: '"{used}" is used instead of {others:quotes}.',

@@ -71,8 +71,6 @@ export interface PackNotInstalled {
   isWord?: boolean;
   /** What the project's config defines under this name. */
   inConfig?: "server" | "tool" | undefined;
-  /** The servers of the config, one of which may have a tool with this name. */
-  servers?: readonly string[];
   /** The pack was to be removed. */
   isRemoval?: boolean;
   /** The pack is installed, but a session did not look for it. */
@@ -111,7 +109,7 @@ export const operationProblems = {
       },
       isRemoval: { hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs." },
       isWord: {
-        hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs, or `trailblaze search` to search the registry.[ Run `trailblaze tools` to list the tools of {servers:quotes}.]",
+        hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs, or `trailblaze search` to search the registry. Run `trailblaze tools` to list the tools of servers.",
       },
     },
   }),

@@ -1,8 +1,6 @@
 import { entry, entryOf } from "./entry.ts";
 import { quote } from "./text.ts";
 
-const folderOf = (file: string) => file.slice(0, Math.max(0, file.lastIndexOf("/")));
-
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
   UndeclaredDependency: entryOf<{
@@ -38,21 +36,15 @@ export const packageProblems = {
     },
   }),
   /**
-   * `others`: how many more required files of the folder would be missing. `packageName`: the package in whose folder of node_modules
-   * the file is. `isExport`: the pack itself does not need the file.
+   * `packageName`: the package in whose folder of node_modules the file is. `isExport`: the pack itself does not need the file.
    */
   FileNotPublished: entry({
-    message:
-      'The published package would lack "{file}"[ and {others:count} more required file{others:s} in the same folder][, which "{importer}" imports].',
+    message: 'The published package would lack "{file}"[, which "{importer}" imports].',
     hint: 'Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes "{file}".',
     when: {
       isExport: { severity: "warning" },
       packageName: {
         hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
-      },
-      others: {
-        hint: ({ file }: { file: string }) =>
-          `Add ${quote(folderOf(file))} to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes ${quote(file)}.`,
       },
     },
   }),
@@ -111,13 +103,9 @@ export const packageProblems = {
   }),
   InvalidPackageManifest: entry({
     message: 'npm does not publish a package with this `{key}`[ ("{value}")]: {reason}.',
-    hint: 'Set "version" to three numbers, for example "1.0.0".',
     when: {
-      "key=version": {},
-      "key=name": {
-        hint: ({ value }: { value?: string | undefined }) =>
-          `Set "name" to a name such as ${suggestName(value)}.`,
-      },
+      "key=version": { hint: 'Set "version" to three numbers, for example "1.0.0".' },
+      "key=name": { hint: 'Set "name" to lower-case letters, digits and "-", for example "my-tools".' },
     },
   }),
   PrivatePackage: entry({
@@ -126,12 +114,3 @@ export const packageProblems = {
     hint: 'Remove "private" from package.json before you publish the pack.',
   }),
 };
-
-/** The name with every character replaced that npm does not allow, or with an addition if it is reserved. */
-function suggestName(name = ""): string {
-  const [, scope = "", own = ""] = /^(@[^/]+\/)?([\s\S]*)$/.exec(name.trim().toLowerCase()) ?? [];
-  const usable = own.replace(/[^a-z0-9._-]+/g, "-").replace(/^[._-]+|-+$/g, "");
-  if (!/^(?:@[a-z0-9._-]+\/)?$/.test(scope) || usable === "") return quote("my-tools");
-  const suggested = `${scope}${usable}`.slice(0, 214);
-  return quote(suggested === name ? `${name}-tools` : suggested, 214);
-}

@@ -1,13 +1,8 @@
 /** Hints by the cause of a syntax error, as conditions of entries. */
 export const syntaxHints = {
-  "cause=tab": { hint: "Replace the tabs with spaces: YAML does not allow tabs in indentation." },
   "cause=nestedMapping": {
     hint: 'Quote strings that contain ": ", and indent all keys of an object equally.',
   },
-  "cause=reservedCharacter": { hint: "Quote strings that start with @, ` or %." },
-  "cause=indentation": { hint: "Indent all keys of an object equally." },
-  "cause=unclosedQuote": { hint: "Add the missing closing quote." },
-  "cause=unclosedBracket": { hint: "Add the missing closing bracket." },
   "cause=expression": { hint: 'Quote the expression: inside { } and [ ], write "${{ … }}".' },
   "cause=unknownAlias": { hint: "Quote strings that start with *." },
   "cause=mergeKey": { hint: "Write out the keys: an alias can only replace a whole value." },

@@ -133,20 +133,6 @@ function resolveShortName(
   throw notFound(reference, kind, nearest, ownKinds[0] ?? (isBuiltIn ? "tool" : undefined));
 }
 
-/** Callers without types may omit properties, name the pack, or write a kind in the plural. */
-function readContext({
-  from = "user",
-  packs = [],
-  kind,
-  ...rest
-}: Partial<ReferenceContext>): ReferenceContext {
-  if (typeof from !== "string" || from === "user") return { ...rest, from, packs, kind: readKind(kind) };
-  const named = packs.find((pack) => pack.name === from || qualifyPackageName(pack.name) === from);
-  const pack = named && findPack(named.name, { from: "user", packs });
-  if (pack === undefined) throw failure("PackNotInstalled", { name: from, isWord: true }, { pack: from });
-  return { ...rest, from: pack, packs, kind: readKind(kind) };
-}
-
 function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
   if (typeof reference !== "string" || reference.includes("/")) return false;
   return builtIns.includes(reference) || explainInvalidItemName(reference) === undefined;
@@ -160,7 +146,7 @@ function isShortName(reference: string, { builtIns = [] }: ReferenceContext): bo
  * (`ServerNotFound`, `ToolsetNotFound`, `PromptNotFound`) with similar names, `AmbiguousName`.
  */
 export function resolveReference(reference: string, options: ReferenceContext): ResolvedReference {
-  const context = readContext(options ?? {});
+  const context = { ...options, kind: readKind(options.kind) };
   if (isShortName(reference, context)) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
   const { range } = name;

@@ -1,4 +1,4 @@
-import { basename, dirname, join, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
 import { findProject } from "../discovery/project.ts";
@@ -7,15 +7,13 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import {
-  findOwner,
   findPackBySubject,
   findPacksFor,
   type InspectionOptions,
-  missingPack,
+  requirePack,
 } from "../inspection/inspect.ts";
-import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
-import { quoteForShell } from "../problems/text.ts";
-import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/index.ts";
 
 /** A package to validate. */
 export interface Target {
@@ -60,15 +58,6 @@ export async function findTarget(
   const folder = resolve(cwd, target);
   const isProject = target === ".";
   const isFolder = port.exists(join(folder, "package.json"));
-  if (!isProject && !isFolder && isQualifiedName(target) && !port.exists(folder))
-    rejectItem(await findPacksFor(port, target, { cwd, global }), target);
-  const parent = isFolder ? undefined : port.realPath(dirname(folder));
-  if (parent !== undefined && port.describePath(parent, basename(folder)) === "file")
-    throw rejectPart(
-      target,
-      "a file",
-      "Pass the folder of its package.json, or nothing to validate the current project.",
-    );
   if (isProject || isFolder || isPath(target)) {
     // Only "." refers to the enclosing project; other folders must contain the package.
     const project = isProject ? findProject(port, folder) : undefined;
@@ -79,28 +68,12 @@ export async function findTarget(
     return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
   const found = await findPacksFor(port, target, { cwd, global });
-  const named = findPackBySubject(found, target);
-  if (named === undefined) {
-    rejectItem(found, target);
-    if (port.exists(folder)) throw failure("ProjectNotFound", { directory: folder, exists: true });
-    throw await missingPack(port, found, target);
-  }
+  if (findPackBySubject(found, target) === undefined && port.exists(folder))
+    throw failure("ProjectNotFound", { directory: folder, exists: true });
+  const named = await requirePack(port, found, target);
   const { location, origin, name } = named.pack;
   const findContext = async () => found;
   return { location, read: named.manifest, origin, installedAs: name, byName: true, findContext };
-}
-
-const rejectPart = (target: string, what: string, hint: string) =>
-  failure("InvalidArguments", {
-    reason: `${quote(target, 400)} is ${what}, but packs are validated as a whole`,
-    hint,
-  });
-
-/** Throws `InvalidArguments` for the name of an item. */
-function rejectItem(found: FoundPacks, target: string): void {
-  const name = findOwner(found, target)?.pack.qualifiedName;
-  if (name !== undefined)
-    throw rejectPart(target, "an item", `Run: trailblaze validate ${quoteForShell(name)}`);
 }
 
 /**

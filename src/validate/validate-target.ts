@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { DataSyntaxError } from "../data/decode.ts";
-import { isRecord } from "../data/parse-json.ts";
 import { describeFault } from "../discovery/describe-fault.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
@@ -12,7 +11,6 @@ import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/index.ts";
 import { checks } from "./checks/index.ts";
 import { findTarget } from "./find-target.ts";
 import { runChecks } from "./finding.ts";
@@ -40,14 +38,6 @@ export interface DetailedReport {
 export interface ValidationOptions extends InspectionOptions {
   /** Treat warnings as errors. */
   strict?: boolean;
-}
-
-/** The name in a package.json that is not valid JSON, if it can be recovered. */
-async function readLegibleName(text: string): Promise<string | undefined> {
-  const { parseBroken } = await import("../data/json-positions.ts");
-  const value = parseBroken(text);
-  const name = isRecord(value) && typeof value.name === "string" ? value.name : "";
-  return isPackageName(name) ? name : undefined;
 }
 
 /** Whether no finding of a check explains a problem of inspection better. */
@@ -97,8 +87,8 @@ export async function validateTarget(
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
     if (text !== undefined) texts.set("package.json", text);
-    const name = text === undefined ? undefined : await readLegibleName(text);
-    return report(name, null, [describeFault(read, name, { context: "validation", isSource: true })]);
+    const problem = describeFault(read, undefined, { context: "validation", isSource: true });
+    return report(undefined, null, [problem]);
   }
   const { value, text } = read;
   texts.set("package.json", text);

@@ -31,18 +31,6 @@ export const samples: Samples = {
   MissingDefinitionFile: [
     { name: "getIssue", own: "trailblaze/tools/getIssue.{json,yaml}", combined: "trailblaze/tools.json" },
     { name: "getIssue", own: "trailblaze/tools/getIssue.json", combined: "", isDangling: true },
-    {
-      name: "getIssue",
-      own: "trailblaze/tools/getIssue.json",
-      combined: "trailblaze/tools.json",
-      meant: { file: "trailblaze/tools/getissue.json", renameTo: "getIssue.json" },
-    },
-    {
-      name: "getIssue",
-      own: "trailblaze/tools/getIssue.json",
-      combined: "trailblaze/tools.json",
-      meant: { file: "trailblaze/tools.json", key: "getissue", renameTo: "getIssue" },
-    },
   ],
   DuplicateDefinitionFiles: [{ used: "getIssue.json", others: ["getIssue.yaml"] }],
   UnsupportedDefinitionFormat: [{ file: "tools/getIssue.toml", cause: "unknownFormat" }],
@@ -54,8 +42,7 @@ export const samples: Samples = {
   FileNotPublished: [
     { file: "dist/index.js" },
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
-    { file: "dist/index.js", importer: "trailblaze/tools.js", others: 1 },
-    { file: "dist/index.js", others: 2 },
+    { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "node_modules/base/index.js", packageName: "base" },
     { file: "server.json", isExport: true },
   ],
@@ -125,7 +112,7 @@ export const samples: Samples = {
     { name: "@acme/jira", isDeclared: true },
     { name: "acme/jira", nearest: ["@acme/jira"], alternative: "@acme/jira" },
     { name: "jira", isWord: true },
-    { name: "jira", isWord: true, nearest: ["@acme/jira"], servers: ["api", "db"] },
+    { name: "jira", isWord: true, nearest: ["@acme/jira"] },
     { name: "api", inConfig: "server" },
     { name: "api", inConfig: "tool" },
     { name: "api", inConfig: "server", isRemoval: true },

@@ -27,35 +27,6 @@ describe("the hint of MissingDefinitionFile", () => {
     const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
     expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);
   });
-
-  test.each([
-    ["trailblaze/prompts/steep-time.yaml", { renameTo: "steepTime.yaml" }],
-    ["trailblaze/prompts/steep_time.json", { renameTo: "steepTime.json" }],
-    ["trailblaze/prompts/SteepTime.mjs", { renameTo: "steepTime.mjs" }],
-    ["trailblaze/prompts/steepTme.yml", { renameTo: "steepTime.yml" }],
-  ])("the hint suggests renaming %s", async (file, then) => {
-    expect(await findArguments({ [file]: "{}" })).toMatchObject([{ meant: { file, ...then } }]);
-  });
-
-  test("the hint suggests renaming a similar key of the combined file", async () => {
-    const files = { "trailblaze/prompts.yaml": "steep-time: { name: x, content: Hi }\n" };
-    const meant = { file: "trailblaze/prompts.yaml", key: "steep-time", renameTo: "steepTime" };
-    expect(await findArguments(files)).toMatchObject([{ meant }]);
-  });
-
-  test("the hint suggests neither another item's file nor a file of an unknown format", async () => {
-    const files = {
-      "trailblaze/prompts/steepTimes.json": definition,
-      "trailblaze/prompts/steepTime.md": "x",
-    };
-    expect(await findArguments(files, ["steepTime", "steepTimes"])).toEqual([]);
-    const [args] = await findArguments({ "trailblaze/prompts/steepTimes.json": definition }, [
-      "steepTime",
-      "steepTimes",
-    ]);
-    expect(args).toMatchObject({ name: "steepTime" });
-    expect(args).not.toHaveProperty("meant");
-  });
 });
 
 describe("the place of MissingDefinitionFile", () => {

@@ -22,22 +22,6 @@ test("validate accepts build scripts, and the keyword among others", async () =>
   expect(await findCodes({ scripts, keywords: ["mcp", "trailblaze-extension"] })).toEqual([]);
 });
 
-test.each([
-  ["Greeter", "greeter"],
-  ["http", "http-tools"],
-  ["node_modules", "node_modules-tools"],
-  [`@acme/${"x".repeat(300)}`, `@acme/${"x".repeat(208)}`],
-])("the hint for the name %s has a name that npm accepts", async (name, suggested) => {
-  const tree = {
-    extension: { prompts: ["hello"] },
-    files: { "trailblaze/prompts/hello.json": prompt("hello") },
-  };
-  const [refused] = await validateTree({ ...tree, fields: { name } }, ["InvalidPackageManifest"]);
-  expect(refused?.hint).toContain(`"${suggested}"`);
-  const codes = (await validateTree({ ...tree, fields: { name: suggested } })).map(({ code }) => code);
-  expect(codes).not.toContain("InvalidPackageManifest");
-});
-
 test.each(["preinstall", "install", "postinstall"])(
   "LifecycleScript is reported for %s, which runs when the pack is installed",
   async (name) => {
@@ -98,7 +82,7 @@ test("MalformedExtension is not reported for keys of other fields, or for equal 
   expect(problems.filter(({ code }) => code === "MalformedExtension")).toEqual([]);
 });
 
-test.each(["name", "version", "keywords", "dependencies", "engines", "scripts", "files"])(
+test.each(["name", "dependencies", "author"])(
   "MalformedPackageJson is reported where %s is repeated in package.json",
   async (key) => {
     const value = { name: "other", version: "2.0.0", keywords: ["trailblaze-extension"], files: ["x"] };
@@ -118,9 +102,3 @@ test.each(["name", "version", "keywords", "dependencies", "engines", "scripts", 
     expect(ok).toBe(false);
   },
 );
-
-test("a repeated key of package.json that does not matter to packs is not reported", async () => {
-  const lines = '  "trailblaze": {},\n  "author": "a",\n  "author": "b"';
-  const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
-  expect(problems).toEqual([]);
-});

@@ -280,22 +280,3 @@ describe("files that needed modules import", () => {
     expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
   });
 });
-
-describe("many files of one folder", () => {
-  const names = ["one", "two", "three", "four", "five"];
-  const tree = (count: number): PackTree => ({
-    extension: { prompts: names.slice(0, count) },
-    files: Object.fromEntries(names.map((name) => [`trailblaze/prompts/${name}.json`, prompt(name)])),
-    fields: { files: ["lib"] },
-  });
-
-  test("many unpublished files of one folder are one problem, which names the first and counts the others", async () => {
-    const problems = await validateTree(tree(5), codes);
-    const file = "trailblaze/prompts/one.json";
-    expect(problems).toMatchObject([{ file, args: { file, others: 4 } }]);
-  });
-
-  test("a few unpublished files of one folder are separate problems", async () => {
-    expect(await validateTree(tree(3), codes)).toHaveLength(3);
-  });
-});

@@ -207,11 +207,3 @@ test.each([
     },
   ]);
 });
-
-test("a script that is a file of a dependency leads to `package`", async () => {
-  const [found] = await judge({ description: "A desk.", script: "@acme/base/cli.js" });
-  expect(found).toMatchObject({
-    found: "error HandlerNotFound script",
-    args: { hint: "Replace `script` with `package: @acme/base`." },
-  });
-});

@@ -1,8 +1,8 @@
 import { mkdirSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 
 const prompt = {
   "trailblaze/prompts/note.json": { name: "note", description: "A note.", content: "Write." },
@@ -21,7 +21,7 @@ const makeWorkspace = () =>
   });
 
 const validate = async (cwd: string, args: readonly string[], env = {}) =>
-  runCli(["validate", ...args], { cwd, env: { GITHUB_WORKSPACE: undefined, ...env } });
+  runMain(["validate", ...args], { cwd, env: { GITHUB_WORKSPACE: undefined, ...env } });
 const names = (document: { reports: { pack: string; ok: boolean }[] }) =>
   document.reports.map(({ pack, ok }) => [pack, ok]);
 
@@ -55,11 +55,6 @@ describe("several targets", () => {
     expect(names(document)).toEqual([["good", true]]);
     expect(document).toMatchObject({ ok: false, problems: [{ code: "ProjectNotFound" }] });
     expect(exitCode).toBe(1);
-  });
-
-  test("validate rejects several targets if one of them is a file", async () => {
-    const { exitCode } = await validate(makeWorkspace(), ["packages/good", "packages/good/package.json"]);
-    expect(exitCode).toBe(2);
   });
 
   test("validate shows the pack of each problem of several targets", async () => {
@@ -139,20 +134,6 @@ describe("paths in annotations", () => {
       const github = await validate(folder, ["--format", "github"], env);
       expect(marks(github.stdout)).toBe("packages/broken/package.json");
     }
-  });
-
-  test("paths start at the current folder if GITHUB_WORKSPACE is elsewhere", async () => {
-    const folder = join(makeWorkspace(), "packages/broken");
-    const { stdout } = await validate(folder, ["--format", "github"], { GITHUB_WORKSPACE: makeTree({}) });
-    expect(marks(stdout)).toBe("package.json");
-  });
-
-  test("paths of one target in a folder of a repository start at the repository's root", async () => {
-    const cwd = makeWorkspace();
-    mkdirSync(join(cwd, ".git"));
-    const folder = join(cwd, "packages/broken");
-    const github = await validate(folder, ["--format", "github"]);
-    expect(marks(github.stdout)).toBe("packages/broken/package.json");
   });
 
   test("paths of several targets start at the repository's root", async () => {

@@ -21,7 +21,7 @@ type Row = [ending: string, text: string, place: string, args: object, frame: st
 
 describe("data files that cannot be parsed", () => {
   test.each<Row>([
-    ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", { cause: "tab" }, "> 3 | "],
+    ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", {}, "> 3 | "],
     ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
     [
       "yaml",
@@ -131,23 +131,14 @@ describe("package.json files that cannot be parsed", () => {
     return { shown: formatPretty(detailed, style), report: detailed.report };
   };
 
-  test("a syntax error in package.json is shown at its place, with the pack's name if it can be read", async () => {
+  test("a syntax error in package.json is shown at its place", async () => {
     const { shown, report } = await validateText('{\n  "name": "@acme/tea",\n  "trailblaze": {},\n}\n');
     expect(shown).toContain("package.json:3:19\n");
     expect(report.problems[0]?.args).toMatchObject({ cause: "trailingComma" });
     expect(shown).toContain('> 3 |   "trailblaze": {},');
-    expect(shown).toContain("@acme/tea is invalid: 1 error");
-    expect(report.pack).toBe("@acme/tea");
+    expect(shown).toContain("The package is invalid: 1 error");
+    expect(report.pack).toBe(null);
   });
-
-  test.each(['{ "name": "Not A Name", }', "", "[".repeat(5000), '{"name":'])(
-    "the report names no pack if package.json has no readable name: %.20j",
-    async (text) => {
-      const { shown, report } = await validateText(text);
-      expect(shown).toContain("The package is invalid: 1 error");
-      expect(report.pack).toBe(null);
-    },
-  );
 });
 
 test("a problem in a module is shown with its line", async () => {

@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { discoverPacks } from "../../src/discovery/discover-packs.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
+import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { runCli } from "../support/run-cli.ts";
 
 const makeProject = () =>
   makeTree({
@@ -29,7 +29,7 @@ describe("folders without package.json", () => {
   );
 
   test("the command validate exits with 2 for a folder without package.json", async () => {
-    const { stdout, stderr, exitCode } = await runCli(["validate", "./empty"], { cwd: makeProject() });
+    const { stdout, stderr, exitCode } = await runMain(["validate", "./empty"], { cwd: makeProject() });
     expect(stderr).toMatch(/^error ProjectNotFound/);
     expect(stdout).toBe("");
     expect(exitCode).toBe(2);
@@ -52,14 +52,14 @@ describe("folders without package.json", () => {
   test.each(["./no/such/folder", "no/such/folder", "/no/such/folder"])(
     "the command validate exits with 1 if its target does not exist: %s",
     async (target) => {
-      const { stdout, exitCode } = await runCli(["validate", target, "--json"], { cwd: makeProject() });
+      const { stdout, exitCode } = await runMain(["validate", target, "--json"], { cwd: makeProject() });
       expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
       expect(exitCode).toBe(1);
     },
   );
 
   test("the command validate exits with 2 if the folder of --cwd does not exist", async () => {
-    const { stdout, exitCode } = await runCli(["validate", "--cwd", "./nothing", "--json"], {
+    const { stdout, exitCode } = await runMain(["validate", "--cwd", "./nothing", "--json"], {
       cwd: makeProject(),
     });
     expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
@@ -101,43 +101,14 @@ test("a target may be the name of a folder or of an installed pack", async () =>
   expect(await validateExtension("empty-pack", { cwd })).toMatchObject({ pack: "empty-pack" });
 });
 
-describe("targets that are part of a package", () => {
-  const makePacks = () =>
-    makeTree({
-      "package.json": packManifest("app", { dependencies: { "@rosa/tea": "1" } }),
-      "node_modules/@rosa/tea/package.json": packManifest("@rosa/tea", { trailblaze: { tools: ["steep"] } }),
-      "trailblaze/tools/steep.yaml": "name: tea_steep\n",
-    });
-
-  test.each(["rosa/tea/steep", "@rosa/tea/steep"])(
-    "validate rejects the item %s with a hint to validate its pack",
-    async (target) => {
-      await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
-        code: "InvalidArguments",
-        problem: {
-          args: {
-            reason: expect.stringMatching(/\bitem\b/),
-            hint: expect.stringMatching(/\btrailblaze validate rosa\/tea$/),
-          },
-        },
-      });
-    },
-  );
-
-  test.each(["trailblaze/tools/steep.yaml", "./package.json"])(
-    "validate rejects the file %s",
-    async (target) => {
-      await expect(validateExtension(target, { cwd: makePacks() })).rejects.toMatchObject({
-        code: "InvalidArguments",
-        problem: { args: { reason: expect.stringMatching(/\bfile\b/) } },
-      });
-    },
-  );
-
-  test("validating an unknown item rejects with ProjectNotFound", async () => {
-    await expect(validateExtension("rosa/tea/stir", { cwd: makePacks() })).rejects.toMatchObject({
-      code: "ProjectNotFound",
-    });
+test("an item is no target: its pack is", async () => {
+  const cwd = makeTree({
+    "package.json": packManifest("app", { dependencies: { tea: "1" } }),
+    "node_modules/tea/package.json": packManifest("tea", { trailblaze: { tools: ["steep"] } }),
+  });
+  await expect(validateExtension("tea/steep", { cwd })).rejects.toMatchObject({
+    code: "InvalidArguments",
+    problem: { args: { reason: expect.stringMatching(/\bitem\b/), hint: "Pass its pack, tea." } },
   });
 });
 

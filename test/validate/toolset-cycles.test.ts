@@ -59,7 +59,5 @@ test("validate follows a chain of thousands of toolsets without running out of s
   const names = Array.from({ length: last + 1 }, (_, index) => `s${index}`);
   const next = (index: number) => [`s${index === last ? 0 : index + 1}`];
   const found = await findCycles(Object.fromEntries(names.map((name, index) => [name, next(index)])));
-  expect(found).toEqual([
-    expect.stringMatching(/^s5000\.toolsets\.0: s0 → .* → \(\d+ others\) → .* → s5000 → s0$/),
-  ]);
+  expect(found).toEqual([expect.stringMatching(/^s5000\.toolsets\.0: s4981 → .* → s5000 → s0$/)]);
 });

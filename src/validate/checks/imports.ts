@@ -64,7 +64,7 @@ export const hasKey = (value: unknown, name: string): boolean =>
   isRecord(value) && Object.hasOwn(value, name);
 
 /** The package name in a specifier; `undefined` for modules of Node and of Yarn Plug'n'Play, URLs and file paths. */
-export function findPackage(specifier: string): string | undefined {
+function findPackage(specifier: string): string | undefined {
   if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier) || specifier === "pnpapi")
     return undefined;
   return /^(?:@[^/]*\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;

@@ -2,7 +2,7 @@ import { isBuiltin } from "node:module";
 import valid from "semver/functions/valid.js";
 import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
-import { dependencyKeys, installedKeys } from "../../discovery/project.ts";
+import { installedKeys } from "../../discovery/project.ts";
 import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -23,20 +23,12 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
   }
 };
 
-/** Keys of package.json that are relevant for a pack. */
-const manifestKeys = [
-  "trailblaze",
-  ...["name", "version", "description", "type", "private", "engines", "keywords", "scripts", "files"],
-  ...dependencyKeys,
-];
-
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
 export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDevelopment: isSource }) {
   const { text, value } = inspected.manifest;
   if (!hasDuplicateKeys(text, value)) return;
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
-  const isRelevant = (path: Path) =>
-    path[0] === "trailblaze" || (path.length === 1 && manifestKeys.includes(String(path[0])));
+  const isRelevant = (path: Path) => path[0] === "trailblaze" || path.length === 1;
   const reported = new Set<string>();
   for (const { path } of findRepeatedKeys(text, isRelevant)) {
     if (reported.has(JSON.stringify(path))) continue;

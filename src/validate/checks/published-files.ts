@@ -1,15 +1,11 @@
-import { posix } from "node:path";
 import { suggestPackage } from "../../inspection/server-package.ts";
 import { quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
 import { findContainingPackage, type NeededFile } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
-/** From this number of files in one folder, the whole folder is reported. */
-const fewFiles = 4;
-
-function describeFile({ file, item, path, importer }: NeededFile, others: number): Finding {
-  const args = { file, importer, others, packageName: findContainingPackage(file) };
+function describeFile({ file, item, path, importer }: NeededFile): Finding {
+  const args = { file, importer, packageName: findContainingPackage(file) };
   if (path !== undefined) return findInItem(item, "FileNotPublished", args, path);
   const { kind, name } = item.declaration;
   const place = item.base.length > 0 ? { kind } : { kind, item: name };
@@ -31,20 +27,6 @@ function describeProgram(pack: PackUnderTest, { file, item, path = [] }: NeededF
   return findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
 }
 
-/** Files of a folder with many are grouped, but for imported ones, each of which is reported with its importer. */
-function groupByFolder(files: readonly NeededFile[]): NeededFile[][] {
-  const groups = new Map<string, NeededFile[]>();
-  for (const one of files) {
-    const folder = one.importer === undefined && one.file.includes("/") ? posix.dirname(one.file) : one.file;
-    const group = groups.get(folder);
-    if (group === undefined) groups.set(folder, [one]);
-    else group.push(one);
-  }
-  return [...groups.values()].flatMap((group) =>
-    group.length < fewFiles ? group.map((one) => [one]) : [group],
-  );
-}
-
 const exportFiles = ["plugin.json", "mcp.json", ".claude-plugin/plugin.json", "server.json"];
 
 /** The files in the package's folder that `trailblaze export` wrote. They start the package or name the export. */
@@ -60,16 +42,13 @@ function findExportFiles({ port, inspected: { pack } }: PackUnderTest): string[]
 
 /**
  * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
- * their imports. Many files in one folder are one problem. Exports are warnings, because the pack does not need them.
+ * their imports. Exports are warnings, because the pack does not need them.
  */
 export const checkPublishedFiles: Check = async function* (pack) {
   const unpublished = await pack.unpublished();
   const isProgram = ({ file, item, path }: NeededFile) =>
     item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
-  for (const one of unpublished.filter(isProgram)) yield describeProgram(pack, one);
-  for (const [first, ...others] of groupByFolder(unpublished.filter((one) => !isProgram(one)))) {
-    if (first !== undefined) yield describeFile(first, others.length);
-  }
+  for (const one of unpublished) yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
   for (const file of await pack.findLeftOut(findExportFiles(pack)))
     yield findInFile(file, "FileNotPublished", { file, isExport: true });
 };

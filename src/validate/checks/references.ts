@@ -4,7 +4,7 @@ import { managerIn } from "../../discovery/project-manager.ts";
 import { findReferences, type WrittenReference } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
-import { failure, listOf, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import {
   explainInvalidItemName,
   findNearestNames,
@@ -12,21 +12,6 @@ import {
   resolveReference,
 } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-
-/** The kinds of items that each shape can list. */
-const listedKinds: Readonly<Record<string, readonly Kind[]>> = {
-  composedServer: ["tool", "toolset", "prompt", "resource"],
-  toolsetList: ["tool", "toolset"],
-};
-
-function hintForOtherKind({ shape }: InspectedItem, otherKind: Kind): string | undefined {
-  const kindsHere = listedKinds[shape ?? ""];
-  if (kindsHere === undefined) return undefined;
-  const lists = kindsHere.map((kind) => `\`${keyOfKind[kind]}\``);
-  return kindsHere.includes(otherKind)
-    ? `Move it to \`${keyOfKind[otherKind]}\`.`
-    : `Only ${listOf(lists, "and")} can be listed here.`;
-}
 
 /** Finds bundles that a server lists more than once: it would not start. And toolsets in documents, which only serve bundles. */
 export const checkBundles: Check = function* (pack) {
@@ -83,16 +68,13 @@ export const checkReferences: Check = async function* (pack) {
     return failures.get(key);
   };
 
-  /** A short name that the pack does not declare may be a built-in. Suggests own tools first, then those of other packs. */
+  /** A short name that the pack does not declare may be a built-in. */
   const describeBuiltIn = (item: InspectedItem, { reference, path }: WrittenReference) => {
     const isAdvertised = ({ shape, definition }: InspectedItem) =>
       shape === "tool" && definition?.name === reference;
     const advertises = items.find(isAdvertised)?.declaration.name;
     const names = extension.tools.map((tool) => tool.name);
-    const others = packs.flatMap(({ tools }) => tools.filter((tool) => tool.name === reference));
-    const similar = new Set(others.map(({ qualifiedName }) => qualifiedName));
-    const nearest =
-      advertises === undefined ? [...findNearestNames(reference, names), ...similar] : [advertises];
+    const nearest = advertises === undefined ? findNearestNames(reference, names) : [advertises];
     return findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
   };
 
@@ -120,7 +102,7 @@ export const checkReferences: Check = async function* (pack) {
       others.find((one) => own.has(`${one} ${reference}`)) ??
       (builtIns.includes(reference) ? "tool" : undefined) ??
       others.find((one) => reference.includes("/") && findFailure(reference, one) === undefined);
-    if (otherKind !== undefined) hint = hintForOtherKind(item, otherKind);
+    if (otherKind !== undefined) hint = `Move it to \`${keyOfKind[otherKind]}\`.`;
     return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
   };
 
@@ -136,14 +118,8 @@ export const checkReferences: Check = async function* (pack) {
   }
 };
 
-/** Limit on the names of a cycle in a message; longer cycles are abbreviated. */
+/** Limit on the names of a cycle in a message, which ends with the last ones. */
 const longestWay = 20;
-
-function abbreviate(names: readonly string[]): readonly string[] {
-  const others = names.length - longestWay;
-  const half = longestWay / 2;
-  return others <= 0 ? names : [...names.slice(0, half), `(${others} others)`, ...names.slice(-half)];
-}
 
 /** Reports each reference of the pack's own toolsets that closes a cycle. Does not recurse, because chains may be long. */
 export const checkToolsetCycles: Check = function* (pack) {
@@ -161,7 +137,7 @@ export const checkToolsetCycles: Check = function* (pack) {
         done.add(item);
       } else if (left.has(next.toolset)) {
         const cycle = way.slice(way.indexOf(next.toolset)).map(({ declaration }) => declaration.name);
-        const args = { cycle: [...abbreviate(cycle), next.toolset.declaration.name] };
+        const args = { cycle: [...cycle.slice(-longestWay), next.toolset.declaration.name] };
         yield findInItem(item, "ReferenceCycle", args, next.path);
       } else if (!done.has(next.toolset)) {
         way.push(next.toolset);

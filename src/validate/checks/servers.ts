@@ -9,7 +9,7 @@ import { hintForMissing } from "../modules/loadable.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 import { backslashReason } from "./handlers.ts";
-import { findPackage, hasKey } from "./imports.ts";
+import { hasKey } from "./imports.ts";
 
 /** Launchers, interpreters and container tools that servers commonly use. Validation does not look for them. */
 const knownPrograms =
@@ -22,8 +22,6 @@ const codeOption = /^(?:-[a-z]*[cep]|--eval|--print|-command|\/c)$/i;
 
 /** `${NAME}`, `${NAME:-default}` and similar references of clients, such as `${env:NAME}`. `$${` is none. */
 const variable = /(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(:[^{}]*)?\}/;
-/** Variables that editors define. */
-const editorVariable = /^(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)$/;
 
 /** The name of a program without its folders and its Windows extension. */
 const programName = (command: string) =>
@@ -31,10 +29,6 @@ const programName = (command: string) =>
     .replace(/^.*[/\\]/, "")
     .replace(/\.(?:exe|cmd|bat|ps1)$/i, "")
     .toLowerCase();
-
-/** Splits a command line at white space outside of quotes. */
-const splitCommand = (command: string): string[] =>
-  (command.match(/"[^"]*"|'[^']*'|\S+/g) ?? []).map((word) => word.replace(/^(["'])(.*)\1$/, "$2"));
 
 /** The subprocess servers of a pack with their definitions. */
 function* findServers({ inspected }: PackUnderTest) {
@@ -54,7 +48,7 @@ export const checkServerCommands: Check = function* (pack) {
       continue;
     const refuse = (reason: string, hint: string) =>
       findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
-    const [program = "", ...words] = splitCommand(command);
+    const [program = "", ...words] = command.trim().split(/\s+/);
     if (/\s/.test(command) && !/[/\\]/.test(program)) {
       const list = [...words, ...(Array.isArray(args) ? args.map(String) : [])].map((one) => quote(one, 80));
       yield refuse(
@@ -105,7 +99,8 @@ export const checkVariables: Check = function* (pack) {
     for (const [written, path] of findExpandable(definition)) {
       const [found, name] = (typeof written === "string" && variable.exec(written)) || [];
       if (found === undefined || name === undefined) continue;
-      const isOfHost = !/^\$\{(?!env:)\w+:(?!-)/.test(found) && !editorVariable.test(name);
+      // Others are those of editors: `${input:token}`, `${workspaceFolder}`.
+      const isOfHost = /^\$\{(?:env:)?[A-Z_\d]+(?::-[^}]*)?\}$/.test(found);
       const args = { variable: found, name: isOfHost ? name : undefined };
       yield findInItem(item, "UnexpandedVariable", args, path);
     }
@@ -119,10 +114,6 @@ function explainMismatch(pack: PackUnderTest, { written, location, wanted, path,
       : `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
   const meant = kind === "absent" ? hintForMissing(pack.files, location) : undefined;
   if (meant !== undefined) return { reason, hint: meant };
-  // A file of a dependency, as an import would name it.
-  const owner = path[0] === "script" ? findPackage(location) : undefined;
-  if (owner !== undefined && pack.dependencies().has(owner))
-    return { reason, hint: suggestPackage(owner, undefined, "script") };
   const hasArguments = path[0] === "command" && /\s/.test(written);
   return { reason, hint: hasArguments ? "Put arguments into `args`." : undefined };
 }
