@@ -10,16 +10,23 @@ export function findHome(): string | undefined {
   }
 }
 
-/** The user's folder for application state, by the conventions of the system; `undefined` if it is unknown. */
-export function findStateDirectory(
+const folders = {
+  state: { darwin: "Library/Application Support", variable: "XDG_STATE_HOME", other: ".local/state" },
+  cache: { darwin: "Library/Caches", variable: "XDG_CACHE_HOME", other: ".cache" },
+};
+
+/** The user's folder for the state or the cache of applications, by the conventions of the system; `undefined` if it is unknown. */
+export function findUserFolder(
+  kind: keyof typeof folders,
   platform: NodeJS.Platform = process.platform,
   environment: Readonly<Record<string, string | undefined>> = process.env,
   home: string | undefined = findHome(),
 ): string | undefined {
-  const inHome = (...path: string[]) => (home === undefined || home === "" ? undefined : join(home, ...path));
-  if (platform === "win32") return environment.LOCALAPPDATA || inHome("AppData", "Local");
-  if (platform === "darwin") return inHome("Library", "Application Support");
-  const { XDG_STATE_HOME } = environment;
+  const { darwin, variable, other } = folders[kind];
+  const inHome = (path: string) => (home === undefined || home === "" ? undefined : join(home, path));
+  if (platform === "win32") return environment.LOCALAPPDATA || inHome("AppData/Local");
+  if (platform === "darwin") return inHome(darwin);
+  const folder = environment[variable];
   // XDG requires relative paths to be ignored.
-  return XDG_STATE_HOME && isAbsolute(XDG_STATE_HOME) ? XDG_STATE_HOME : inHome(".local", "state");
+  return folder && isAbsolute(folder) ? folder : inHome(other);
 }

@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
-import type { Declaration, Extension } from "../extension-schema/index.ts";
+import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
@@ -80,20 +80,6 @@ function normalizeRoot(root: string): string | undefined {
 }
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
-
-/** Returns a function that tells whether a path inside a package may define declared items. Pure. */
-export function createDefinitionFilter(extension: Extension): (path: string) => boolean {
-  const root = normalizeRoot(extension.root) ?? "..";
-  const bases = kinds.flatMap((kind) => {
-    const combined = joinPath(root, keyOfKind[kind]);
-    return [combined, ...extension[keyOfKind[kind]].map(({ name }) => `${combined}/${name}`)];
-  });
-  const known = new Set(bases);
-  return (path) => {
-    const { base, suffix } = splitFileName(path);
-    return isFormat(suffix) && known.has(base);
-  };
-}
 
 /** Lists the definition files of a pack, and the problems that concern no single item. Opens no file. */
 export function locateDefinitions(

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
 import type { LockOptions } from "../files/file-lock.ts";
-import { findHome as findOwnHome, findStateDirectory } from "../files/user-folders.ts";
+import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
 import type { Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
@@ -57,7 +57,7 @@ export interface InstallResult
 /** The folder of backups. Without a home folder, it is one that does not exist, so that --file still works. */
 function backupFolder(): string {
   const { platform, environment, home } = readHost();
-  const state = findStateDirectory(platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
+  const state = findUserFolder("state", platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
   return join(state, "trailblaze/backups");
 }
 

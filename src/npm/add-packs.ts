@@ -19,7 +19,7 @@ import {
 import { rebuildCommand } from "./managers/package-manager.ts";
 import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import { type PackPreview, type PreviewedPack, type PreviewOptions, previewPacks } from "./preview-packs.ts";
-import { findDifference } from "./registry/fetch-package.ts";
+import { digestFiles } from "./registry/fetch-package.ts";
 
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
@@ -77,7 +77,8 @@ function compare(
   if (serverBins === undefined && (found === undefined || found.pack.packageName !== undefined))
     return `${name} was not installed as a pack`;
   if (read.value.version !== pack.version) return describeVersion(name, read.value.version, pack);
-  const file = findDifference(location, files);
+  const installed = digestFiles(location);
+  const file = [...files.keys(), ...installed.keys()].find((path) => files.get(path) !== installed.get(path));
   return file && `the contents of ${name} differ from the preview, first in ${file}`;
 }
 

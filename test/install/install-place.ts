@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { vi } from "vitest";
 import type { LockOptions } from "../../src/files/file-lock.ts";
-import { findStateDirectory } from "../../src/files/user-folders.ts";
+import { findUserFolder } from "../../src/files/user-folders.ts";
 import { clients } from "../../src/install/clients/index.ts";
 import type { InstallOptions } from "../../src/install/install-request.ts";
 import { listClients } from "../../src/install/list-clients.ts";
@@ -87,7 +87,7 @@ export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
     environment,
     settings,
     get stateFolder() {
-      return join(findStateDirectory(process.platform, environment, home) ?? "", "trailblaze");
+      return join(findUserFolder("state", process.platform, environment, home) ?? "", "trailblaze");
     },
     planInstall(client: string, server: string | null, options: InstallOptions = {}) {
       enter();

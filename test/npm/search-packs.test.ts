@@ -123,27 +123,6 @@ describe("a search", () => {
   });
 });
 
-describe("a proxy that cannot be used", () => {
-  test.each([
-    [
-      "https-proxy=${TRAILBLAZE_TEST_UNSET}",
-      "`https-proxy` of npm's configuration needs the environment variable TRAILBLAZE_TEST_UNSET, which is not set",
-    ],
-    [
-      "proxy=http://${TRAILBLAZE_TEST_UNSET}:8080",
-      "`proxy` of npm's configuration needs the environment variable TRAILBLAZE_TEST_UNSET, which is not set",
-    ],
-    ["proxy=user:s3cret@[", "`proxy` of npm's configuration is not the URL of a proxy"],
-    ["proxy=ftp://user:s3cret@p.example", "`proxy` of npm's configuration is not the URL of a proxy"],
-  ])("is named by its key and variable, not by its address: %s", async (line, reason) => {
-    const { registry, cwd } = await setUp({ manifests: packs }, [line]);
-    await expect(searchPacks("", { cwd })).rejects.toMatchObject({
-      problem: { code: "RegistryUnavailable", args: { reason: `cannot be reached: ${reason}` } },
-    });
-    expect(registry.paths()).toEqual([]);
-  });
-});
-
 describe("search result pages", () => {
   const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
   const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync, write
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { findStateDirectory } from "../../src/files/user-folders.ts";
+import { findUserFolder } from "../../src/files/user-folders.ts";
 import { openLogFolder } from "../../src/session/log-files.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -54,10 +54,10 @@ test("if the default log folder cannot be created, logs go to a private temporar
 });
 
 test("a log folder relative to the current folder is ignored", () => {
-  expect(findStateDirectory("linux", { XDG_STATE_HOME: "state" }, "/home/ada")).toBe(
+  expect(findUserFolder("state", "linux", { XDG_STATE_HOME: "state" }, "/home/ada")).toBe(
     "/home/ada/.local/state",
   );
-  expect(findStateDirectory("linux", { XDG_STATE_HOME: "/state" }, "")).toBe("/state");
-  expect(findStateDirectory("linux", {}, "")).toBeUndefined();
-  expect(findStateDirectory("darwin", {}, "")).toBeUndefined();
+  expect(findUserFolder("state", "linux", { XDG_STATE_HOME: "/state" }, "")).toBe("/state");
+  expect(findUserFolder("state", "linux", {}, "")).toBeUndefined();
+  expect(findUserFolder("state", "darwin", {}, "")).toBeUndefined();
 });

@@ -4,7 +4,6 @@ import { type RemoteSearch, searchPacks } from "../../remote.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { countItems, formatTable } from "../layout.ts";
 import { remoteOptions } from "../options.ts";
-import { output } from "../output.ts";
 
 export const command: Command = {
   summary: "Search the npm registry for packs",
@@ -24,19 +23,7 @@ async function searchFor(text: string, { options, cwd }: CommandInput): Promise<
   const { refresh = false, offline = false } = options;
   if (refresh && offline)
     throw failure("InvalidArguments", { reason: "--refresh and --offline cannot be combined" });
-  const isTerminal = output.stderrIsTerminal();
-  let noted = 0;
-  const found = await searchPacks(text, {
-    cwd,
-    refresh: refresh === true,
-    offline: offline === true,
-    // One line for every 50 packages: rewriting one line would leave its last state before the answer.
-    onProgress({ read, of }) {
-      if (!isTerminal || read < noted + 50) return;
-      noted = read;
-      output.note(`Checked ${read} of ${of} packages`);
-    },
-  });
+  const found = await searchPacks(text, { cwd, refresh: refresh === true, offline: offline === true });
   const { problems } = found;
   return { json: found, formatText: (style) => formatRemotePacks(found, style), problems };
 }

@@ -14,7 +14,7 @@ import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { errorCode } from "../../files/file-errors.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { findStateDirectory } from "../../files/user-folders.ts";
+import { findUserFolder } from "../../files/user-folders.ts";
 import { makeFolders, writeBeside } from "../../files/write-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
@@ -133,14 +133,8 @@ function restoreFile({ path, bytes, mode }: SavedFile): void {
   else if (!readFile(path)?.equals(bytes)) writeBeside(path, bytes, { mode }).commit();
 }
 
-const codeOfFailure = /\b(?:npm (?:error|ERR!) code (\w+)|(ERR_PNPM_\w+))/;
-
-function describeEnd(manager: string, { exitCode, reason, tail }: ManagerEnd): string {
-  if (exitCode === null) return `${manager} did not finish: ${reason}`;
-  const [, ofNpm, ofPnpm] = codeOfFailure.exec(tail) ?? [];
-  const code = ofNpm ?? ofPnpm;
-  return `${manager} exited with code ${exitCode}${code === undefined ? "" : ` (${code})`}`;
-}
+const describeEnd = (manager: string, { exitCode, reason }: ManagerEnd) =>
+  exitCode === null ? `${manager} did not finish: ${reason}` : `${manager} exited with code ${exitCode}`;
 
 const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;
 
@@ -155,14 +149,12 @@ function redact(text: string, { directory, workspaceRoot = directory }: Changeab
   return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
 }
 
-const mostLines = 20;
-
-/** The last relevant lines of a package manager's output, redacted. */
-function lastLines(tail: string, project: ChangeableProject): string[] {
-  const noise = /^\s*$|A complete log of this run|\bat .*:\d+:\d+\)?$|^info Visit/;
-  const lines = redact(tail, project).split(/\r?\n/);
-  return lines.filter((line) => !noise.test(line)).slice(-mostLines);
-}
+/** The last lines of a package manager's output, redacted. */
+const lastLines = (tail: string, project: ChangeableProject): string[] =>
+  redact(tail, project)
+    .split(/\r?\n/)
+    .filter((line) => line.trim() !== "")
+    .slice(-20);
 
 /** Locks a project against changes by other processes of this user. Throws `InstallFailed` if waiting takes too long. */
 async function lockProject(
@@ -170,7 +162,7 @@ async function lockProject(
   what: string,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
 ): Promise<() => void> {
-  const state = findStateDirectory();
+  const state = findUserFolder("state");
   if (state === undefined) return () => {};
   const folder = join(state, "trailblaze", "locks");
   const file = join(folder, `project-${createHash("sha256").update(workspaceRoot).digest("hex")}`);

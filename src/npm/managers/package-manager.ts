@@ -3,7 +3,6 @@ import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import { ownersOf } from "../../qualified-names/reserved-commands.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
 
@@ -57,14 +56,8 @@ function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): M
   return /\.[cm]?js$/.test(real) ? throughNode(real) : { command: path, args: [] };
 }
 
-/** Matches node_modules/.bin folders, which npx adds to the PATH. */
+/** Whether a folder has the commands of packages, any of which may have the name of a package manager. npx adds it to the PATH. */
 const isBinFolder = (folder: string) => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
-
-/** Whether a command in such a folder links to the package manager instead of an unrelated package. */
-function isGenuine(folder: string, name: ManagerName): boolean {
-  const path = realpathSync(join(folder, name)).replaceAll("\\", "/");
-  return ownersOf(name).some((owner) => path.includes(`/node_modules/${owner}/`));
-}
 
 /** Finds a package manager on the PATH, and npm also next to Node. */
 export function findManagerProgram(
@@ -74,8 +67,8 @@ export function findManagerProgram(
   execPath: string = process.execPath,
 ): ManagerProgram | undefined {
   for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
-    const found = folder === "" ? undefined : findIn(folder, name, platform);
-    if (found !== undefined && (!isBinFolder(folder) || isGenuine(folder, name))) return found;
+    const found = folder === "" || isBinFolder(folder) ? undefined : findIn(folder, name, platform);
+    if (found !== undefined) return found;
   }
   if (name !== "npm") return undefined;
   const beside = dirname(execPath);

@@ -10,9 +10,8 @@ import {
   statSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix, relative, sep } from "node:path";
-import { list, type ReadEntry, Unpack } from "tar";
-import { maximumFileBytes } from "../../files/inspection-port.ts";
+import { join, relative, sep } from "node:path";
+import { type ReadEntry, Unpack } from "tar";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { findManagerProgram, runManager } from "../managers/package-manager.ts";
@@ -21,24 +20,15 @@ import { usualRetries } from "./fetch-options.ts";
 import { explainFailure, type RegistryClient } from "./registry-client.ts";
 
 /** Limit on the size of a tarball, and on that of its unpacked contents. */
-const limits = { packed: 256 << 20, unpacked: 1 << 30 };
-
-const invalid = "its tarball is not a valid package";
+const limits = { packed: 256 << 20, unpacked: 500 << 20 };
 
 export const createFailure = (spec: RegistrySpec, reason: string) =>
   failure("InstallFailed", { what: `add ${spec.text}`, reason });
 
-/** A package of a registry. */
+/** A package of a registry, with its files but for links and devices. */
 export interface FetchedPackage {
   /** Absolute. */
   folder: string;
-  /**
-   * Unpacks selected files to the folder. Paths begin below the top folder of the tarball. Skips links, devices, paths
-   * outside the package, and files above 1 MiB, because definitions cannot be that large.
-   */
-  unpack(isWanted: (path: string) => boolean): Promise<void>;
-  /** Reads the digest of each file of the tarball, by its path. */
-  digest(): Promise<ReadonlyMap<string, string>>;
   remove(): void;
 }
 
@@ -54,42 +44,17 @@ export interface FetchContext {
 /** Whether a file of a package is a package manager's own: npm renames lists of ignored files. */
 const isOfManager = (path: string) => /(?:^|\/)\.(?:git|npm)ignore$|^node_modules\//.test(path);
 
-/** Hashes a file without carriage returns, because npm changes the line breaks of commands. */
-function createDigest() {
-  const hash = createHash("sha256");
-  return {
-    add: (chunk: Buffer) => hash.update(chunk.toString("latin1").replaceAll("\r", ""), "latin1"),
-    end: () => hash.digest("hex"),
-  };
-}
-
-async function digestTarball(file: string): Promise<Map<string, string>> {
+/** The digest of each file of a package by its path, without carriage returns: npm changes the line breaks of commands. */
+export function digestFiles(folder: string): Map<string, string> {
   const digests = new Map<string, string>();
-  await list({
-    file,
-    onReadEntry(entry) {
-      const path = posix.normalize(entry.path.replace(/^[^/]*\//, ""));
-      if (!/File$/.test(entry.type) || isOfManager(path)) return;
-      const digest = createDigest();
-      entry.on("data", digest.add).on("end", () => digests.set(path, digest.end()));
-    },
-  });
-  return digests;
-}
-
-/** Names an installed file that differs from those of the tarball, or that only one of them has; `undefined` if none does. */
-export function findDifference(folder: string, files: ReadonlyMap<string, string>): string | undefined {
-  const rest = new Set(files.keys());
   for (const entry of readdirSync(folder, { recursive: true, withFileTypes: true })) {
     const file = join(entry.parentPath, entry.name);
     const path = relative(folder, file).replaceAll(sep, "/");
     if (entry.isDirectory() || isOfManager(path)) continue;
-    const digest = createDigest();
-    if (entry.isFile()) digest.add(readFileSync(file));
-    if (!entry.isFile() || files.get(path) !== digest.end()) return path;
-    rest.delete(path);
+    const text = entry.isFile() ? readFileSync(file, "latin1").replaceAll("\r", "") : "not a file";
+    digests.set(path, createHash("sha256").update(text, "latin1").digest("hex"));
   }
-  return [...rest][0];
+  return digests;
 }
 
 /** Lets npm download the package that it would install, and verify its integrity, without running its scripts. */
@@ -98,12 +63,9 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
   const npm = findManagerProgram("npm");
   if (npm === undefined) throw createFailure(spec, "npm, which downloads packages, is not on the PATH");
   const retries = [...usualRetries].filter(([key]) => !configuration.has(key));
-  const settings = [
-    "--ignore-scripts",
-    "--loglevel=error",
-    ...retries.map(([key, value]) => `--${key}=${value}`),
-  ];
-  const args = ["pack", spec.text, `--pack-destination=${folder}`, ...settings];
+  const settings = retries.map(([key, value]) => `--${key}=${value}`);
+  const to = `--pack-destination=${folder}`;
+  const args = ["pack", spec.text, to, "--ignore-scripts", "--loglevel=error", ...settings];
   const timeout = AbortSignal.timeout(timeoutMs);
   const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
   const end = await runManager(npm, { cwd, args, timeoutMs: 2 * timeoutMs, signal: ending });
@@ -111,54 +73,50 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
   if (signal?.aborted) throw createFailure(spec, "it was interrupted");
   const registry = client.show(client.registryOf(spec.name));
   const code = timeout.aborted ? "ETIMEDOUT" : /npm (?:error|ERR!) code (\w+)/.exec(end.tail)?.[1];
-  if (code === undefined) throw createFailure(spec, `npm pack failed${end.reason ? `: ${end.reason}` : ""}`);
-  if (code === "E404") throw createFailure(spec, `the registry ${registry} has no such package`);
-  if (code === "ETARGET" || code === "ENOVERSIONS")
-    throw createFailure(spec, "the registry has no such version");
-  if (code === "EINTEGRITY")
-    throw createFailure(spec, "its tarball does not match the integrity hash in the registry");
-  // npm lists what is in the package.
-  if (/^(?:TAR|Z)_/.test(code)) throw createFailure(spec, invalid);
-  throw failure("RegistryUnavailable", { registry, reason: explainFailure(code) });
+  const reasons: [codes: RegExp, reason: string][] = [
+    [/^undefined$/, `npm pack failed${end.reason ? `: ${end.reason}` : ""}`],
+    [/^E404$/, `the registry ${registry} has no such package`],
+    [/^(?:ETARGET|ENOVERSIONS)$/, "the registry has no such version"],
+    [/^EINTEGRITY$/, "its tarball does not match the integrity hash in the registry"],
+    // npm lists what is in the package.
+    [/^(?:TAR|Z)_/, "its tarball is not a valid package"],
+  ];
+  const [, reason] = reasons.find(([codes]) => codes.test(String(code))) ?? [];
+  if (reason !== undefined) throw createFailure(spec, reason);
+  throw failure("RegistryUnavailable", { registry, reason: explainFailure(String(code)) });
+}
+
+/** Unpacks the files of a tarball that are in the package. */
+async function unpack(tarball: string, cwd: string, { signal }: FetchContext, spec: RegistrySpec) {
+  let size = 0;
+  const target: Unpack = new Unpack({
+    cwd,
+    strip: 1,
+    filter(_path, entry) {
+      // Headers count: a tarball may consist of them.
+      size += 512 + (entry.size ?? 0);
+      if (size > limits.unpacked) target.abort(new Error("too large"));
+      return "type" in entry && /File$/.test((entry as ReadEntry).type);
+    },
+  });
+  const source = createReadStream(tarball).on("error", (error) => target.abort(error));
+  source.pipe(target as unknown as NodeJS.WritableStream);
+  try {
+    await once(target, "close", { signal });
+  } catch {
+    if (signal?.aborted) throw createFailure(spec, "it was interrupted");
+    const limit = `its tarball exceeds the limit of ${formatSize(limits.unpacked)} when unpacked`;
+    throw createFailure(spec, size > limits.unpacked ? limit : "its tarball is not a valid package");
+  } finally {
+    source.destroy();
+  }
 }
 
 /** Fetches a package to a temporary folder. Throws `TrailblazeError`: `InstallFailed`, `RegistryUnavailable`. */
 export async function fetchPackage(context: FetchContext, spec: RegistrySpec): Promise<FetchedPackage> {
-  const { signal } = context;
   const temporary = mkdtempSync(join(tmpdir(), "trailblaze-pack-"));
   const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   const folder = join(temporary, "package");
-
-  async function unpack(tarball: string, isWanted: (path: string) => boolean): Promise<void> {
-    let size = 0;
-    const target: Unpack = new Unpack({
-      cwd: folder,
-      strip: 1,
-      filter(path, entry) {
-        // Headers count: a tarball may consist of them.
-        size += 512 + (entry.size ?? 0);
-        if (size > limits.unpacked) target.abort(new Error("too large"));
-        const isFile = "type" in entry && /File$/.test((entry as ReadEntry).type);
-        return isFile && (entry.size ?? 0) <= maximumFileBytes && isWanted(path.replace(/^[^/]*\//, ""));
-      },
-    });
-    const source = createReadStream(tarball).on("error", (error) => target.abort(error));
-    source.pipe(target as unknown as NodeJS.WritableStream);
-    try {
-      await once(target, "close", { signal });
-    } catch {
-      if (signal?.aborted) throw createFailure(spec, "it was interrupted");
-      if (size > limits.unpacked)
-        throw createFailure(
-          spec,
-          `its tarball exceeds the limit of ${formatSize(limits.unpacked)} when unpacked`,
-        );
-      throw createFailure(spec, invalid);
-    } finally {
-      source.destroy();
-    }
-  }
-
   try {
     await download(context, spec, temporary);
     const [name = ""] = readdirSync(temporary);
@@ -166,8 +124,8 @@ export async function fetchPackage(context: FetchContext, spec: RegistrySpec): P
     if (statSync(tarball).size > limits.packed)
       throw createFailure(spec, `its tarball exceeds the limit of ${formatSize(limits.packed)}`);
     mkdirSync(folder);
-    const digest = () => digestTarball(tarball);
-    return { folder, unpack: (isWanted) => unpack(tarball, isWanted), digest, remove };
+    await unpack(tarball, folder, context, spec);
+    return { folder, remove };
   } catch (error) {
     remove();
     throw error;

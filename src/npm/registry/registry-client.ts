@@ -1,12 +1,12 @@
 import { accessSync, constants, mkdirSync } from "node:fs";
 import type { ClientRequest, IncomingMessage } from "node:http";
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { getAgent } from "@npmcli/agent";
 import fetch from "npm-registry-fetch";
 import { DataSyntaxError } from "../../data/decode.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
-import { findHome } from "../../files/user-folders.ts";
+import { findUserFolder } from "../../files/user-folders.ts";
 import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
 
 const own = (value: unknown, key: string): unknown =>
@@ -68,7 +68,6 @@ interface Failure {
 
 const failed = (reason: string, isDown = false): Failure => ({ state: "failed", reason, isDown });
 
-const unfound = ["ENOTFOUND", "EAI_AGAIN"];
 const unreachable = new Map([
   ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
   ["EAI_AGAIN", "cannot be found: there is no network"],
@@ -93,21 +92,6 @@ function describeFetchError(error: unknown): Failure | { state: "absent" } {
   if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code))) return failed("does not answer in time", true);
   const known = /^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed";
   return failed(unreachable.get(String(code)) ?? `cannot be read (${known})`, true);
-}
-
-/** Why the proxy cannot be used that an error is about, without its address, which may have credentials. */
-function explainProxy({ code }: FetchError, { httpsProxy, proxy }: FetchOptions): string | undefined {
-  const address = httpsProxy || proxy;
-  const [, variable] = /\$\{([^${}]+)\}/.exec(String(address)) ?? [];
-  // A host such as `${NAME}` is one that is not found.
-  const codes = ["ERR_INVALID_URL", "EINVALIDPROXY", ...(variable === undefined ? [] : unfound)];
-  if (!codes.includes(String(code))) return undefined;
-  if (address === undefined)
-    return "cannot be reached: the proxy in the environment is not the URL of a proxy";
-  const key = `\`${httpsProxy ? "https-proxy" : "proxy"}\` of npm's configuration`;
-  return variable === undefined
-    ? `cannot be reached: ${key} is not the URL of a proxy`
-    : `cannot be reached: ${key} needs the environment variable ${variable}, which is not set`;
 }
 
 /** Escapes a package name as one path segment. */
@@ -143,19 +127,9 @@ function createAgent(url: string, options: FetchOptions): (url: URL) => object {
   };
 }
 
-/** The folder of cached responses in the user's cache folder, by the conventions of the system; `undefined` if it cannot be written. */
+/** The folder of cached responses; `undefined` if it cannot be written. */
 function openCache(): string | undefined {
-  const home = findHome();
-  const { platform, env } = process;
-  const inHome = (...path: string[]) => (home === undefined || home === "" ? undefined : join(home, ...path));
-  // According to XDG, paths that are not absolute must be ignored.
-  const ofUser = env.XDG_CACHE_HOME && isAbsolute(env.XDG_CACHE_HOME) ? env.XDG_CACHE_HOME : inHome(".cache");
-  const caches =
-    platform === "win32"
-      ? env.LOCALAPPDATA || inHome("AppData", "Local")
-      : platform === "darwin"
-        ? inHome("Library", "Caches")
-        : ofUser;
+  const caches = findUserFolder("cache");
   if (caches === undefined) return undefined;
   const folder = join(caches, "trailblaze", "registry");
   try {
@@ -208,8 +182,7 @@ export function createRegistryClient(
       return isRecord(value) ? { state: "read" as const, value } : failed("sent an unexpected response");
     } catch (error) {
       if (error instanceof DataSyntaxError) return failed("sent an invalid JSON response");
-      const ofProxy = explainProxy(error as FetchError, options);
-      return ofProxy === undefined ? describeFetchError(error) : failed(ofProxy, true);
+      return describeFetchError(error);
     }
   }
 
