@@ -1,20 +1,25 @@
-import { isUtf8 } from "node:buffer";
-import { readdirSync, readFileSync, rmdirSync, rmSync, statSync } from "node:fs";
-import { dirname } from "node:path";
+import { createHash, randomBytes } from "node:crypto";
+import { accessSync, constants, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { errorCode } from "./file-errors.ts";
-import { explainFileError, followLinks, makeFolders, writeBeside } from "./write-files.ts";
+import { attempt, errorCode } from "./file-errors.ts";
+import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import {
+  explainFileError,
+  followLinks,
+  makeFolders,
+  readText,
+  removeDrafts,
+  UnusableFileError,
+  writeBeside,
+} from "./write-files.ts";
 
-/** Converts a file system error to `InvalidArguments`. */
+/** Converts an error of a file to `InvalidArguments`. */
 function describeRefusal(what: string, path: string, error: unknown): unknown {
-  const reason = explainFileError(error);
-  if (reason === undefined) return error;
-  return failure(
-    "InvalidArguments",
-    { reason: `Cannot ${what} ${quote(path, 400)}: ${reason}` },
-    {},
-    { cause: error },
-  );
+  const explained = explainFileError(error);
+  if (explained === undefined) return error;
+  const reason = `Cannot ${what} ${quote(path, 400)}: ${explained}`;
+  return failure("InvalidArguments", { reason }, {}, { cause: error });
 }
 
 /** The state of a path for a new folder. Throws `InvalidArguments` if it cannot be read. */
@@ -34,13 +39,10 @@ export function describeFolder(path: string): "absent" | "empty" | "filled" | "n
  */
 export function readTextFile(file: string): string | undefined {
   try {
-    const bytes = readFileSync(file);
-    if (isUtf8(bytes)) return bytes.toString("utf8");
+    return readText(file);
   } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
     throw describeRefusal("read", file, error);
   }
-  throw failure("InvalidArguments", { reason: `Cannot read ${quote(file, 400)}: it is not UTF-8` });
 }
 
 /** A planned change of a file. */
@@ -49,7 +51,8 @@ export interface Edit {
   file: string;
   /** `undefined` if there is no file. */
   before: string | undefined;
-  after: string;
+  /** `undefined` to delete the file. */
+  after: string | undefined;
   /** Makes the file executable. */
   isProgram?: boolean;
 }
@@ -63,11 +66,22 @@ export function planEdit(file: string, text: string): Edit {
 
 export const isChange = ({ before, after }: Edit): boolean => before !== after;
 
+/** Thrown if a file is not as it was when the edit was planned. */
+class ChangedFileError extends UnusableFileError {}
+
+interface WriteOptions {
+  makesFolders?: boolean | undefined;
+  /** Mode of a new file; default: the usual one. */
+  newMode?: number | undefined;
+  /** Converts the error of a file. */
+  explain: (error: unknown, file: string) => unknown;
+}
+
 /**
  * Makes all changes or none: writes each text beside its file, compares all files with what was planned, and replaces them.
- * Keeps modes, follows links and, if told to, creates missing folders. Throws `InvalidArguments`; then what it created is deleted.
+ * Keeps modes, follows links and, if told to, creates missing folders. After an error, what it created is deleted.
  */
-export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}): void {
+function writeEdits(edits: readonly Edit[], { makesFolders = false, newMode, explain }: WriteOptions): void {
   const undo: (() => void)[] = [];
   let current = "";
   try {
@@ -76,29 +90,141 @@ export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}
       const folders = makesFolders ? makeFolders(dirname(file)) : [];
       for (const folder of folders.toReversed()) undo.unshift(() => rmdirSync(folder));
       const real = followLinks(file);
-      const mode = isProgram ? 0o755 : statSync(real, { throwIfNoEntry: false })?.mode;
-      const draft = writeBeside(real, Buffer.from(after), { mode: mode && mode & 0o7777 });
-      undo.unshift(draft.discard);
+      const stats = statSync(real, { throwIfNoEntry: false });
+      // A read-only file could be replaced, but its owner does not want changes.
+      if (stats !== undefined) accessSync(real, constants.W_OK);
+      const mode = isProgram ? 0o755 : stats === undefined ? newMode : stats.mode & 0o7777;
+      const draft =
+        after === undefined ? undefined : writeBeside(real, Buffer.from(after), { mode, owner: stats });
+      if (draft !== undefined) undo.unshift(draft.discard);
       return () => {
         current = file;
-        draft.commit();
+        if (draft === undefined) rmSync(real, { force: true });
+        else draft.commit();
         if (before === undefined) undo.unshift(() => rmSync(real, { force: true }));
       };
     });
     for (const { file, before } of edits) {
-      if (readTextFile(file) === before) continue;
-      const reason = before === undefined ? "it already exists" : "another program has changed it";
-      throw failure("InvalidArguments", { reason: `Cannot write ${quote(file, 400)}: ${reason}` });
+      current = file;
+      if (readText(file) === before) continue;
+      throw new ChangedFileError(
+        before === undefined ? "it already exists" : "another program has changed it",
+      );
     }
     for (const commit of commits) commit();
   } catch (error) {
-    for (const step of undo) {
+    // A folder to which another process has added a file stays.
+    for (const step of undo) attempt(step);
+    throw explain(error, current);
+  }
+}
+
+/** Makes all changes or none. Throws `InvalidArguments`. */
+export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}): void {
+  writeEdits(edits, { makesFolders, explain: (error, file) => describeRefusal("write", file, error) });
+}
+
+/** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
+function describeConfigError(error: unknown, file: string): unknown {
+  const reason = error instanceof LockHeldError ? error.message : explainFileError(error);
+  if (reason === undefined) return error;
+  const isMalformed = error instanceof UnusableFileError && !(error instanceof ChangedFileError);
+  const code = isMalformed ? "ClientConfigMalformed" : "ClientConfigUnwritable";
+  return failure(code, { file, reason }, { file }, { cause: error });
+}
+
+/** The real path of a config, which may not exist yet. Throws `TrailblazeError` `ClientConfigUnwritable`. */
+export function findRealFile(file: string): string {
+  try {
+    return followLinks(resolve(file));
+  } catch (error) {
+    throw describeConfigError(error, file);
+  }
+}
+
+/**
+ * The text of a config with its byte order mark; `undefined` if it does not exist. Throws `TrailblazeError`
+ * `ClientConfigMalformed` or `ClientConfigUnwritable`.
+ */
+export function readConfigFile(file: string): string | undefined {
+  try {
+    return readText(file);
+  } catch (error) {
+    throw describeConfigError(error, file);
+  }
+}
+
+export const fileExists = (path: string): boolean =>
+  attempt(() => statSync(path, { throwIfNoEntry: false })) !== undefined;
+
+const keptBackups = 10;
+
+/** Copies a text to a folder of backups, where the last ten of a file stay, and returns the path of the copy. */
+function backUp(file: string, text: string, backups: string): string {
+  makeFolders(backups, 0o700);
+  const prefix = `${createHash("sha256").update(file).digest("hex").slice(0, 8)}-`;
+  const time = new Date().toISOString().replaceAll(":", "-");
+  const copy = join(backups, `${prefix}${time}-${randomBytes(2).toString("hex")}-${basename(file)}`);
+  writeFileSync(copy, text, { mode: 0o600, flag: "wx" });
+  const names = readdirSync(backups).filter((name) => name.startsWith(prefix));
+  for (const name of names.sort().slice(0, -keptBackups)) rmSync(join(backups, name), { force: true });
+  return copy;
+}
+
+export interface ConfigEditOptions extends LockOptions {
+  /** Mode of a new file. */
+  newMode: number;
+  /** Folder of backups, created on demand. Without it, there are none. */
+  backups?: string | undefined;
+  /** Folders that stay when the file is deleted; empty ones below them are deleted too. */
+  keptFolders?: readonly string[] | undefined;
+}
+
+/** How often an edit is decided on while another program keeps changing the file. */
+const maximumTries = 5;
+
+/**
+ * Edits a config that other programs may edit as well: locks it, reads it, replaces it as a whole, and starts again if it has
+ * changed meanwhile. `decide` returns the new text, `undefined` to delete the file. `file` is a real path. Returns the last
+ * decision and the path of a backup, `null` without one. Rejects with `TrailblazeError` `ClientConfigUnwritable` and with what
+ * `decide` throws.
+ */
+export async function editConfigFile<Decision extends { text: string | undefined }>(
+  file: string,
+  decide: (text: string | undefined) => Decision,
+  { newMode, backups, keptFolders = [dirname(file)], ...lockOptions }: ConfigEditOptions,
+): Promise<{ decision: Decision; backup: string | null }> {
+  let release: (() => void) | undefined;
+  try {
+    makeFolders(dirname(file), newMode & 0o077 ? undefined : 0o700);
+    release = await lockFile(file, lockOptions);
+    removeDrafts(file);
+    for (let tries = 1; ; tries++) {
+      const before = readText(file);
+      const decision = decide(before);
+      const { text: after } = decision;
+      if (after === before) return { decision, backup: null };
+      const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
-        step();
-      } catch {
-        // Another process has added a file to the folder, so it stays.
+        writeEdits([{ file, before, after }], { newMode, explain: (error) => error });
+        return { decision, backup };
+      } catch (error) {
+        if (backup !== null) rmSync(backup);
+        if (!(error instanceof ChangedFileError) || tries === maximumTries) throw error;
       }
     }
-    throw describeRefusal("write", current, error);
+  } catch (error) {
+    throw describeConfigError(error, file);
+  } finally {
+    release?.();
+    if (!fileExists(file)) removeEmptyFolders(dirname(file), keptFolders);
   }
+}
+
+/** Deletes a folder and those around it that are empty, up to one that has to stay. */
+function removeEmptyFolders(folder: string, kept: readonly string[]): void {
+  attempt(() => {
+    for (let path = folder; !kept.includes(path) && dirname(path) !== path; path = dirname(path))
+      rmdirSync(path);
+  });
 }

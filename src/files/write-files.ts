@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import { randomBytes } from "node:crypto";
 import {
   closeSync,
@@ -35,8 +36,14 @@ const reasons: Readonly<Record<string, string>> = {
   EFBIG: "it would exceed the system's limit on file sizes",
 };
 
-/** Why the file system refuses a file; `undefined` for other errors. */
+/** Thrown for what is not a file that can be edited. The message continues after the file. */
+export class UnusableFileError extends Error {
+  override readonly name = "UnusableFileError";
+}
+
+/** Why the file system, or this module, refuses a file; `undefined` for other errors. */
 export function explainFileError(error: unknown): string | undefined {
+  if (error instanceof UnusableFileError) return error.message;
   if (!(error instanceof Error) || !("syscall" in error)) return undefined;
   const code = errorCode(error);
   return Object.hasOwn(reasons, code) ? reasons[code] : code;
@@ -60,14 +67,8 @@ export function followLinks(path: string): string {
 
 const megabytes = (bytes: number) => `${Math.ceil(bytes / (1 << 20))} MiB`;
 
-/**
- * The bytes of a file and when it was changed; `undefined` if it does not exist. Calls `refuse`, which throws, for what is not a
- * file or too large.
- */
-export function readRegularFile(
-  file: string,
-  refuse: (reason: string) => never,
-): { bytes: Buffer; changedAt: number } | undefined {
+/** The bytes of a file; `undefined` if it does not exist. Throws `UnusableFileError` for what is not a file or too large. */
+export function readBytes(file: string): Buffer | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(file, openFlags);
@@ -77,13 +78,20 @@ export function readRegularFile(
   }
   try {
     const stats = fstatSync(descriptor);
-    if (!stats.isFile()) refuse(`it is ${describeFileType(stats)}, not a file`);
+    if (!stats.isFile()) throw new UnusableFileError(`it is ${describeFileType(stats)}, not a file`);
     if (stats.size > maximumBytes)
-      refuse(`it has ${megabytes(stats.size)}; the limit is ${megabytes(maximumBytes)}`);
-    return { bytes: readFileSync(descriptor), changedAt: stats.mtimeMs };
+      throw new UnusableFileError(`it has ${megabytes(stats.size)}; the limit is ${megabytes(maximumBytes)}`);
+    return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);
   }
+}
+
+/** The text of a file, with its byte order mark; `undefined` if it does not exist. Throws like `readBytes`, and if it is not UTF-8. */
+export function readText(file: string): string | undefined {
+  const bytes = readBytes(file);
+  if (bytes !== undefined && !isUtf8(bytes)) throw new UnusableFileError("it is not UTF-8");
+  return bytes?.toString();
 }
 
 /**

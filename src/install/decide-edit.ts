@@ -1,6 +1,7 @@
+import { realpathSync } from "node:fs";
 import { createLineIndex } from "../data/line-index.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { isOtherFolder } from "../files/config-files.ts";
+import { fileExists } from "../files/edit.ts";
 import { failure } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { findReaders } from "./clients/index.ts";
@@ -83,6 +84,15 @@ function addressOf({ shape }: ClientRecord, entry: unknown): string | undefined 
 }
 
 const isLocal = (url: string) => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/]/i.test(url);
+
+/** Whether a folder exists and is not the same as another. */
+function isOtherFolder(folder: string, than: string): boolean {
+  try {
+    return realpathSync(folder) !== realpathSync(than);
+  } catch {
+    return fileExists(folder);
+  }
+}
 
 /** The existing project in which an entry starts its server, if it is not the one that another entry is for. */
 function findOtherProject(there: unknown, wanted: JsonRecord): string | undefined {

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { fileExists } from "../files/config-files.ts";
+import { fileExists } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";

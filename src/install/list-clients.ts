@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { findProject } from "../discovery/project.ts";
-import { fileExists } from "../files/config-files.ts";
+import { fileExists } from "../files/edit.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { clients } from "./clients/index.ts";
 import { findCandidates, findSigns, readHost } from "./clients/locations.ts";

@@ -1,13 +1,13 @@
 import { dirname } from "node:path";
 import { findProject } from "../discovery/project.ts";
-import { findRealFile, readConfigFile } from "../files/config-files.ts";
+import { findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import type { Scope } from "./clients/client.ts";
 import { clients } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { findOwnEntries } from "./decide-edit.ts";
-import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
+import { loadEditor } from "./editing/config-document.ts";
 
 /** An entry of Trailblaze in a client's config. */
 export interface ListedInstall {
@@ -31,8 +31,8 @@ export async function listInstalls(project: string): Promise<ListedInstall[]> {
     for (const scope of ["user", "project"] as const) {
       for (const file of findCandidates(client, scope, host, project)) {
         try {
-          const realFile = await findRealFile(file);
-          const text = await readConfigFile(realFile, isWholeConfig(editor));
+          const realFile = findRealFile(file);
+          const text = readConfigFile(realFile);
           for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
             const id = JSON.stringify([realFile, client.container, key]);
             const listed = { client: client.id, scope, server, file, key };

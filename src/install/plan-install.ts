@@ -3,7 +3,7 @@ import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { fileExists, findRealFile, readConfigFile } from "../files/config-files.ts";
+import { fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
@@ -12,7 +12,7 @@ import type { ClientRecord } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, type EditDecision, findOwnEntries } from "./decide-edit.ts";
-import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
+import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry, createLaunch, isInNpxCache } from "./entry.ts";
 import { describeNextSteps, warnOfPlainJson, warnOfVariables } from "./install-notes.ts";
 import {
@@ -67,7 +67,7 @@ async function finishPlan(
   const { file, key, server, scope, edit } = target;
   const { format } = client;
   const editor = await loadEditor(format);
-  const text = await readConfigFile(file, isWholeConfig(editor));
+  const text = readConfigFile(file);
   const decision = decideEdit(client, editor, target, text);
   const { changed, diff } = decision;
   const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, text)];
@@ -80,7 +80,7 @@ async function refuseLinkOut(file: string, options: InstallOptions): Promise<voi
   const port = createNodeDiscoveryPort();
   const project = findProject(port, options.cwd ?? process.cwd());
   const { root } = await findWorkspace(port, project);
-  const realFile = await findRealFile(file);
+  const realFile = findRealFile(file);
   const path = relative(root, realFile);
   if (!path.startsWith("..") && !isAbsolute(path)) return;
   const reason = `it leads to ${realFile}, outside the project`;
@@ -222,7 +222,7 @@ export async function planUninstall(
   const places: { file: string; key: string; server: string | null }[] = [];
   const own = [];
   for (const file of present) {
-    const text = await readConfigFile(file, isWholeConfig(editor));
+    const text = readConfigFile(file);
     for (const entry of findOwnEntries(client, editor, file, text)) own.push({ file, ...entry });
   }
   for (const isMeant of await createEntryFilters(reference, server, cwd)) {

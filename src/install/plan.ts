@@ -1,12 +1,12 @@
 import { join } from "node:path";
-import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
+import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import type { LockOptions } from "../files/file-lock.ts";
 import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
 import type { Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
 import { decideEdit } from "./decide-edit.ts";
-import { isWholeConfig, loadEditor } from "./editing/config-document.ts";
+import { loadEditor } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 
 /** An edit of a file. It is decided again when it is applied, because the file may have changed. */
@@ -68,14 +68,12 @@ export async function applyPlan(plan: InstallPlan, options: LockOptions): Promis
   const editor = await loadEditor(format);
   const unchanged: InstallResult = { client: id, server, file, key, changed: false, backup: null, diff: "" };
   const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
-  const isWhole = isWholeConfig(editor);
-  const realFile = await findRealFile(file);
+  const realFile = findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.
-  if (!decide(await readConfigFile(realFile, isWhole)).changed) return unchanged;
+  if (!decide(readConfigFile(realFile)).changed) return unchanged;
   const { home } = readHost();
   const { decision, backup } = await editConfigFile(realFile, decide, {
     ...options,
-    isWhole,
     newMode: scope === "user" ? 0o600 : 0o644,
     backups: backupFolder(),
     keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],

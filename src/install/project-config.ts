@@ -3,7 +3,7 @@ import { parseConfig, readProjectConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { editConfigFile, findRealFile, readConfigFile } from "../files/config-files.ts";
+import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
@@ -70,7 +70,7 @@ async function replaceText(
     isExpected: text === before,
     text: text === before ? after : text,
   });
-  const { decision } = await editConfigFile(realFile, decide, { isWhole: () => true, newMode: 0o644 });
+  const { decision } = await editConfigFile(realFile, decide, { newMode: 0o644 });
   return decision.isExpected;
 }
 
@@ -84,8 +84,8 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   const source = await readProjectConfig(port, directory);
   const file = source?.file ?? "trailblaze.config.yaml";
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
-  const realFile = await findRealFile(join(directory, file));
-  const before = await readConfigFile(realFile, () => true);
+  const realFile = findRealFile(join(directory, file));
+  const before = readConfigFile(realFile);
   let document: ConfigDocument;
   let edited: ConfigDocument;
   try {

@@ -9,7 +9,12 @@ import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { followLinks, readRegularFile, removeDrafts } from "../files/write-files.ts";
+import {
+  followLinks,
+  readBytes as readFileBytes,
+  removeDrafts,
+  UnusableFileError,
+} from "../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
@@ -45,12 +50,14 @@ function readBytes(file: string): Buffer | undefined {
     throw failure("LockMalformed", { file, reason }, { file });
   };
   try {
-    const read = readRegularFile(file, refuse);
+    const bytes = readFileBytes(file);
     // A link that leads nowhere is there.
-    return read === undefined && isThere(file) ? refuse("it cannot be read (ENOENT)") : read?.bytes;
+    return bytes === undefined && isThere(file) ? refuse("it cannot be read (ENOENT)") : bytes;
   } catch (error) {
     if (error instanceof TrailblazeError) throw error;
-    return refuse(`it cannot be read (${errorCode(error)})`);
+    return refuse(
+      error instanceof UnusableFileError ? error.message : `it cannot be read (${errorCode(error)})`,
+    );
   }
 }
 

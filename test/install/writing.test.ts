@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { editConfigFile } from "../../src/files/config-files.ts";
+import { editConfigFile } from "../../src/files/edit.ts";
 import type { LockOptions } from "../../src/files/file-lock.ts";
 import type { InstallPlan } from "../../src/install/plan.ts";
 import { inRepository } from "../support/repository.ts";
@@ -202,7 +202,7 @@ test("an install that another program's change overtakes is decided again", asyn
       if (tries++ < 2) writeFileSync(place.file, `${text} `);
       return { text: `${text}// mine\n` };
     },
-    { isWhole: () => true, newMode: 0o600 },
+    { newMode: 0o600 },
   );
   expect(decision.text).toBe(`${original}  // mine\n`);
   expect(read(place.file)).toBe(decision.text);
@@ -210,9 +210,9 @@ test("an install that another program's change overtakes is decided again", asyn
     writeFileSync(place.file, `${text} `);
     return { text: "mine" };
   };
-  await expect(
-    editConfigFile(place.file, keepChanging, { isWhole: () => true, newMode: 0o600 }),
-  ).rejects.toMatchObject({ code: "ClientConfigUnwritable" });
+  await expect(editConfigFile(place.file, keepChanging, { newMode: 0o600 })).rejects.toMatchObject({
+    code: "ClientConfigUnwritable",
+  });
   expect(read(place.file)).not.toContain('"mine"');
   expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
 });
@@ -236,13 +236,4 @@ test("a config that is too large is refused before it is read", async () => {
     code: "ClientConfigMalformed",
     problem: { args: { reason: "it has 65 MiB; the limit is 64 MiB" } },
   });
-});
-
-test("a config that another program is writing is read once it is complete", async () => {
-  const place = makePlace();
-  writeFileSync(place.file, original.slice(0, 20));
-  setTimeout(() => writeFileSync(place.file, original), 50);
-  await place.install("cursor", "mine");
-  await place.uninstall("cursor", "mine");
-  expect(read(place.file)).toBe(original);
 });

@@ -43,7 +43,7 @@ describe.each(validators)("the validator of $program", ({ program, format, args,
     apply(exported);
     const valid = await validate();
     expect(valid.exitCode, `${program}: ${valid.stdout}${valid.stderr}`).toBe(0);
-    const { name: _, ...nameless } = JSON.parse(written.edit.after) as Record<string, unknown>;
+    const { name: _, ...nameless } = JSON.parse(written.edit.after ?? "") as Record<string, unknown>;
     writeFileSync(written.edit.file, JSON.stringify(nameless));
     expect((await validate()).exitCode).not.toBe(0);
   });

@@ -168,7 +168,7 @@ describe("with npm", () => {
 });
 
 describe("changes that are rejected", () => {
-  test("add detects a registry whose answers contradict the tarball", async () => {
+  test("add detects a tarball that is not the registry's, or does not come", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
@@ -176,14 +176,6 @@ describe("changes that are rejected", () => {
     const asked: unknown[] = [];
     const options = { cwd: directory, consent: (previews: unknown) => asked.push(previews) > 0 };
 
-    proxy.rewrite = (_path, document) => ({ ...document, trailblaze: { tools: ["harmless"] } });
-    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({
-      code: "InstallFailed",
-      problem: { args: { reason: expect.stringContaining("registry") } },
-    });
-    proxy.rewrite = (_path, document) => ({ ...document, name: "@acme/other" });
-    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({ code: "InstallFailed" });
-    proxy.rewrite = (_path, document) => document;
     proxy.intercept = ({ path }, response) =>
       path.endsWith(".tgz") && response.end("other bytes") !== undefined;
     // npm's cache has the tarball by now.
@@ -296,7 +288,7 @@ describe("a package manager that fails", () => {
     const script = `case "$*" in *jira*) { echo "${words}"; echo; echo "  second line"; } >&2; exit 1;; esac`;
     const directory = await setUp(script, "\n//registry.invalid/:_authToken=s3cret-token\n");
     expect(await add(directory)).toMatchObject({
-      reason: expect.stringMatching(/\bcode 1\b.*\bE500\b/),
+      reason: "npm exited with code 1",
       restored: true,
       output: ["npm error code E500 http://***@registry.invalid/ with ***", "  second line"],
     });

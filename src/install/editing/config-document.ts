@@ -51,12 +51,6 @@ export function openConfig(editor: ConfigEditor, text: string): ConfigDocument |
   }
 }
 
-/** Whether a text is a valid config that is not blank; another program may still be writing any other. */
-export const isWholeConfig =
-  (editor: ConfigEditor) =>
-  (text: string): boolean =>
-    text.trim() !== "" && openConfig(editor, text) instanceof ConfigDocument;
-
 /** A parsed config. An edit returns a new one in which only the entry differs, or throws. */
 export class ConfigDocument {
   readonly text: string;
