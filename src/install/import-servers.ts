@@ -1,7 +1,6 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { normalize, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
-import type { ServerEntry } from "../config/server-entries.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { fileExists } from "../files/edit.ts";
@@ -17,7 +16,7 @@ import {
   type JsonRecord,
   valueAt,
 } from "./editing/config-format.ts";
-import { ImportedVariables, readImportedEntry } from "./imported-entry.ts";
+import { readImportedEntry } from "./imported-entry.ts";
 import { findFiles } from "./plan-install.ts";
 import {
   type ConfigEdit,
@@ -144,27 +143,18 @@ function findEntries(
 ): Map<string, unknown> {
   // VS Code's settings have the containers of its own config under `mcp`.
   const inSettings = client === undefined ? [["mcp", "servers"]] : [];
-  const ofClients = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
+  const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
     newerContainer === undefined ? [container] : [newerContainer, container],
   );
   const entries = new Map<string, unknown>();
-  for (const container of [...inSettings, ...ofClients]) {
+  for (const container of [...inSettings, ...containers]) {
     collectEntries(valueAt(root, container), entries);
     if (entries.size > 0) break;
   }
-  const { byFolder, container = [], disabledNames } = client ?? {};
+  const { byFolder, container = [] } = client ?? {};
   const ofFolders = byFolder && valueAt(root, byFolder);
-  const ofProject = Object.entries(isRecord(ofFolders) ? ofFolders : {}).flatMap(([folder, settings]) =>
-    folders.includes(normalize(folder)) ? [settings] : [],
-  );
-  for (const settings of ofProject) collectEntries(valueAt(settings, container), entries);
-  for (const settings of byFolder === undefined ? [root] : ofProject) {
-    const names = disabledNames && valueAt(settings, disabledNames);
-    for (const name of Array.isArray(names) ? names : []) {
-      const entry = entries.get(name);
-      if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
-    }
-  }
+  for (const [folder, settings] of Object.entries(isRecord(ofFolders) ? ofFolders : {}))
+    if (folders.includes(normalize(folder))) collectEntries(valueAt(settings, container), entries);
   if (client !== undefined || entries.size > 0) return entries;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
@@ -173,11 +163,10 @@ function findEntries(
 async function parseSource(source: Source): Promise<Map<string, unknown>> {
   const { file, text, formats } = source;
   let error: ConfigSyntaxError | undefined;
-  const ways: [ConfigFormatName, string][] = formats.map((format) => [format, text]);
-  // Documentation often shows a property without the braces around it.
-  if (/^\s*"/.test(text)) ways.push(["jsonc", `{${text}}`]);
-  for (const [format, written] of ways) {
-    const document = openConfig(await loadEditor(format), written);
+  for (const format of formats) {
+    // Documentation often shows a property without the braces around it.
+    const isProperty = format === "jsonc" && /^\s*"/.test(text);
+    const document = openConfig(await loadEditor(format), isProperty ? `{${text}}` : text);
     if (document instanceof ConfigSyntaxError) {
       error ??= document;
       continue;
@@ -191,16 +180,8 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
   throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 }
 
-/** What the config says about a server's tools and context, and the choice of tools of the imported entry. */
-function readChoices({ values = {} }: Partial<ServerEntry>, { tools }: JsonRecord): JsonRecord {
-  const { prefix, toolset, context, legacyContext } = values;
-  // As an array, `tools` is a key of other programs.
-  const own = isRecord(values.tools) ? values.tools : undefined;
-  const imported = isRecord(tools) ? tools : undefined;
-  const deny = [own?.deny, imported?.deny].flatMap((names) => (Array.isArray(names) ? names : []));
-  const choice = own && { ...imported, ...own, deny: deny.length === 0 ? undefined : [...new Set(deny)] };
-  return JSON.parse(JSON.stringify({ prefix, tools: choice, toolset, context, legacyContext })) as JsonRecord;
-}
+/** What the user chose for a server of the config, which stays when an import replaces it. */
+const choiceKeys = ["prefix", "tools", "toolset", "context", "legacyContext"];
 
 /** Why the project's config does not accept an entry. */
 async function explainInvalid(
@@ -238,7 +219,7 @@ export async function planImport(source: string, options: ImportOptions): Promis
     throw failure("ServerNotFound", { name, otherKind: undefined, nearest });
   }
   const taken = new Map(known.map((server) => [String(server.label).toLowerCase(), server]));
-  const variables = new ImportedVariables();
+  let variables: ReadonlyMap<string, string> = new Map();
   const skipped: ImportPlan["skipped"] = [];
   const entries: EntryToWrite[] = [];
   const notes: string[] = [];
@@ -246,37 +227,29 @@ export async function planImport(source: string, options: ImportOptions): Promis
     const label = name.replaceAll("/", "-");
     const existing = taken.get(label.toLowerCase());
     const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
+    const isListed = existing?.isPasted === false;
     const skip = (reason: SkipReason, detail?: string) =>
       skipped.push(detail === undefined ? { name, reason } : { name, reason, detail });
-    if (options.only.length > 0 && !options.only.includes(name)) {
-      skip("notSelected");
-      continue;
-    }
-    const attempt = variables.fork();
-    const imported = readImportedEntry(label, value, read.client, attempt);
-    if ("reason" in imported) {
-      skip(imported.reason, imported.detail);
-      continue;
-    }
-    const { entry } = imported;
-    const isListed = existing?.isPasted === false;
-    if (isAdded || isListed || (existing !== undefined && !options.replace)) {
+    const imported = readImportedEntry(label, value, read.client, variables);
+    if (options.only.length > 0 && !options.only.includes(name)) skip("notSelected");
+    else if ("reason" in imported) skip(imported.reason, imported.detail);
+    else if (isAdded || isListed || (existing !== undefined && !options.replace)) {
       const place = isListed ? await locateServer(directory, existing) : undefined;
       skip("exists", place && `in ${place}, to be replaced by hand`);
-      continue;
+    } else {
+      const { entry } = imported;
+      const reason = await explainInvalid(directory, { label, entry });
+      if (reason !== undefined) {
+        skip("invalid", reason);
+        continue;
+      }
+      const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
+      const chosen = { ...entry, ...(Object.fromEntries(choices) as JsonRecord) };
+      entries.push({ label: String(existing?.label ?? label), entry: chosen });
+      variables = imported.variables;
+      notes.push(...imported.notes);
     }
-    const reason = await explainInvalid(directory, { label, entry });
-    if (reason !== undefined) {
-      skip("invalid", reason);
-      continue;
-    }
-    entries.push({
-      label: existing === undefined ? label : String(existing.label),
-      entry: { ...entry, ...readChoices(existing ?? {}, entry) },
-    });
-    variables.accept(attempt);
-    notes.push(...imported.notes);
   }
   const edit = await planConfigEdit(directory, { write: entries });
-  return { added: entries.map(({ label }) => label), skipped, variables: variables.names, notes, edit };
+  return { added: entries.map(({ label }) => label), skipped, variables: [...variables.keys()], notes, edit };
 }

@@ -138,11 +138,10 @@ env_http_headers = { "X-Team" = "TEAM" }
   "theme": "One Dark",
   "context_servers": {
     "docs": { "source": "custom", "command": "npx", "args": ["-y", "@upstash/context7-mcp"], "env": { "API_KEY": "${key}" } },
-    "older": { "command": { "path": "npx", "args": ["-y", "@upstash/context7-mcp"], "env": { "MODE": "a" } } },
     "extension": { "source": "extension", "settings": {} },
   },
 }`,
-    servers: { docs: local({ API_KEY: "${API_KEY}" }), older: local({ MODE: "a" }) },
+    servers: { docs: local({ API_KEY: "${API_KEY}" }) },
     variables: ["API_KEY"],
     skipped: [{ name: "extension", reason: "invalid" }],
   },
