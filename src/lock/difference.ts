@@ -63,53 +63,29 @@ const textOf = (value: Json | undefined) => (value === undefined ? "" : `${forma
 const maximumEdits = 2000;
 const context = 3;
 
-const withSign = (sign: string, lines: readonly string[]) => lines.map((line) => `${sign}${line}`);
+const linesOf = (text: string) => text.split("\n").slice(0, -1);
 
-/** One hunk for all lines between the first and the last that differ. */
-function createHunk(from: readonly string[], to: readonly string[]) {
-  const most = Math.min(from.length, to.length);
-  let head = 0;
-  while (head < most && from[head] === to[head]) head++;
-  let tail = 0;
-  while (tail < most - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++;
-  const start = Math.max(0, head - context);
-  const rest = Math.min(tail, context);
-  const [before, after] = [
-    from.slice(start, head),
-    from.slice(from.length - tail, from.length - tail + rest),
-  ];
-  const [removed, added] = [from.slice(head, from.length - tail), to.slice(head, to.length - tail)];
-  const lines = [
-    ...withSign(" ", before),
-    ...withSign("-", removed),
-    ...withSign("+", added),
-    ...withSign(" ", after),
-  ];
-  const same = before.length + after.length;
-  return {
-    oldStart: start + 1,
-    oldLines: same + removed.length,
-    newStart: start + 1,
-    newLines: same + added.length,
-    lines,
-  };
-}
+/** One hunk that removes all lines and adds all others. */
+const replaceAll = (from: readonly string[], to: readonly string[]) => ({
+  oldStart: 1,
+  oldLines: from.length,
+  newStart: 1,
+  newLines: to.length,
+  lines: [...from.map((line) => `-${line}`), ...to.map((line) => `+${line}`)],
+});
 
 function formatChange(whole: Whole, from: Json | undefined, to: Json | undefined): string {
   const title = titleOf(whole);
   const names = [from, to].map((value) => (value === undefined ? "/dev/null" : title)) as [string, string];
   const [before, after] = [textOf(from), textOf(to)];
   const options = { context, maxEditLength: maximumEdits };
-  const found =
-    from === undefined || to === undefined
-      ? undefined
-      : structuredPatch(...names, before, after, "", "", options);
-  const linesOf = (text: string) => text.split("\n").slice(0, -1);
-  const hunks = found?.hunks ?? [createHunk(linesOf(before), linesOf(after))];
+  const isChange = from !== undefined && to !== undefined;
+  const patch = isChange ? structuredPatch(...names, before, after, "", "", options) : undefined;
+  const hunks = patch?.hunks ?? [replaceAll(linesOf(before), linesOf(after))];
   const shown = hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(formatLine) }));
   const [oldFileName, newFileName] = names;
-  const patch = { oldFileName, newFileName, oldHeader: undefined, newHeader: undefined, hunks: shown };
-  return formatPatch(patch, FILE_HEADERS_ONLY).trimEnd();
+  const headers = { oldFileName, newFileName, oldHeader: undefined, newHeader: undefined };
+  return formatPatch({ ...headers, hunks: shown }, FILE_HEADERS_ONLY).trimEnd();
 }
 
 /** What differs between two locks, item by item, as text that is safe to print. Pure. */

@@ -63,69 +63,61 @@ function readBytes(file: string): Buffer | undefined {
 
 const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
-/** What is wrong with a file whose shape the rest of the program relies on. */
-function findFault(value: unknown): string | undefined {
-  if (!isRecord(value)) return `expected an object, found ${describeType(value)}`;
-  const { lockfileVersion: version, packs, servers, ...others } = value;
-  const described =
-    typeof version === "number" ? version : version === undefined ? "missing" : describeType(version);
-  if (version !== 1) return `its \`lockfileVersion\` is ${described}, not 1`;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `it has the unknown key ${quote(unknown)}`;
-  if (!isRecord(packs) || !isRecord(servers)) return "`packs` and `servers` must be objects";
-  for (const [entries, explain] of [[packs, explainPack] as const, [servers, explainUserServer] as const])
-    for (const [name, entry] of Object.entries(entries)) {
-      const fault = isRecord(entry) ? explain(entry) : "is not an object";
-      if (fault !== undefined) return `the entry of ${quote(name, 200)} ${fault}`;
-    }
-  return undefined;
+const isTable = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isRecord);
+const isStrings = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+
+/** What the values of an entry must be that the rest of the program relies on; it accepts other keys. */
+const shapeOf: Readonly<Record<string, (value: unknown) => boolean>> = {
+  version: (value) => value === null || typeof value === "string",
+  denied: isStrings,
+  needs: isRecord,
+  launch: isRecord,
+  lists: (value) => value === null || isTable(value),
+  tools: isTable,
+  prompts: isTable,
+  toolsets: isTable,
+  resources: isTable,
+  servers: isTable,
+};
+
+/** The key of an entry, or of a server in one, whose value is invalid. */
+function findInvalidKey(entry: Readonly<Record<string, unknown>>): string | undefined {
+  const key = Object.keys(entry).find((one) => Object.hasOwn(shapeOf, one) && !shapeOf[one]?.(entry[one]));
+  if (key !== undefined || !isRecord(entry.servers)) return key;
+  return Object.values(entry.servers as Record<string, Record<string, unknown>>)
+    .map(findInvalidKey)
+    .find((one) => one !== undefined);
 }
 
-const isTable = (value: unknown): boolean =>
-  value === undefined || (isRecord(value) && Object.values(value).every(isRecord));
-
-/** The key of a server's entry whose value is invalid. */
-function findInvalidKey(server: Record<string, unknown>): string | undefined {
-  const { launch, lists } = server;
-  if (launch === undefined ? lists !== undefined : !isRecord(launch)) return "launch";
-  if (lists !== null && !isTable(lists)) return "lists";
-  return ["prompts", "resources"].find((key) => !isTable(server[key]));
-}
-
-const areDenials = (denied: unknown = []) =>
-  Array.isArray(denied) && denied.every((one) => typeof one === "string");
-
-/** What is wrong with what every entry has. */
-function explainEntry(entry: Record<string, unknown>, invalid: string | undefined): string | undefined {
-  const key = invalid ?? (areDenials(entry.denied) ? undefined : "denied");
+/** What is wrong with an entry. A server of the config that was refused may have no launch. */
+function explainEntry(entry: Record<string, unknown>, isServer: boolean): string | undefined {
+  const key = findInvalidKey(entry);
   if (key !== undefined) return `has an invalid \`${key}\``;
+  if (isServer && entry.launch === undefined && !hasOnlyDenials(entry as Entry)) return "has no `launch`";
   const surface = surfaceOf(entry as Entry);
   // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
   const fits =
     entry.surface === hashText(JSON.stringify(surface)) || entry.surface === hashText(formatJson(surface));
-  return fits ? undefined : "does not fit its `surface`: it was edited or merged by hand";
+  return fits || (isServer && entry.launch === undefined)
+    ? undefined
+    : "does not fit its `surface`: it was edited or merged by hand";
 }
 
-/** The same of a server of the config. One that was refused may have no launch. */
-function explainUserServer(server: Record<string, unknown>): string | undefined {
-  const invalid = findInvalidKey(server);
-  if (invalid !== undefined || server.launch !== undefined || !areDenials(server.denied))
-    return explainEntry(server, invalid);
-  return hasOnlyDenials(server as LockedServer) ? undefined : "has no `launch`";
-}
-
-/** The same of a pack. */
-function explainPack(pack: Record<string, unknown>): string | undefined {
-  const { version = "", needs = {}, servers = {} } = pack;
-  const inServers = isTable(servers)
-    ? Object.values(servers as Record<string, Record<string, unknown>>).map(findInvalidKey)
-    : ["servers"];
-  const invalid =
-    (typeof version !== "string" && "version") ||
-    (!isRecord(needs) && "needs") ||
-    ["tools", "prompts", "toolsets", "resources"].find((key) => !isTable(pack[key])) ||
-    inServers.find((key) => key !== undefined);
-  return explainEntry(pack, invalid || undefined);
+/** What is wrong with a file whose shape the rest of the program relies on. */
+function findFault(value: unknown): string | undefined {
+  if (!isRecord(value)) return `expected an object, found ${describeType(value)}`;
+  const { lockfileVersion: version, packs, servers, ...others } = value;
+  if (version !== 1)
+    return `its \`lockfileVersion\` is ${typeof version === "number" ? version : describeType(version)}, not 1`;
+  const [unknown] = Object.keys(others);
+  if (unknown !== undefined) return `it has the unknown key ${quote(unknown)}`;
+  if (!isRecord(packs) || !isRecord(servers)) return "`packs` and `servers` must be objects";
+  for (const entries of [packs, servers])
+    for (const [name, entry] of Object.entries(entries)) {
+      const fault = isRecord(entry) ? explainEntry(entry, entries === servers) : "is not an object";
+      if (fault !== undefined) return `the entry of ${quote(name, 200)} ${fault}`;
+    }
+  return undefined;
 }
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;

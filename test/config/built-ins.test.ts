@@ -14,21 +14,6 @@ describe("built-ins in a config object", () => {
     expect(builtIns[0]?.initialize).toBe(initialize);
   });
 
-  test("built-ins in a config object may name modules, as in a file", async () => {
-    const given = { name: "a", inputSchema: schema, handler: "./a.js#run" };
-    expect((await readObject({ builtIns: [given] })).builtIns).toEqual([given]);
-  });
-
-  test("the short form of a built-in's parameters is expanded, and its functions are kept", async () => {
-    const handler = () => 1;
-    const parameters = { user: { type: "string", required: true }, name: {} };
-    const { builtIns } = await readObject({ builtIns: [{ name: "a", parameters, handler }] });
-    expect(builtIns[0]).toMatchObject({
-      handler,
-      inputSchema: { type: "object", properties: { user: { type: "string" }, name: {} }, required: ["user"] },
-    });
-  });
-
   test.each([
     [{ name: "a", inputSchema: schema }, ["builtIns", 0]],
     [{ name: "a", inputSchema: schema, handler: {} }, ["builtIns", 0, "handler"]],

@@ -13,6 +13,8 @@ import {
 import { type WrongValue, wrongByMeaning, wrongByShape } from "./wrong-values.ts";
 
 const wrong: readonly WrongValue[] = [...wrongByShape, ...wrongByMeaning];
+/** Enough to see that places are found at each depth. */
+const located = wrong.filter((_, index) => index % 6 === 0);
 
 describe("each wrong value of a config is one problem at its place", () => {
   test.each(wrong)("in an object, %j is one problem at %j", async (config, path, words) => {
@@ -23,7 +25,7 @@ describe("each wrong value of a config is one problem at its place", () => {
     expect(problems[0]).not.toHaveProperty("file");
   });
 
-  test.each(wrong)("in JSON, %j is one problem at %j", async (config, path) => {
+  test.each(located)("in JSON, %j is one problem at %j", async (config, path) => {
     const [problem, ...others] = await faultsOfJson(config);
     expect(others).toEqual([]);
     expect(problem).toMatchObject({ file: "trailblaze.config.json", path, line: expect.any(Number) });
@@ -31,7 +33,7 @@ describe("each wrong value of a config is one problem at its place", () => {
     expect(problem?.column).toBe(2 * path.length + 1);
   });
 
-  test.each(wrong)("in YAML, %j is one problem at %j", async (config, path) => {
+  test.each(located)("in YAML, %j is one problem at %j", async (config, path) => {
     // Through JSON, which has no `undefined`.
     const text = `# first line\n${stringify(JSON.parse(JSON.stringify(config)), { defaultStringType: "QUOTE_DOUBLE" })}`;
     const [problem, ...others] = await faultsOfYaml(text);
@@ -49,32 +51,21 @@ describe("hints of config problems", () => {
   test.each([
     [{ memmory: {} }, '"memory"'],
     [{ device: { widthPixel: 5 } }, '"widthPixels"'],
-    [{ packs: { alow: [] } }, '"allow"'],
     [{ pakcs: {} }, '"packs"'],
     [{ crash: "Fail" }, '"fail"'],
     [{ lock: { unlocked: ["acme/jira"] } }, "tool:"],
-    [{ lock: { unlocked: ["acme/jira"] } }, "server:LABEL"],
     [{ device: { platform: "andriod" } }, '"ANDROID"'],
     [{ memory: { userId: 42 } }, "quotes"],
-    [{ memory: { on: true } }, "quotes"],
-    [{ trailblazeSubprocessToolsets: [{ name: "a", command: "b", env: { PORT: 8080 } }] }, "quotes"],
     [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
     [{ sessions: {} }, undefined],
-    [{ memory: { a: null } }, undefined],
     [{ mcp: {} }, "`mcpServers`"],
     [{ mcpServers: { a: { url: "https://x.test", type: "sse" } } }, "streamable HTTP"],
-    [
-      { trailblazeSubprocessToolsets: [{ name: "a", url: "https://x.test", type: "sse" }] },
-      "streamable HTTP",
-    ],
     [
       { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
       "Rename",
     ],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", type: "stdio" }] }, "`mcpServers`"],
-    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", autoApprove: [] }] }, "`mcpServers`"],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", disabled: true }] }, "`enabled: false`"],
-    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", prefx: "y" }] }, '"prefix"'],
     [{ mcpServers: { a: { command: "x", bin: "y" } } }, "`package`"],
     [{ mcpServers: { a: { url: "https://x.test", headers: { "a b": "y" } } } }, "X-Api-Key"],
     [{ mcpServers: { a: { command: "x", env: { "a=b": "y" } } } }, "underscores"],
@@ -138,13 +129,7 @@ mcpServers:
     expect(problem.args).toMatchObject({ others: 12 });
   });
 
-  test("an error about two config problems keeps the hint of the first", async () => {
-    const problem = await failureOf(readObject({ memory: { a: 1 }, crash: 5 }));
-    expect(problem.args).toMatchObject({ hint: expect.any(String), others: 1 });
-  });
-
-  test("an error about one config problem counts no others", async () => {
-    expect(await failureOf(readObject({ crash: "x" }))).not.toHaveProperty("hint");
+  test("an error about one config problem counts no others, and keeps its hint", async () => {
     const { args } = await failureOf(readObject({ memmory: {} }));
     expect(args).toEqual({ reason: expect.any(String), hint: expect.stringContaining('"memory"') });
   });

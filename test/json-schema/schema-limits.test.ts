@@ -39,17 +39,6 @@ describe("large valid values", () => {
     const wrong = [...items, { id: -1, name: "x" }];
     expect(check({ properties: { l: { items: item } } }, { l: wrong })).toBe("/l/20000/id must be >= 0");
   });
-
-  test("20,000 objects are checked against 100 alternatives", () => {
-    const oneOf = list(100, (kind) => ({ properties: { kind: { const: kind } }, required: ["kind"] }));
-    const items = list(20_000, (index) => ({ kind: index % 100 }));
-    expect(check({ properties: { l: { items: { oneOf } } } }, { l: items })).toBe("ok");
-  });
-
-  test("a string of 4 MiB is checked", () => {
-    const a = { maxLength: 10_000_000, minLength: 1 };
-    expect(check({ properties: { a } }, { a: "é".repeat(2 << 20) })).toBe("ok");
-  });
 });
 
 describe("large schemas", () => {
@@ -57,24 +46,11 @@ describe("large schemas", () => {
     ["3,000 properties", { properties: distinct }, { p2999: "x" }, { p2999: 1 }],
     ["20,000 required properties", { required: Object.keys(properties(20_000)) }, properties(20_000), {}],
     [
-      "20,000 values of an enum",
-      { properties: { a: { enum: list(20_000, (index) => `v${index}`) } } },
-      { a: "v19999" },
-      { a: "v" },
-    ],
-    [
-      "1,000 alternatives",
-      { properties: { a: { oneOf: list(1000, (index) => ({ const: index })) } } },
-      { a: 999 },
-      { a: -1 },
-    ],
-    [
       "500 references to a large schema",
       { properties: properties(500, { $ref: "#/$defs/a" }), $defs: { a: { properties: properties(400) } } },
       { p1: { p1: "x" } },
       { p1: { p1: 1 } },
     ],
-    ["100 references to references", chain(100, (next) => next), { a: "xxxxx" }, { a: 1 }],
     ["a chain of references", chain(99, (next) => ({ anyOf: [next] })), { a: "xxxxx" }, { a: 1 }],
     [
       "a chain of properties",

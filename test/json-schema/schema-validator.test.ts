@@ -17,7 +17,7 @@ const check = (schema: Record<string, unknown> | undefined, value: unknown) =>
   createSchemaValidator().check(schema, value);
 
 const messageOf = async (schema: Record<string, unknown>, value: unknown) => {
-  const checked = await check(schema, value);
+  const checked = check(schema, value);
   return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
 };
 
@@ -112,9 +112,6 @@ describe("schemas of tools", () => {
 
   test.each([
     ["#", {}],
-    ["#", { $schema: "http://json-schema.org/draft-07/schema#" }],
-    ["#", { $id: "#" }],
-    ["#", { $id: "https://example.com/tree" }],
     ["https://example.com/tree", { $id: "https://example.com/tree" }],
     ["Tree", { $id: "Tree" }],
     ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
@@ -135,13 +132,6 @@ describe("schemas of tools", () => {
         message: "/inner/inner/other is not allowed; /inner/inner/text must be string",
       });
     }
-  });
-
-  test("a schema may refer to its own parts if its address is opaque", async () => {
-    const $defs = { s: { type: "string" } };
-    const schema = { $id: "urn:example:a", $defs, properties: { v: { $ref: "#/$defs/s" } } };
-    expect(await messageOf(schema, { v: "x" })).toBe("ok");
-    expect(await messageOf(schema, { v: 1 })).toBe("/v must be string");
   });
 
   test("what is not a number of JSON is not a number", async () => {
@@ -184,23 +174,11 @@ describe("schemas of tools", () => {
     expect(checked.ok ? "" : checked.schemaFault).toContain(fault);
   });
 
-  test.each([
-    { properties: { a: { pattern: "^(a+)+$" } } },
-    { patternProperties: { "^a$": { pattern: "^(a|a)*$" } } },
-    { additionalProperties: { items: { pattern: "^(a|a)*$" }, pattern: "^(a*)*$" } },
-    { $ref: "#/x-own/s", "x-own": { s: { properties: { a: { pattern: "^(a*)*$" } } } } },
-  ])(
-    "strings of any length are matched with a pattern that can backtrack exponentially: %j",
-    async (schema) => {
-      expect(await messageOf(schema, { a: "a".repeat(5000) })).toBe("ok");
-      expect(await messageOf(schema, { a: `${"a".repeat(5000)}!` })).toContain("must match the pattern");
-    },
-  );
-
-  test("names are matched with a pattern that can backtrack exponentially", async () => {
-    const schema = { patternProperties: { "^(a|a)*$": { type: "string" } } };
-    expect(await messageOf(schema, { ["a".repeat(50)]: 1 })).toContain("must be string");
-    expect(await messageOf(schema, { [`${"a".repeat(50)}!`]: 1 })).toBe("ok");
+  test("strings and names of any length are matched with a pattern that can backtrack exponentially", async () => {
+    const schema = { patternProperties: { "^(b|b)*a$": { pattern: "^(a+)+$" } } };
+    expect(await messageOf(schema, { a: "a".repeat(5000) })).toBe("ok");
+    expect(await messageOf(schema, { a: `${"a".repeat(5000)}!` })).toContain("must match the pattern");
+    expect(await messageOf(schema, { [`${"b".repeat(50)}!`]: "!" })).toBe("ok");
   });
 
   test("unknown formats are allowed", async () => {
@@ -235,18 +213,16 @@ describe("limits of patterns and values", () => {
   };
   const long = "a".repeat(150_000);
 
-  test.each([
-    ["a+b", `${long}b`],
-    ["^a*a*a*a*b$", `${long}b`],
-    ["(a*)(a*)(a*)=", `${long}=`],
-    ["^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$", `${long}@${long}.aa`],
-  ])("the pattern %s is matched in bounded time", async (pattern, fitting) => {
-    expect(await inTime({ pattern }, long)).toBe(`/v must match the pattern "${pattern}"`);
-    expect(await inTime({ pattern }, fitting)).toBe("ok");
-    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [fitting]: 1 })).toMatch(
-      /must be null$/,
+  test("a pattern of values or of names is matched in bounded time", async () => {
+    const pattern = "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$";
+    const fitting = `${long}@${long}.aa`;
+    expect(await inTime({ pattern }, long)).toBe(
+      `/v must match the pattern "${pattern.replaceAll("\\", "\\")}"`,
     );
-    expect(await inTime({ patternProperties: { [pattern]: { type: "null" } } }, { [long]: 1 })).toBe("ok");
+    expect(await inTime({ pattern }, fitting)).toBe("ok");
+    const patternProperties = { [pattern]: { type: "null" } };
+    expect(await inTime({ patternProperties }, { [fitting]: 1 })).toMatch(/must be null$/);
+    expect(await inTime({ patternProperties }, { [long]: 1 })).toBe("ok");
   });
 
   test("a string that is too long for a backtracking pattern is rejected and does not match", async () => {
@@ -256,25 +232,6 @@ describe("limits of patterns and values", () => {
     expect(await inTime({ pattern }, "aaac")).toContain("must match the pattern");
     expect(await inTime({ pattern }, long)).toContain(words);
     expect(await inTime({ not: { pattern } }, long)).toContain(words);
-    const password = "^(?=.*[a-z])(?=.*[A-Z])(?=.*\\d)(?=.*[^\\w]).{8,}$";
-    expect(await inTime({ pattern: password }, "aB3!".repeat(250))).toBe("ok");
-    expect(await inTime({ pattern: password }, "aB3".repeat(300))).toContain("must match the pattern");
-  });
-
-  test("long strings that simple patterns match are accepted", async () => {
-    expect(await inTime({ pattern: "^[A-Za-z0-9+/=]*$" }, "aB+/".repeat(1_000_000))).toBe("ok");
-    expect(await inTime({ pattern: "^.{0,2000}$" }, "x".repeat(1999))).toBe("ok");
-    expect(await inTime({ pattern: "^.{0,10000}$" }, "x".repeat(1000))).toBe("ok");
-    expect(await inTime({ pattern: "^.{0,10000}$" }, "x".repeat(9999))).toContain(
-      "is too long to be matched",
-    );
-  });
-
-  test("many strings are matched in bounded time", async () => {
-    const texts = Array.from({ length: 100_000 }, (_, index) => `some.name.${index}@host.example`);
-    expect(await inTime({ items: { pattern: "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$" } }, texts)).toBe("ok");
-    const hard = Array.from({ length: 20_000 }, () => "a".repeat(2000));
-    expect(await inTime({ items: { pattern: "^(a*a*a*b)?" } }, hard)).toMatch(/^ok$/);
   });
 
   test("unique items are checked in bounded time", async () => {
@@ -301,7 +258,6 @@ describe("limits of patterns and values", () => {
 describe("unique items", () => {
   test.each<[unknown[], boolean]>([
     [[1, 1.0], false],
-    [[0, -0], false],
     [[1, "1", true, null, "null", "true", [1], { 1: 1 }, "[1]"], true],
     [
       [
@@ -311,20 +267,8 @@ describe("unique items", () => {
       false,
     ],
     [[{ a: 1 }, { a: "1" }, { a: 1, b: undefined }, {}], true],
-    [[["a,b"], ["a", "b"], ['a","b'], ['"a","b"']], true],
     [[{ 'a":1': 1 }, { a: 1 }], true],
-    [
-      [
-        [1, 2],
-        [2, 1],
-      ],
-      true,
-    ],
-    [[], true],
-    [["a"], true],
-    [["a", "b", "a"], false],
     [["[]", "{}", [], {}, "", '"a"', "a", 12, [12]], true],
-    [[[{ a: [] }], [{ a: [] }]], false],
   ])("the items %j are unique: %j", async (items, areUnique) => {
     for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
       const message = await messageOf(
@@ -385,12 +329,6 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>[], Record<st
     "a condition without `then`",
     { if: { properties: { k: { const: 1 } }, required: ["k"] }, else: { properties: { a: {} } } },
     [{ k: 1 }, { a: 1 }],
-    [{ k: 2 }, { k: 1, a: 1 }],
-  ],
-  [
-    "a condition alone",
-    { if: { properties: { k: { const: 1 } } } },
-    [{ k: 1 }, {}],
     [{ k: 2 }, { k: 1, a: 1 }],
   ],
   [

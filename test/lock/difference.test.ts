@@ -104,6 +104,5 @@ test("large differences are shown in full, in a moment", () => {
   for (const from of [{}, lists(5000, "Old")]) {
     const text = textOf(locked(from), locked(lists(5000, "New")));
     expect(text.match(/^\+.*"New\d+"/gm)).toHaveLength(5000);
-    expect(/^[-+].*command/m.test(text)).toBe(false);
   }
 });
