@@ -1,11 +1,15 @@
 // The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
-import { CLIENT_CAPABILITIES_META_KEY, createMcpHandler, type Server } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  McpServer,
+  type Server,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { cancelledIdOf, methodOf, type RequestId, requestIdOf } from "./client-message.ts";
 import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
-import { findHeaderFault, findMirroredArguments } from "./param-headers.ts";
 import { createStateSeal } from "./request-state.ts";
 import { claimedRevision, isOfModernClient, modernRevision, refuseRevision } from "./revisions.ts";
 import type {
@@ -17,8 +21,6 @@ import type {
   ServedServer,
 } from "./served-server.ts";
 
-/** The error code for headers that disagree with the body. */
-const headerMismatch = -32020;
 const ignore = () => {};
 
 /** How the clients of both eras of MCP are served. */
@@ -165,10 +167,29 @@ async function listen<Message>(
   return { ...message, params };
 }
 
+/** A server whose tools the SDK knows, so that it compares headers with the arguments that they repeat. */
+class CheckedServer extends McpServer {
+  override readonly server: Server;
+  readonly #served: ServedServer;
+
+  constructor(server: Server, served: ServedServer) {
+    super(served.info);
+    this.server = server;
+    this.#served = served;
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    const tool = this.#served.list("tools").find((one) => one.name === name);
+    return isRecord(tool?.inputSchema) ? tool.inputSchema : undefined;
+  }
+}
+
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
   const servers = new McpServers(served, "modern", options);
-  const handler = createMcpHandler(() => servers.create(null), { legacy: "reject" });
+  const handler = createMcpHandler(() => new CheckedServer(servers.create(null), served), {
+    legacy: "reject",
+  });
   const updated = (uri: string) => handler.notify.resourceUpdated(uri);
   const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
@@ -180,14 +201,9 @@ function createHttpServer(served: ServedServer, options: ServingOptions): Modern
       const method = methodOf(message);
       const isListening = method === "subscriptions/listen";
       const parsedBody = isListening ? await listen(served, message, over, updated) : message;
-      if (method !== "tools/call") return handler.fetch(request, { parsedBody });
-      await served.changing?.ready();
-      const { name, arguments: args } = paramsOf(message);
-      const tool = served.list("tools").find((one) => one.name === name);
-      const fault = findHeaderFault(findMirroredArguments(tool?.inputSchema), args, request.headers);
-      if (fault === undefined) return handler.fetch(request, { parsedBody });
-      const error = { code: headerMismatch, message: fault };
-      return Response.json({ jsonrpc: "2.0", id: requestIdOf(message) ?? null, error }, { status: 400 });
+      // Its headers are compared with the schema of the tool.
+      if (method === "tools/call") await served.changing?.ready();
+      return handler.fetch(request, { parsedBody });
     },
     close: () => {
       stopFollowing?.();

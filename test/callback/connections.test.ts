@@ -22,15 +22,6 @@ describe("the body of a request", () => {
     expect(statusesOf(await connection.answers(1))).toEqual([200]);
     expect(opened.calls.map(({ toolName }) => toolName)).toEqual(["grüß_😀"]);
   });
-
-  test("an aborted body gets no answer and calls nothing", async () => {
-    const opened = await openEndpoint();
-    const connection = await openConnection(opened.endpoint.port);
-    await connection.send(formatHead(opened, { "Content-Length": "4000" }));
-    connection.socket.destroy();
-    expect((await post(opened)).status).toBe(200);
-    expect(opened.calls).toHaveLength(1);
-  });
 });
 
 describe("the port of the endpoint", () => {

@@ -21,56 +21,28 @@ async function askWith(headers: Headers | ((port: number, token: string) => Head
 describe("a request that is rejected by its head", () => {
   test.each<[string, number, Headers | ((port: number, token: string) => Headers), string?]>([
     ["no token", 401, { Authorization: undefined }],
-    ["an empty authorization", 401, { Authorization: "" }],
     ["a wrong token", 401, { Authorization: "Bearer wrong" }],
-    ["a token with another end", 401, (_port, token) => ({ Authorization: `Bearer ${token}x` })],
     ["the beginning of a token", 401, (_port, token) => ({ Authorization: `Bearer ${token.slice(0, -1)}` })],
     ["another scheme", 401, (_port, token) => ({ Authorization: `Basic ${token}` })],
-    ["no scheme", 401, (_port, token) => ({ Authorization: token })],
     ["the token twice", 401, (_port, token) => ({ Authorization: [`Bearer ${token}`, `Bearer ${token}`] })],
-    ["two tokens", 401, (_port, token) => ({ Authorization: [`Bearer ${token}`, "Bearer wrong"] })],
-    [
-      "two tokens, the first wrong",
-      401,
-      (_port, token) => ({ Authorization: ["Bearer wrong", `Bearer ${token}`] }),
-    ],
     ["a foreign host", 403, { Host: "evil.example" }],
     ["a foreign host with our port", 403, (port) => ({ Host: `evil.example:${port}` })],
-    ["our host without a port", 403, { Host: "127.0.0.1" }],
     ["our host with another port", 403, { Host: "127.0.0.1:1" }],
-    ["a host that begins like ours", 403, (port) => ({ Host: `127.0.0.1:${port}.evil.example` })],
     ["no host", 403, { Host: undefined }],
     ["two hosts", 403, (port) => ({ Host: [`127.0.0.1:${port}`, "evil.example"] })],
     ["an origin", 403, { Origin: "https://evil.example" }],
-    ["our own origin", 403, (port) => ({ Origin: `http://127.0.0.1:${port}` })],
-    ["the origin null", 403, { Origin: "null" }],
     ["an empty origin", 403, { Origin: "" }],
     ["an origin after hundreds of headers", 403, { a: Array(2500).fill(""), Origin: "x" }],
     ["a preflight", 403, { Origin: "https://evil.example" }, "OPTIONS /scripting/callback HTTP/1.1"],
     ["another path", 404, {}, "POST / HTTP/1.1"],
-    ["a path below", 404, {}, "POST /scripting/callback/x HTTP/1.1"],
-    ["a path with a slash at its end", 404, {}, "POST /scripting/callback/ HTTP/1.1"],
-    ["a path in capitals", 404, {}, "POST /Scripting/Callback HTTP/1.1"],
     ["a whole URL", 404, {}, "POST http://evil.example/scripting/callback HTTP/1.1"],
     ["GET", 405, {}, "GET /scripting/callback HTTP/1.1"],
-    ["PUT", 405, {}, "PUT /scripting/callback HTTP/1.1"],
-    ["OPTIONS", 405, {}, "OPTIONS /scripting/callback HTTP/1.1"],
-    ["CONNECT", 405, {}, "CONNECT 127.0.0.1:80 HTTP/1.1"],
     ["no type", 415, { "Content-Type": undefined }],
-    ["a form", 415, { "Content-Type": "application/x-www-form-urlencoded" }],
     ["a plain text", 415, { "Content-Type": "text/plain" }],
-    ["JSON of a kind", 415, { "Content-Type": "application/problem+json" }],
-    ["a type that begins like ours", 415, { "Content-Type": "application/jsonp" }],
     ["another charset", 415, { "Content-Type": "application/json; charset=latin1" }],
     ["two types", 415, { "Content-Type": ["application/json", "text/plain"] }],
     ["a compressed body", 415, { "Content-Encoding": "gzip" }],
     ["an announced length over the limit", 413, { "Content-Length": "4097" }],
-    ["an announced length beyond all numbers", 413, { "Content-Length": "9007199254740993" }],
-    ["a length that is none", 400, { "Content-Length": "many" }],
-    ["two lengths", 400, { "Content-Length": ["10", "20"] }],
-    ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
-    ["a negative length", 400, { "Content-Length": "-1" }],
-    ["headers without end", 431, { x: "x".repeat(20_000) }],
   ])("a request with %s gets %i", async (_what, status, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(status);
@@ -86,19 +58,24 @@ describe("a request that is rejected by its head", () => {
 
   test.each<[string, Headers | ((port: number, token: string) => Headers), string?]>([
     ["localhost", (port) => ({ Host: `localhost:${port}` })],
-    ["LOCALHOST", (port) => ({ Host: `LOCALHOST:${port}` })],
     ["a scheme in lower case", (_port, token) => ({ Authorization: `bearer  ${token}` })],
-    ["a charset", { "Content-Type": "application/json; charset=utf-8" }],
     ["a charset in capitals and quotes", { "Content-Type": 'Application/JSON;charset="UTF-8"' }],
     ["a body that says it is not compressed", { "Content-Encoding": "identity" }],
-    ["an upgrade that is not wanted", { Connection: "Upgrade", Upgrade: "h2c" }],
-    ["an expectation that nobody knows", { Expect: "wonders" }],
     ["a query", {}, "POST /scripting/callback?x=1 HTTP/1.1"],
-    ["HTTP/1.0", {}, "POST /scripting/callback HTTP/1.0"],
   ])("a request with %s is accepted", async (_what, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(200);
     expect(calls).toHaveLength(1);
+  });
+
+  test.each<[string, number, Headers]>([
+    ["two lengths", 400, { "Content-Length": ["10", "20"] }],
+    ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
+    ["headers without end", 431, { x: "x".repeat(20_000) }],
+  ])("a request with %s gets %i from Node.js itself", async (_what, status, headers) => {
+    const { answer, calls } = await askWith(headers);
+    expect(answer?.status).toBe(status);
+    expect(calls).toEqual([]);
   });
 
   test("the challenge says whether the request had a token", async () => {
@@ -108,15 +85,6 @@ describe("a request that is rejected by its head", () => {
     expect(await challenge({ Authorization: "Bearer x" })).toBe(
       'Bearer realm="trailblaze", error="invalid_token"',
     );
-  });
-
-  test("a HEAD request gets 405 without a body", async () => {
-    const response = await post(await openEndpoint(), null, { method: "HEAD", body: null });
-    expect([response.status, response.headers.get("allow"), await response.text()]).toEqual([
-      405,
-      "POST",
-      "",
-    ]);
   });
 
   test("of several errors, the first is reported: the path before the token, and the token before the body", async () => {
@@ -144,32 +112,20 @@ describe("an invalid body", () => {
   test.each<[string, unknown]>([
     ["nothing", ""],
     ["invalid JSON", "{"],
-    ["JSON with a comment", '{"version":1 /* one */}'],
-    ["two values", "{}{}"],
     ["null", "null"],
     ["an array", "[]"],
     ["a string", '"x"'],
     ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-    ["half a character", new Uint8Array([0x22, 0xc3])],
     ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
-    ["a nest that is never closed", '{"action":'.repeat(300)],
     ["no version", without("version")],
     ["a version that is a string", createRequest({ version: "1" })],
-    ["a version that is no integer", createRequest({ version: 1.5 })],
-    ["a version of null", createRequest({ version: null })],
     ["no session", without("session_id")],
-    ["a session that is a number", createRequest({ session_id: 1 })],
     ["no invocation", without("invocation_id")],
-    ["an invocation that is a list", createRequest({ invocation_id: [invocationId] })],
     ["no action", without("action")],
-    ["an action that is a string", createRequest({ action: "call_tool" })],
     ["an action that is a list", createRequest({ action: [] })],
     ["an action without type", withoutActionKey("type")],
-    ["a type that is a number", createRequest({}, { type: 1 })],
     ["no tool", withoutActionKey("tool_name")],
-    ["a tool that is a number", createRequest({}, { tool_name: 7 })],
     ["no arguments", withoutActionKey("arguments_json")],
-    ["arguments that are not a string", createRequest({}, { arguments_json: {} })],
     ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
   ])("a body with %s gets 400", async (_what, body) => {
     const opened = await openEndpoint();
@@ -201,12 +157,8 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
     return message;
   };
 
-  test.each([0, 2, -1, 1e15])("version %d gets an error", async (version) => {
+  test.each([0, 2])("version %d gets an error", async (version) => {
     expect(await errorFor(createRequest({ version }))).toContain("@trailblaze/scripting");
-  });
-
-  test("a version of another type gets an error", async () => {
-    expect(await errorFor({ version: 2, session: {} })).toContain("@trailblaze/scripting");
   });
 
   test("an unknown action gets an error with the action escaped", async () => {
@@ -261,7 +213,6 @@ describe("a call that is not made gets 200 without success", () => {
     ["invalid JSON", "{a:1}"],
     ["a deep nest", `{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`],
     ["a key __proto__", '{"__proto__":{"isAdmin":true}}'],
-    ["a key __proto__ further down", '{"a":[{"b":{"__proto__":1}}]}'],
     ["a key __proto__ in disguise", '{"_\\u005fproto__":{}}'],
   ])("arguments given as %s are rejected", async (_what, text) => {
     const opened = await openEndpoint();

@@ -4,11 +4,11 @@ import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
-import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "../param-headers.ts";
 import { claimedRevision } from "../revisions.ts";
 import type { AdvertisedTool, ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
+import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import {
   ConnectionError,

@@ -1,6 +1,6 @@
 // The only HTTP listener, for clients and for callbacks. It does not interpret requests.
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { unmarkBytes } from "../../data/exact-integers.ts";
@@ -42,8 +42,8 @@ export interface HttpServerOptions {
   methods: readonly string[];
   /** Checks a request before its body is read. One that is refused ends the connection. Must not throw. */
   admit(head: RequestHead, port: number): Refusal | Handler;
-  /** The answer to a request that is refused; `head` is undefined for one that is not valid HTTP. */
-  formatRefusal(refusal: Refusal, head?: RequestHead): Answer;
+  /** The answer to a request that is refused. */
+  formatRefusal(refusal: Refusal, head: RequestHead): Answer;
   /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
   /** The time for a whole request. */
@@ -64,15 +64,9 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-interface Exchange {
-  readonly request: IncomingMessage;
-  readonly response: ServerResponse;
-  readonly over: AbortController;
-}
-
-/** A connection and its unanswered requests; a client may send several at once. */
+/** A connection and what cancels its unanswered requests; a client may send several at once. */
 interface Connection {
-  readonly open: Set<Exchange>;
+  readonly open: Set<AbortController>;
   /** No more requests are accepted from it. */
   isEnding: boolean;
 }
@@ -87,13 +81,6 @@ function headersOf({ headers, body, status }: Answer): Headers {
   if (typeof body === "string" && body !== "") all["content-type"] = "application/json";
   if (typeof body === "string" && status !== 204) all["content-length"] = String(Buffer.byteLength(body));
   return { ...all, ...headers };
-}
-
-/** An answer as text, for a connection without a response object. */
-function formatRaw(answer: Answer): string {
-  const headers = Object.entries({ ...headersOf(answer), connection: "close" });
-  const lines = headers.map(([name, value]) => `${name}: ${value}\r\n`).join("");
-  return `HTTP/1.1 ${answer.status} ${STATUS_CODES[answer.status] ?? ""}\r\n${lines}\r\n${answer.body}`;
 }
 
 export const refuseMethod = (methods: readonly string[]): Refusal => ({
@@ -166,21 +153,20 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
     // On the socket, because the response of a request that waits for another one does not notice a disconnect.
     socket.once("close", () => {
       connections.delete(socket);
-      for (const { over } of connection.open) over.abort();
+      for (const over of connection.open) over.abort();
     });
   };
 
-  const take = async (request: IncomingMessage, response: ServerResponse, awaitsContinue: boolean) => {
+  const take = async (request: IncomingMessage, response: ServerResponse) => {
     const { socket, method = "", url: target = "", headersDistinct: headers } = request;
     const connection = connections.get(socket);
     if (connection === undefined || connection.isEnding) return;
     const over = new AbortController();
-    const exchange = { request, response, over };
-    connection.open.add(exchange);
+    connection.open.add(over);
     request.on("error", ignore);
     response.on("error", ignore);
     response.once("close", () => {
-      connection.open.delete(exchange);
+      connection.open.delete(over);
       over.abort();
       if (connection.isEnding && connection.open.size === 0) socket.destroySoon();
     });
@@ -199,7 +185,6 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
     const admitted = admit(head, port());
     if (typeof admitted !== "function") return refuse(admitted);
     if (Number(request.headers["content-length"]) > maxBodyBytes) return refuse(tooLarge);
-    if (awaitsContinue) response.writeContinue();
     const body = await readBody(request, maxBodyBytes);
     // It may have been refused while the body arrived.
     if (!socket.writable) return;
@@ -210,41 +195,10 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
     else await sendStream(response, answer.body, over.signal);
   };
 
-  /** Answers input that is not a request, unless the client would take the answer for one to an earlier request. */
-  const breakOff = (socket: Duplex, refusal: Refusal) => {
-    const connection = connections.get(socket);
-    if (connection === undefined || !socket.writable) {
-      socket.destroy();
-      return;
-    }
-    const { open, isEnding } = connection;
-    connection.isEnding = true;
-    // The outstanding answer is sent first, and ends the connection.
-    if (isEnding || [...open].some(({ request, response }) => request.complete || response.headersSent))
-      return;
-    socket.end(formatRaw(formatRefusal(refusal)));
-    setTimeout(() => socket.destroy(), lingerMs).unref();
-  };
-
-  /** For a request that Node cannot parse, or that takes too long. */
-  const refusalOf = ({ code }: NodeJS.ErrnoException): Refusal => {
-    if (code === "HPE_HEADER_OVERFLOW") return { status: 431, message: "The headers are too large." };
-    if (code === "HPE_CHUNK_EXTENSIONS_OVERFLOW") return tooLarge;
-    if (code !== "ERR_HTTP_REQUEST_TIMEOUT")
-      return { status: 400, message: "The request is not valid HTTP." };
-    const message = `The request timed out; it must arrive within ${options.bodyTimeoutMs} ms.`;
-    return { status: 408, message };
-  };
-
-  const onRequest = (awaitsContinue: boolean) => (request: IncomingMessage, response: ServerResponse) =>
-    void take(request, response, awaitsContinue).catch(() => request.socket.destroy());
-  server
-    .on("connection", connect)
-    .on("request", onRequest(false))
-    .on("checkContinue", onRequest(true))
-    .on("checkExpectation", onRequest(false))
-    .on("connect", (_request, socket) => breakOff(socket, refuseMethod(options.methods)))
-    .on("clientError", (error, socket) => breakOff(socket, refusalOf(error)));
+  // Node itself refuses what is not HTTP, too large or too slow, and asks for the body of a client that waits for that.
+  server.on("connection", connect).on("request", (request, response) => {
+    void take(request, response).catch(() => request.socket.destroy());
+  });
 
   server.listen({ host: options.host, port: options.port, exclusive: true });
   await once(server, "listening");

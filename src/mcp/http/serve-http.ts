@@ -158,20 +158,6 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
   };
 }
 
-/** Why the server cannot listen, as a reason. */
-function reasonFor(error: unknown, host: string, port: number): string {
-  const place = `${hostInUrl(host)}:${port}`;
-  const reasons: Record<string, string> = {
-    EADDRINUSE: `${place} is already in use`,
-    EACCES: `no permission to listen on ${place}`,
-    EADDRNOTAVAIL: `${host} is not an address of this machine`,
-    ENOTFOUND: `unknown host ${host}`,
-    EAI_AGAIN: `unknown host ${host}`,
-  };
-  const { code = "", message } = error as NodeJS.ErrnoException;
-  return reasons[code] ?? `cannot listen on ${place}: ${message}`;
-}
-
 /**
  * Serves at `/mcp` over streamable HTTP until it is closed, and keeps the process alive. Requests of modern clients are
  * served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
@@ -242,7 +228,7 @@ export async function serveHttp(
       maxConnections: connections.max ?? 5120,
       formatRefusal: ({ status, message, headers }, head) => {
         const answer = status === 204 ? { status, body: "", headers } : refuse(status, message, { headers });
-        return head === undefined ? answer : check.permit(head, answer);
+        return check.permit(head, answer);
       },
       admit: (head, bound) =>
         answerProbe(head) ??
@@ -251,8 +237,8 @@ export async function serveHttp(
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";
-    const args = { label, reason: reasonFor(error, host, port), hint };
-    throw failure("ServerStartFailed", args, {}, { cause: error });
+    const reason = `cannot listen on ${hostInUrl(host)}:${port}: ${(error as Error).message}`;
+    throw failure("ServerStartFailed", { label, reason, hint }, {}, { cause: error });
   }
 
   return {

@@ -81,7 +81,6 @@ test.each<[line: string, status: number, Partial<ServeHttpOptions>, allow?: stri
     {},
     all,
   ]),
-  ["CONNECT 127.0.0.1:1", 405, {}, all],
   ...["/", "/mcp/", "/MCP", "/mcp2", "//mcp", "/.well-known/oauth-protected-resource"].map(
     (path): [string, number, object] => [`POST ${path}`, 404, {}],
   ),
