@@ -1,7 +1,7 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
 import { openConnection } from "../mcp/http/raw-connection.ts";
-import { createRequest, invocationId, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
+import { createRequest, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
 import { formatHead } from "./raw-request.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
