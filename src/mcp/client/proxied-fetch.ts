@@ -1,36 +1,13 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
 import { Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { isLoopback } from "../http/http-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Whether an entry of NO_PROXY names a host: `*`, a name with or without a dot or `*.` before it, an address or a range, with a port or without. */
-function matches(entry: string, host: string, port: string): boolean {
-  const isAddress = isIP(entry) === 6;
-  const [, bracketed, plain, only] = isAddress
-    ? [undefined, undefined, entry, undefined]
-    : (/^(?:\[([^\]]+)\]|([^:[\]]+))(?::(\d+))?$/.exec(entry) ?? []);
-  const name = (bracketed ?? plain ?? "").replace(/^\*?\./, "");
-  if (only !== undefined && only !== port) return false;
-  if (name === "*" || name === host) return true;
-  return name !== "" && isIP(host) === 0 && host.endsWith(`.${name}`);
-}
-
-function isInRange(entry: string, host: string): boolean {
-  const [, address = "", bits] = /^([\d.a-f:]+)\/(\d{1,3})$/.exec(entry) ?? [];
-  const version = isIP(address);
-  if (version === 0 || version !== isIP(host) || Number(bits) > (version === 4 ? 32 : 128)) return false;
-  const type = version === 4 ? "ipv4" : "ipv6";
-  const range = new BlockList();
-  range.addSubnet(address, Number(bits), type);
-  return range.check(host, type);
-}
-
 /**
  * The proxy for a URL: that of npm's configuration, which registries are reached through, otherwise that of the environment.
- * `undefined` for loopback and for what NO_PROXY names.
+ * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains; `*` names all.
  */
 export function findProxy(
   url: URL,
@@ -44,10 +21,10 @@ export function findProxy(
   const ofHost = (name: string) => environment[name] || environment[name.toUpperCase()] || undefined;
   const host = url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   const isSecure = url.protocol === "https:";
-  const port = url.port || (isSecure ? "443" : "80");
   const excluded = (ofNpm("noproxy") ?? ofHost("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
-  if (isLoopback(host) || excluded.some((entry) => matches(entry, host, port) || isInRange(entry, host)))
-    return undefined;
+  const names = excluded.map((entry) => entry.replace(/^\*?\./, "")).filter((name) => name !== "");
+  const isExcluded = names.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
+  if (isLoopback(host) || isExcluded) return undefined;
   const proxy = isSecure
     ? (ofNpm("https-proxy") ?? ofNpm("proxy") ?? ofHost("https_proxy"))
     : (ofNpm("proxy") ?? ofNpm("https-proxy") ?? ofHost("http_proxy") ?? ofHost("https_proxy"));
@@ -81,7 +58,7 @@ export async function fetchThrough(proxy: string, url: URL, init: RequestInit): 
     isSecure ? import("node:https") : import("node:http"),
   ]);
   const agent = getAgent(url.href, { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY });
-  return new Promise((resolve, reject) => {
+  const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(url, {
       agent,
       method: init.method,
@@ -94,31 +71,11 @@ export async function fetchThrough(proxy: string, url: URL, init: RequestInit): 
       },
       signal: init.signal ?? undefined,
     });
-    const refuse = (status: number) =>
-      reject(
-        new ProxyRefusal(
-          status === 407
-            ? "it requires credentials (HTTP status 407)"
-            : `it answered with HTTP status ${status}`,
-        ),
-      );
     // Otherwise, the answer to CONNECT would count as the server's.
     sent.on("proxyConnect", ({ statusCode }: { statusCode: number }) => {
-      if (statusCode !== 200) refuse(statusCode);
+      if (statusCode !== 200) sent.destroy(new ProxyRefusal(`it answered with HTTP status ${statusCode}`));
     });
-    sent.on("error", reject);
-    sent.on("response", (answer) => {
-      if (answer.statusCode === 407) {
-        refuse(407);
-        answer.destroy();
-        return;
-      }
-      try {
-        resolve(toResponse(answer));
-      } catch (error) {
-        reject(error);
-      }
-    });
-    sent.end(init.body);
+    sent.on("error", reject).on("response", resolve).end(init.body);
   });
+  return toResponse(answer);
 }

@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { fetchThrough, findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
+import { findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
 import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
 import { call, limit, problemOf, startRemote } from "./start-remote.ts";
 
@@ -12,7 +12,6 @@ const find = (url: string, environment: Record<string, string>, npm: Record<stri
 describe("the proxy of a remote server", () => {
   test.each([
     ["https://a.example/", { HTTPS_PROXY: "http://p:1" }, "http://p:1"],
-    ["https://a.example/", { https_proxy: "http://p:1", HTTPS_PROXY: "http://q:1" }, "http://p:1"],
     ["http://a.example/", { HTTP_PROXY: "http://p:1", HTTPS_PROXY: "http://q:1" }, "http://p:1"],
     ["http://a.example/", { HTTPS_PROXY: "http://q:1" }, "http://q:1"],
     ["https://a.example/", { HTTP_PROXY: "http://p:1" }, undefined],
@@ -37,13 +36,8 @@ describe("the proxy of a remote server", () => {
     ["a.example", ".example"],
     ["a.example", "*.example"],
     ["a.example", "x, example"],
-    ["a.example:8443", "a.example:8443"],
-    ["a.example", "a.example:443"],
     ["10.1.2.3", "10.1.2.3"],
-    ["10.1.2.3", "10.0.0.0/8"],
     ["[fd00::1]", "fd00::1"],
-    ["[fd00::1]", "[fd00::1]:443"],
-    ["[fd00::1]", "fd00::/8"],
     ["localhost:3000", ""],
     ["127.0.0.1", ""],
     ["[::1]:3000", ""],
@@ -51,13 +45,9 @@ describe("the proxy of a remote server", () => {
     expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", NO_PROXY: excluded })).toBeUndefined();
   });
 
-  test.each([
-    ["a.example", "b.example,ample,a.example.com"],
-    ["a.example", "a.example:8443"],
-    ["10.1.2.3", "2.3,11.0.0.0/8,10.0.0.0/99"],
-    ["[fd00::1]", "fe80::/10"],
-  ])("applies to https://%s if NO_PROXY is `%s`", (host, excluded) => {
-    expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", no_proxy: excluded })).toBe("http://p:1");
+  test("applies to hosts that NO_PROXY does not name", () => {
+    const environment = { HTTPS_PROXY: "http://p:1", no_proxy: "b.example,ample,a.example.com" };
+    expect(find("https://a.example/", environment)).toBe("http://p:1");
   });
 });
 
@@ -92,21 +82,6 @@ test("requests reach a server through a proxy, with its credentials, and its str
   expect(proxy.received.every(({ headers }) => headers["proxy-authorization"] === credentials)).toBe(true);
 });
 
-test("a cancelled request through a proxy is closed", async () => {
-  const proxy = await serveHttp(() => {});
-  const stop = new AbortController();
-  const url = new URL("http://mcp.corp.invalid/");
-  const fetched = fetchThrough(`http://127.0.0.1:${proxy.port}`, url, {
-    method: "POST",
-    body: "{}",
-    signal: stop.signal,
-  });
-  await vi.waitUntil(() => proxy.received.length === 1);
-  stop.abort();
-  await expect(fetched).rejects.toMatchObject({ name: "AbortError" });
-  await vi.waitUntil(() => proxy.received[0]?.isAborted);
-});
-
 describe("a proxy that does not connect", () => {
   test("that cannot be reached is named without its credentials", async () => {
     setVariables({ https_proxy: "http://me:hunter2@127.0.0.1:1" });
@@ -122,20 +97,19 @@ describe("a proxy that does not connect", () => {
     expect(JSON.stringify(problem)).not.toContain("hunter2");
   });
 
-  test.each([
-    [502, /^no connection through the proxy http:\S+: it answered with HTTP status 502$/],
-    [407, /^no connection through the proxy http:\S+: it requires credentials/],
-  ])("and answers CONNECT with %i is the reason", async (status, reason) => {
-    const server = createServer().on("connect", (_request, socket) =>
-      socket.end(`HTTP/1.1 ${status} No\r\n\r\n`),
-    );
+  test("and answers CONNECT with an error is the reason", async () => {
+    const server = createServer().on("connect", (_request, socket) => socket.end("HTTP/1.1 502 No\r\n\r\n"));
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     onTestFinished(() => void server.close());
     const { port } = server.address() as AddressInfo;
     setVariables({ https_proxy: `http://127.0.0.1:${port}` });
     const problem = await problemOf("https://mcp.corp.invalid/mcp");
     expect(problem).toMatchObject({
-      args: { reason: expect.stringMatching(reason) },
+      args: {
+        reason: expect.stringMatching(
+          /^no connection through the proxy http:\S+: it answered with HTTP status 502$/,
+        ),
+      },
       hint: expect.stringMatching(/^Check the proxy .*NO_PROXY/),
     });
   });
