@@ -4,7 +4,6 @@ import {
   describeExit,
   failure,
   printable,
-  quote,
   TrailblazeError,
   type UnexpectedExit,
 } from "../../problems/index.ts";
@@ -88,16 +87,6 @@ const refuse = (message: string) => new AnswerError(message, rpcCode.request);
 /** Whether a server does not offer what it was asked for. */
 const isRefusal = (error: unknown) =>
   error instanceof AnswerError && (error.code === rpcCode.method || error.code === rpcCode.params);
-
-/** What a modern server wants that this client does not have; `undefined` for another error. */
-function describeMissing({ code, data }: AnswerError): string | undefined {
-  const required = isRecord(data) ? own(data, "requiredCapabilities") : undefined;
-  if (code !== rpcCode.capability || !isRecord(required)) return undefined;
-  const names = Object.entries(required).map(([name, value]) =>
-    [name, ...(isRecord(value) ? Object.keys(value) : [])].join("."),
-  );
-  return `the tool needs what this session does not offer: ${quote(names.join(", "), 200)}`;
-}
 
 /** Runs a step of the start with its own timeout. */
 async function limitStep<T>(
@@ -360,7 +349,7 @@ export class Server implements StartingServer {
       signal?.throwIfAborted();
       // Its message names the server.
       if (error instanceof TrailblazeError) throw new ServerCallError("protocol", error.message);
-      if (error instanceof AnswerError) throw fault(describeMissing(error) ?? this.#explain(error), error);
+      if (error instanceof AnswerError) throw fault(this.#explain(error), error);
       throw this.#end ?? fault(error instanceof Error ? error.message : String(error));
     } finally {
       limit.onOver = onOver;
