@@ -5,7 +5,6 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ServerCompletion } from "../../src/mcp/client/connected-server.ts";
-import { RpcError } from "../../src/mcp/client-message.ts";
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
 import type { ServedServer } from "../../src/mcp/served-server.ts";
 import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
@@ -133,17 +132,6 @@ describe.each(eras)("resources of a served server for a $era client over $over",
     });
   });
 
-  test("the errors of tools keep the codes that are those of unknown URIs", async () => {
-    const findTool = (code: string) => async () => {
-      throw new RpcError(Number(code), "no", { uri: "test://a", more: 1 });
-    };
-    const { client } = await connect({ ...createResources().served, findTool }, era, over);
-    const codes = ["-32602", "-32002"].map(async (name) => (await failing(client.callTool({ name })))?.code);
-    // The SDK's own client of modern revisions reads -32002 with a URI as -32602.
-    const received = (code: number) => (client instanceof Client ? code : -32602);
-    expect(await Promise.all(codes)).toEqual([-32602, received(-32002)]);
-  });
-
   test("an unknown URI has the error of its era, and a failing handler that of its author", async () => {
     const { client } = await connect(createResources().served, era, over);
     expect(await failing(client.readResource({ uri: "test://none" }))).toMatchObject({
@@ -222,29 +210,6 @@ describe("subscriptions to resources", () => {
     },
   );
 
-  test("clients share the watch of a URI, and each hears of a change once", async () => {
-    const { served, watched, counts } = createResources();
-    const { client, heard, running } = await connect(served, "modern", "http");
-    const other = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
-    onTestFinished(() => other.close());
-    const otherHeard: string[] = [];
-    other.setNotificationHandler(
-      "notifications/resources/updated",
-      ({ params }) => void otherHeard.push(params.uri),
-    );
-    if (client instanceof Client || !("url" in running)) throw new Error("This is no modern client.");
-    await other.connect(new StreamableHTTPClientTransport(new URL(running.url)) as never);
-    const uris = { resourceSubscriptions: ["test://text"] };
-    const [one] = [await client.listen(uris), await other.listen(uris)];
-    expect(counts.started).toBe(1);
-    watched.get("test://text")?.();
-    await expect.poll(() => [heard, otherHeard]).toEqual([["test://text"], ["test://text"]]);
-    await one.close();
-    watched.get("test://text")?.();
-    await expect.poll(() => otherHeard.length).toBe(2);
-    expect(heard.length).toBe(1);
-  });
-
   test.each(eras)(
     "the watches of a $era client over $over end with its connection",
     async ({ era, over }) => {
@@ -271,24 +236,6 @@ describe("subscriptions to resources", () => {
     expect(watched.size).toBe(1000);
   });
 
-  test("a client that is gone before the first lists are complete leaves no watch", async () => {
-    const { served, watched } = createResources();
-    let complete = () => {};
-    const ready = new Promise<void>((resolve) => {
-      complete = resolve;
-    });
-    const changing = { ready: () => ready, onChange: () => () => {}, findUnlisted: () => undefined };
-    const { client } = await connect({ ...served, changing }, "legacy", "connection");
-    if (!(client instanceof Client)) throw new Error("This is no legacy client.");
-    const subscribing = failing(client.subscribeResource({ uri: "test://text" }));
-    await client.close();
-    await subscribing;
-    complete();
-    await ready;
-    await new Promise(setImmediate);
-    expect(watched.size).toBe(0);
-  });
-
   test("a server without watches honors no subscription", async () => {
     const { served } = createResources();
     const without = { ...served, subscribe: undefined };
@@ -311,12 +258,4 @@ test("what clients may keep is said with lists and static resources, and of hand
     ttlMs: 0,
     cacheScope: "private",
   });
-});
-
-test("a server without resources and suggestions does not say that it has some", async () => {
-  for (const era of ["legacy", "modern"] as const) {
-    const { client } = await connect(createServed(), era, "http");
-    expect(client.getServerCapabilities()?.resources).toBeUndefined();
-    expect(client.getServerCapabilities()?.completions).toBeUndefined();
-  }
 });

@@ -1,5 +1,3 @@
-// Starts `trailblaze start` of the built command and clients of both versions of the SDK; all of them end with their test.
-import { existsSync } from "node:fs";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
@@ -11,11 +9,9 @@ import { initializing, post } from "../mcp/http/served.ts";
 import { headersFor, modern, revision } from "../mcp/modern/modern-served.ts";
 import { makeProject, probeServer, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern } from "../support/clients.ts";
-import { hearProgress } from "../support/heard-progress.ts";
 import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
-import { waitUntil } from "../support/wait-until.ts";
 
 const script = inRepository("dist/cli/cli.cjs");
 const handlers = `
@@ -35,37 +31,18 @@ const seen = {
 };
 /** A server that refuses legacy clients. */
 const lateServer = `
-  import { writeFileSync } from "node:fs";
   import { Server } from ${JSON.stringify(import.meta.resolve("@modelcontextprotocol/server"))};
   import { serveStdio } from ${JSON.stringify(import.meta.resolve("@modelcontextprotocol/server/stdio"))};
   const createServer = () => {
-    const capabilities = { logging: {}, tools: { listChanged: true }, prompts: {} };
-    const server = new Server({ name: "late", version: "3.0.0" }, { capabilities, instructions: "Be kind." });
+    const server = new Server({ name: "late", version: "3.0.0" }, { capabilities: { tools: {} } });
     const inputSchema = { type: "object" };
-    server.setRequestHandler("tools/list", () => ({
-      tools: ["pid", "steps", "exit", "hang", "array", "ask"].map((name) => ({ name, inputSchema })),
-    }));
-    server.setRequestHandler("prompts/list", () => ({ prompts: [{ name: "greet" }] }));
-    server.setRequestHandler("tools/call", async ({ params: { name, arguments: args } }, { mcpReq }) => {
-      if (name === "exit") process.exit(3);
-      if (name === "ask") {
-        const { inputResponses, requestState } = mcpReq;
-        const params = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
-        const inputRequests = { who: { method: "elicitation/create", params } };
-        return inputResponses === undefined
-          ? { resultType: "input_required", inputRequests, requestState: "s" }
-          : { content: [{ type: "text", text: JSON.stringify([inputResponses, requestState()]) }] };
-      }
-      if (name === "hang") {
-        writeFileSync(new URL("../../../hanging", import.meta.url), "");
-        await new Promise((resolve) => mcpReq.signal.addEventListener("abort", resolve));
-        writeFileSync(new URL("../../../canceled", import.meta.url), "");
-      }
-      const progressToken = mcpReq._meta?.progressToken;
-      for (let progress = 1; name === "steps" && progress <= args.steps; progress++)
-        await mcpReq.notify({ method: "notifications/progress", params: { progressToken, progress } });
-      const text = JSON.stringify({ pid: process.pid, args });
-      return { content: [{ type: "text", text }], ...(name === "array" ? { structuredContent: [1] } : {}) };
+    server.setRequestHandler("tools/list", () => ({ tools: [{ name: "ask", inputSchema }] }));
+    server.setRequestHandler("tools/call", async (_request, { mcpReq: { inputResponses, requestState } }) => {
+      const params = { message: "Who?", requestedSchema: { type: "object", properties: {} } };
+      const inputRequests = { who: { method: "elicitation/create", params } };
+      return inputResponses === undefined
+        ? { resultType: "input_required", inputRequests, requestState: "s" }
+        : { content: [{ type: "text", text: JSON.stringify([inputResponses, requestState()]) }] };
     });
     return server;
   };
@@ -269,78 +246,22 @@ describe("the option --protocol", () => {
 });
 
 describe("a subprocess server over HTTP", () => {
-  const serveLate = async (server = "acme/desk/late", cwd = makeDesk()) => {
-    const serving = await serveOverHttp(server, { cwd });
+  const serveLate = async (server = "acme/desk/late") => {
+    const serving = await serveOverHttp(server, { cwd: makeDesk() });
     onTestFinished(async () => void (await serving.stop()));
     return serving;
   };
   const connect = ({ url }: { url: string }, capabilities = {}) => connectModern(url, capabilities);
-  const answerOf = async (client: Client, name: string, args = {}) => {
-    const { content } = (await client.callTool({ name, arguments: args })) as { content: { text: string }[] };
-    return JSON.parse(content[0]?.text ?? "") as { pid: number; args: unknown };
-  };
-
-  test("a modern subprocess server over HTTP serves modern clients, which share its process", async () => {
-    const serving = await serveLate();
-    const clients = await Promise.all([connect(serving), connect(serving)]);
-    const [one, other] = clients as [Client, Client];
-    expect(one.getServerVersion()).toMatchObject({ name: "acme/desk/late" });
-    expect(one.getInstructions()).toBe("Be kind.");
-    expect((await one.listTools()).tools).toHaveLength(6);
-    expect((await one.listPrompts()).prompts).toMatchObject([{ name: "greet" }]);
-    const answers = await Promise.all([answerOf(one, "pid", { b: 2 }), answerOf(other, "pid", { b: 3 })]);
-    expect(answers.map((answer) => answer.args)).toMatchObject([{ b: 2 }, { b: 3 }]);
-    expect(answers[0]?.pid).toBe(answers[1]?.pid);
-    expect(await one.callTool({ name: "array", arguments: {} })).toMatchObject({ structuredContent: [1] });
-  });
 
   test("what a modern subprocess server asks reaches the client, and the answer reaches the server", async () => {
     const serving = await serveLate();
     const client = await connect(serving, { elicitation: {} });
     client.setRequestHandler("elicitation/create", () => ({ action: "accept", content: { name: "Ada" } }));
-    expect(await answerOf(client, "ask")).toEqual([
-      { who: { action: "accept", content: { name: "Ada" } } },
-      "s",
-    ]);
+    const { content } = await client.callTool({ name: "ask", arguments: {} });
+    const text = JSON.stringify([{ who: { action: "accept", content: { name: "Ada" } } }, "s"]);
+    expect(content).toEqual([{ type: "text", text }]);
     const silent = await connect(serving);
     await expect(silent.callTool({ name: "ask", arguments: {} })).rejects.toMatchObject({ code: -32021 });
-  });
-
-  test("progress of a modern subprocess server reaches the client that asked for it", async () => {
-    const serving = await serveLate();
-    const clients = await Promise.all([connect(serving), connect(serving)]);
-    const heard = await Promise.all(
-      clients.map(async (client, index) => {
-        const steps = hearProgress(client);
-        const call = { name: "steps", arguments: { steps: index + 1 } };
-        await client.callTool(call, { onprogress: () => {} });
-        return steps;
-      }),
-    );
-    expect(heard).toMatchObject([[{ progress: 1 }], [{ progress: 1 }, { progress: 2 }]]);
-  });
-
-  test("a client that cancels its call cancels it in the shared process, and other calls continue", async () => {
-    const cwd = makeDesk();
-    const serving = await serveLate("acme/desk/late", cwd);
-    const [one, other] = (await Promise.all([connect(serving), connect(serving)])) as [Client, Client];
-    const stop = new AbortController();
-    const hanging = one.callTool({ name: "hang", arguments: {} }, { signal: stop.signal });
-    hanging.catch(() => {});
-    await waitUntil(() => existsSync(`${cwd}/hanging`));
-    const { pid } = await answerOf(other, "pid");
-    stop.abort();
-    await expect(hanging).rejects.toThrow();
-    await waitUntil(() => existsSync(`${cwd}/canceled`));
-    expect((await answerOf(other, "pid")).pid).toBe(pid);
-  });
-
-  test("a modern subprocess server over HTTP is started again after it exits", async () => {
-    const client = await connect(await serveLate());
-    const { pid } = await answerOf(client, "pid");
-    const exit = await client.callTool({ name: "exit", arguments: {} });
-    expect(exit).toMatchObject({ isError: true, _meta: { trailblaze: { exitCode: 3 } } });
-    expect((await answerOf(client, "pid")).pid).not.toBe(pid);
   });
 
   test.each(["process", "late", "fixed"])(

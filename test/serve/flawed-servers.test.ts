@@ -434,22 +434,6 @@ describe("what a tool of a server answers", () => {
   });
 });
 
-test("icons and metadata of prompts and resources arrive, without the name that only packs have", async () => {
-  const icons = [{ src: "https://example.com/icon.png" }];
-  const _meta = { own: 1, "trailblaze/qualifiedName": "acme/other/ask" };
-  const flawed = serverOf({
-    "prompts/list": { prompts: [{ name: "ask", icons, _meta }] },
-    "resources/list": { resources: [{ uri: "a:b", name: "b", icons, _meta }] },
-  });
-  for (const client of await connectBoth(flawed)) {
-    const listed = [(await client.listPrompts()).prompts, (await client.listResources()).resources];
-    expect(listed).toEqual([
-      [{ name: "ask", icons, _meta: { own: 1 } }],
-      [{ uri: "a:b", name: "b", icons, _meta: { own: 1 } }],
-    ]);
-  }
-});
-
 test("prompts and resources arrive without what is null or invalid", async () => {
   const flawed = serverOf({
     "prompts/list": { prompts: [{ name: "ask" }] },
@@ -610,25 +594,5 @@ describe("what a pack answers", () => {
         expect(answer).not.toHaveProperty("structuredContent");
       }
     }
-  });
-
-  test("that no client can take is an error that says why", async () => {
-    const code = [
-      'export const ask = () => ({ messages: [{ role: "user", content: { type: "text" } }] });',
-      'export const doc = () => ({ contents: [{ blob: "%" }] });',
-    ].join("\n");
-    const { "trailblaze/tools/result.json": _, ...rest } = pack;
-    const manifest = { trailblaze: { prompts: ["ask"], resources: ["doc"] } };
-    const cwd = makeProject({ "@acme/flawed": { ...rest, "package.json": manifest, "code.js": code } });
-    const reason =
-      "not valid MCP contents: it has no valid `contents`, which has no part with a `uri` and a `text` or `blob`.";
-    const session = await openForTest(cwd);
-    expect((await session.getPrompt("ask")).messages).toMatchObject([
-      { content: { text: '[Content of the type "text" is left out: it has no `text`.]' } },
-    ]);
-    await expect(session.readResource("test://doc")).rejects.toThrow(reason);
-    for (const server of [null, "acme/flawed"])
-      for (const client of await connectTo(server, cwd))
-        await expect(client.readResource({ uri: "test://doc" })).rejects.toThrow(reason);
   });
 });

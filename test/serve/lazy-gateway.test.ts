@@ -1,5 +1,5 @@
 // A served session whose servers start when they are needed. Each server ends with its session.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import {
@@ -178,28 +178,6 @@ test("a server is not ended while a client is asked", async () => {
   };
   expect(JSON.parse(content[0]?.text ?? "")).toMatchObject({ content: { name: "Ada" } });
   await waitUntil(() => pidsOf(cwd).filter(isRunning).length === 0);
-  expect(pidsOf(cwd)).toHaveLength(2);
-});
-
-test("completions start a server, and share its failed start with the rest", async () => {
-  const cwd = await makeProject();
-  const { legacy, modern } = await serve(cwd);
-  const complete = (client: typeof legacy | typeof modern, ref: object) =>
-    (client as Client).complete({ ref: ref as never, argument: { name: "x", value: "" } });
-  const refs = [
-    { type: "ref/prompt", name: "topic" },
-    { type: "ref/resource", uri: row.uriTemplate },
-  ];
-  writeFileSync(join(cwd, "broken"), "");
-  for (const client of [legacy, modern])
-    for (const ref of refs) await expect(complete(client, ref)).rejects.toThrow("exited with code 9");
-  await expect(legacy.getPrompt({ name: "topic" })).rejects.toThrow("exited with code 9");
-  await expect(modern.readResource({ uri: "docs://1" })).rejects.toThrow("exited with code 9");
-  expect(pidsOf(cwd)).toHaveLength(1);
-  rmSync(join(cwd, "broken"));
-  const other = await serve(cwd);
-  for (const ref of refs)
-    expect((await complete(other.modern, ref)).completion.values).toEqual(["suggested"]);
   expect(pidsOf(cwd)).toHaveLength(2);
 });
 

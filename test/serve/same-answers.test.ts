@@ -1,166 +1,76 @@
-import { describe, expect, test } from "vitest";
-import { startServer } from "../../src/serve.ts";
+import { expect, test } from "vitest";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
 import { connectLegacy, serveForTest } from "../support/clients.ts";
 
-const number = { type: "object", properties: { n: { type: "integer", default: 7 } } };
-const strings = { type: "object", properties: { s: { type: "string" } }, required: ["s"] };
-const echo = { handler: "./handlers.js#echo" };
-const entry = (name: string, more: object) => ({
+const entry = (name: string, handler: string, more: object = {}) => ({
   name,
   description: "An entry.",
   argumentsSchema: { type: "object" },
+  handler,
   ...more,
 });
-
-const makePack = (isolation: string) =>
-  makeProject(
-    {
-      pack: toolPack(
-        {
-          strict: { ...echo, inputSchema: number },
-          checked: { ...echo, outputSchema: strings },
-          silent: { outputSchema: strings },
-          fail: {},
-          die: {},
-          unset: { ...echo, initialize: "./handlers.js#refuse" },
-          loop: {},
-          lost: {},
-        },
-        `export const echo = (args) => args;
-         export const silent = () => "only text";
-         export const fail = () => { throw Object.assign(new Error("a reason"), { code: "LOW" }); };
-         export const die = () => process.exit(3);
-         export const refuse = () => { throw new Error("not today"); };
-         export const loop = (args, context) => context.callTool("loop", args);
-         export const lost = async (args, context) => context.callTool("nowhere", args).catch(() => "rejected");`,
-        {
-          "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all", "unset"] } },
-          "trailblaze/toolsets/Bundle.json": {
-            kind: "Mcp.Tools",
-            metadata: { name: "Bundle" },
-            entries: [
-              entry("entry", {
-                ...echo,
-                argumentsSchema: number,
-                inputs: { n: "${{ request.arguments.n }}" },
-              }),
-              entry("referring", { handler: "strict", inputs: { n: "text" } }),
-              entry("mapped", {
-                handler: "./handlers.js#fail",
-                catches: [{ code: "LOW", error: { code: -32010, message: "Mapped.", data: { a: 1 } } }],
-              }),
-              entry("unmapped", { handler: "./handlers.js#fail" }),
-              entry("untyped", { ...echo, outputSchema: strings }),
-              entry("unfillable", { ...echo, inputs: { n: "${{ request.arguments.none }}" } }),
-              entry("killed", { handler: "./handlers.js#die" }),
-            ],
-          },
-          "trailblaze/servers/all.json": {
-            tools: ["strict", "checked", "silent", "fail", "die", "loop", "lost"],
-            toolsets: ["Bundle"],
-          },
-          "trailblaze/servers/unset.json": { tools: ["unset"] },
-        },
-      ),
+const strict = { type: "object", properties: { n: { type: "integer", default: 7 } } };
+const pack = toolPack(
+  { strict: { inputSchema: strict }, fail: {}, die: {}, loop: {} },
+  `export const strict = (args) => args;
+   export const fail = () => { throw Object.assign(new Error("a reason"), { code: "LOW" }); };
+   export const die = () => process.exit(3);
+   export const loop = (args, context) => context.callTool("loop", args);`,
+  {
+    "package.json": { trailblaze: { toolsets: ["Bundle"], servers: ["all"] } },
+    "trailblaze/toolsets/Bundle.json": {
+      kind: "Mcp.Tools",
+      metadata: { name: "Bundle" },
+      entries: [
+        entry("referring", "strict", { inputs: { n: "text" } }),
+        entry("mapped", "./handlers.js#fail", {
+          catches: [{ code: "LOW", error: { code: -32010, message: "Mapped.", data: { a: 1 } } }],
+        }),
+        entry("unmapped", "./handlers.js#fail"),
+        entry("unfillable", "./handlers.js#strict", { inputs: { n: "${{ request.arguments.none }}" } }),
+        entry("killed", "./handlers.js#die"),
+      ],
     },
-    { "trailblaze.config.yaml": `isolation: ${isolation}\ncrash: isolate\ncallback: { maxDepth: 3 }\n` },
-  );
-
-/** Calls the same tools in a session and as a client of a served server. */
-async function openBoth(isolation: string) {
-  const cwd = makePack(isolation);
-  const session = await openForTest(cwd, {
-    config: { isolation, crash: "isolate", callback: { maxDepth: 3 } } as never,
-  });
-  const client = await connectLegacy((await serveForTest("pack/all", { cwd })).url);
-  return async (name: string, args: Record<string, unknown> = {}) => {
-    const { variant, message, details, structuredContent } = await session.callTool(name, args);
-    const served = await client.callTool({ name, arguments: args }).catch((error) => ({
-      code: error.code,
-      message: error.message,
-      data: error.data,
-    }));
-    return { session: { variant, message, details, structuredContent }, served };
-  };
-}
-
-const text = (words: unknown) => ({ content: [{ type: "text", text: words }], isError: true });
-
-describe.each(["in-process", "process"])(
-  "a tool that runs %s answers a session and a client alike",
-  (isolation) => {
-    const failures: [name: string, args: Record<string, unknown>, words: unknown][] = [
-      ["strict", { n: "x" }, 'Invalid arguments for "strict": /n must be integer'],
-      ["entry", { n: "x" }, 'Invalid arguments for "entry": /n must be integer'],
-      ["referring", {}, "The entry's `inputs` do not match the tool's inputSchema: /n must be integer"],
-      [
-        "checked",
-        { s: 1 },
-        "The tool's structuredContent does not match its outputSchema: /s must be string",
-      ],
-      [
-        "untyped",
-        { s: 1 },
-        "The tool's structuredContent does not match its outputSchema: /s must be string",
-      ],
-      ["silent", {}, "The tool has an outputSchema, but its result has no structuredContent."],
-      ["fail", {}, "a reason"],
-      ["loop", {}, expect.stringContaining("nested more than 3")],
-      ["lost", {}, expect.stringContaining('"nowhere"')],
-      ["unfillable", {}, expect.stringMatching(/^Cannot evaluate the tool's `inputs`: /)],
-    ];
-
-    test("a session and a client get the same answers", async () => {
-      const callBoth = await openBoth(isolation);
-      for (const name of ["strict", "entry"]) {
-        const structuredContent = { n: 7 };
-        expect(await callBoth(name)).toMatchObject({
-          session: { variant: "Success", structuredContent },
-          served: { structuredContent },
-        });
-      }
-      for (const [name, args, words] of failures) {
-        const { session, served } = await callBoth(name, args);
-        expect(session).toEqual({ variant: "ExceptionThrown", message: words });
-        expect(served).toMatchObject(text(words));
-      }
-    });
-
-    test("an error that a bundle's handler throws is a protocol error for clients", async () => {
-      const callBoth = await openBoth(isolation);
-      expect(await callBoth("mapped")).toEqual({
-        session: {
-          variant: "ExceptionThrown",
-          message: "Mapped.",
-          details: { code: -32010, data: { a: 1 } },
-        },
-        served: { code: -32010, message: expect.stringContaining("Mapped."), data: { a: 1 } },
-      });
-      expect(await callBoth("unmapped")).toEqual({
-        session: { variant: "ExceptionThrown", message: "a reason", details: { code: -32603 } },
-        served: { code: -32603, message: expect.stringContaining("The tool failed.") },
-      });
-    });
+    "trailblaze/servers/all.json": { tools: ["strict", "fail", "die", "loop"], toolsets: ["Bundle"] },
   },
 );
 
-test("a child process that exits fails the call, and clients of a bundle get an error without details", async () => {
-  const words = expect.stringMatching(/^The process that runs the package's code exited with code 3\./);
-  const details = { exitCode: 3, signal: null, stderr: "" };
-  const callBoth = await openBoth("process");
-  const tool = await callBoth("die");
-  const _meta = { trailblaze: { variant: "FatalError", exitCode: 3, signal: null } };
-  const session = { variant: "FatalError", message: words, details };
-  expect(tool).toEqual({ session, served: { ...text(words), _meta } });
-  const entry = await callBoth("killed");
-  expect(entry).toMatchObject({ session: { variant: "FatalError", details }, served: { code: -32603 } });
-});
+test.each(["in-process", "process"])(
+  "tools that run %s answer a session and a client alike",
+  async (isolation) => {
+    const config = { logDir: "logs", isolation, crash: "isolate", callback: { maxDepth: 3 } } as const;
+    const cwd = makeProject({ pack }, { "trailblaze.config.json": config });
+    const session = await openForTest(cwd, { config: config as never });
+    const client = await connectLegacy((await serveForTest("pack/all", { cwd })).url);
+    const callServed = (name: string, args = {}) => client.callTool({ name, arguments: args });
 
-test("a failing `initialize` fails a session's call, and prevents a server from starting", async () => {
-  const cwd = makePack("in-process");
-  const session = await openForTest(cwd);
-  expect(await session.callTool("unset")).toMatchObject({ variant: "ExceptionThrown", message: "not today" });
-  const start = startServer("pack/unset", { cwd, transport: { port: 0 } });
-  await expect(start).rejects.toMatchObject({ code: "InitializeFailed" });
-});
+    expect((await session.callTool("strict")).structuredContent).toEqual({ n: 7 });
+    expect((await callServed("strict")).structuredContent).toEqual({ n: 7 });
+    for (const [name, args, words] of [
+      ["strict", { n: "x" }, 'Invalid arguments for "strict": /n must be integer'],
+      ["referring", {}, "The entry's `inputs` do not match the tool's inputSchema: /n must be integer"],
+      ["fail", {}, "a reason"],
+      ["loop", {}, expect.stringContaining("nested more than 3")],
+      ["unfillable", {}, expect.stringMatching(/^Cannot evaluate the tool's `inputs`: /)],
+    ] as const) {
+      const { variant, message } = await session.callTool(name, args);
+      expect({ variant, message }).toEqual({ variant: "ExceptionThrown", message: words });
+      const content = [{ type: "text", text: words }];
+      expect(await callServed(name, args)).toMatchObject({ content, isError: true });
+    }
+    // For clients, an error that a bundle's handler throws is one of the protocol.
+    const mapped = { code: -32010, data: { a: 1 } };
+    expect(await session.callTool("mapped")).toMatchObject({ message: "Mapped.", details: mapped });
+    await expect(callServed("mapped")).rejects.toMatchObject(mapped);
+    expect(await session.callTool("unmapped")).toMatchObject({
+      message: "a reason",
+      details: { code: -32603 },
+    });
+    await expect(callServed("unmapped")).rejects.toThrow("The tool failed.");
+    if (isolation === "in-process") return;
+    expect(await session.callTool("die")).toMatchObject({ variant: "FatalError", details: { exitCode: 3 } });
+    const _meta = { trailblaze: { variant: "FatalError", exitCode: 3, signal: null } };
+    expect(await callServed("die")).toMatchObject({ isError: true, _meta });
+    await expect(callServed("killed")).rejects.toMatchObject({ code: -32603 });
+  },
+);

@@ -1,9 +1,6 @@
-// The servers of these sessions end with what serves them, which each test closes.
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ServeOptions, startServer } from "../../src/serve.ts";
+import type { ServeOptions } from "../../src/serve.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, writeListing } from "../session/support/lazy.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
@@ -228,13 +225,6 @@ describe("clients of one served session over HTTP", () => {
     expect(await ask(legacy, "remember", { key: "user" })).toEqual({ before: "ada" });
     expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
   });
-
-  test("with --stateless, each call of a legacy client starts with the configured memory, too", async () => {
-    const url = await serve(makeSession(), { transport: { port: 0, stateless: true } });
-    const client = await connectLegacy(url);
-    expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
-    expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
-  });
 });
 
 describe("a session that cannot be served", () => {
@@ -244,25 +234,5 @@ describe("a session that cannot be served", () => {
     const cwd = makeProject({ "@acme/shop": pack, "@acme/wiki": pack }, { "trailblaze.config.json": config });
     const { ended } = await serveForTest(null, { cwd, session: { watch: false } });
     await expect(ended).rejects.toMatchObject({ code: "NameCollision" });
-  });
-
-  test("options of a session are refused beside a server, and --all-tools without one", async () => {
-    const cwd = makeSession();
-    const code = "InvalidArguments";
-    await expect(startServer("desk", { cwd, session: {} })).rejects.toMatchObject({ code });
-    await expect(startServer(null, { cwd, allTools: true })).rejects.toMatchObject({ code });
-  });
-
-  test("everything that a served session started ends with it", async () => {
-    const pids = join(makeProject({}), "pids");
-    const cwd = makeSession({ trailblazeSubprocessToolsets: [probe("probe", { PROBE_PIDS: pids })] });
-    const running = await serveForTest(null, { cwd, session: { watch: false } });
-    const client = await connectLegacy(running.url);
-    await client.listTools();
-    await client.close();
-    await running.close();
-    await running.ended;
-    const [pid] = readFileSync(pids, "utf8").split("\n").map(Number);
-    expect(() => process.kill(Number(pid), 0)).toThrow();
   });
 });

@@ -72,26 +72,6 @@ test.each(ends)("%s ends a served session while its server is starting", async (
   await waitUntil(() => !readPids(started.pids).some(isRunning));
 });
 
-test.each<[string, string[], string, Record<string, string>]>([
-  ["a modern client", [], JSON.stringify(modernCall("who")), headersFor(modernCall("who"))],
-  ["a client without a session", ["--stateless"], request(3, "tools/call", { name: "who" }), {}],
-])(
-  "a call of %s that waits for the session when it ends is not run, and gets an error",
-  async (_, args, body, headers) => {
-    const started = startSession(["--http", "0", "--eager", ...args], { PROBE_GATE: "/nonexistent/gate" });
-    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
-    const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-    const called = post({ url }, body, headers);
-    // It is answered at once, and after the call has arrived.
-    expect((await post({ url }, initialize)).status).toBe(200);
-    await waitUntil(() => readPids(started.pids).length > 0);
-    started.child.kill("SIGTERM");
-    expect(await (await called).text()).toContain('"error":');
-    expect(await started.ended).toEqual([0, null]);
-    expect(existsSync(join(dirname(started.pids), "called"))).toBe(false);
-  },
-);
-
 const finish = ({ pids }: Started) => writeFileSync(join(dirname(pids), "go"), "");
 
 /** A session over stdio with a call of `slow` under way. */

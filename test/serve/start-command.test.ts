@@ -84,7 +84,6 @@ const desk = toolPack(
           "lost",
           "slashed",
           "process",
-          "brief",
           "broken",
           "bad",
           "web",
@@ -103,7 +102,6 @@ const desk = toolPack(
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
-    "trailblaze/servers/brief.yaml": "script: ./brief.js\n",
     "trailblaze/servers/broken.yaml": "script: ./broken.js\n",
     "trailblaze/servers/bad.yaml": "tools: [echo]\ninitialize: ./handlers.js#fail\n",
     "trailblaze/toolsets/all.yaml": "name: all\ntools: [echo, fail, slow]\ntoolsets: [inner]\n",
@@ -114,8 +112,6 @@ const desk = toolPack(
       "name: greet\ndescription: Two messages.\narguments: [{ name: who }]\ncontent:\n  - { role: user, content: '{{who}}?' }\n  - { role: assistant, content: { type: text, text: 'Yes, {{who}}' } }\n",
     "trailblaze/prompts/code.yaml":
       "name: code\narguments: [{ name: who }]\nhandler: ./handlers.js#welcome\n",
-    // More than the pipes hold in some kernels: says so before it writes, because the write may block.
-    "brief.js": `process.stderr.write("writing"); process.stdout.write("x".repeat(350_000));`,
     "broken.js": "process.exitCode = 3;",
     "process.js": `import ${JSON.stringify(probeServer)};\n`,
   },
@@ -210,24 +206,15 @@ describe("a composed server over stdio", () => {
   test.each([
     ["fs.writeSync", "fs.writeSync(1, 'STRAY\\n')"],
     ["a child that inherits", "spawnSync('sh', ['-c', 'echo STRAY'], { stdio: 'inherit' })"],
-    [
-      "a child that is handed stdout",
-      "execSync('echo STRAY', { stdio: ['ignore', process.stdout, 'inherit'] })",
-    ],
-    ["a forked module", "await ended(fork(new URL('stray.js', import.meta.url)))"],
   ])("output to file descriptors does not reach the protocol: %s", async (_what, code) => {
     const cwd = makeProject({
       "@acme/round": toolPack(
         { stray: {}, after: {} },
-        `import fs, { writeSync } from "node:fs";
-        import { promisify } from "node:util";
-        import { once } from "node:events";
-        import { execSync, fork, spawn, spawnSync } from "node:child_process";
-        const ended = (child) => once(child, "exit");
+        `import fs from "node:fs";
+        import { spawnSync } from "node:child_process";
         export const stray = async () => { ${code}; return "done"; };
         export const after = () => "still here";`,
         {
-          "stray.js": "console.log('STRAY');",
           "package.json": { type: "module", trailblaze: { servers: ["all"] } },
           "trailblaze/servers/all.json": { tools: ["stray", "after"] },
         },
@@ -434,23 +421,6 @@ describe("a subprocess server over stdio", () => {
     }
   });
 
-  test("a slow reader gets every byte of a subprocess server", async () => {
-    const child = spawn(process.execPath, [script, "start", "acme/desk/brief"], { cwd: makeDesk() });
-    let said = "";
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-    });
-    await waitUntil(() => said.includes("writing"));
-    // The reader's own delay: both could end meanwhile.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    let length = 0;
-    child.stdout.on("data", (chunk) => {
-      length += chunk.length;
-    });
-    expect(await new Promise((resolve) => child.once("close", resolve))).toBe(0);
-    expect(length).toBe(350_000);
-  });
-
   test("a failing subprocess server is reported with its exit code", async () => {
     const run = await runMain(["start", "acme/desk/broken"], { cwd: makeDesk() });
     expect(run).toMatchObject({ exitCode: 1, stdout: "" });
@@ -458,15 +428,6 @@ describe("a subprocess server over stdio", () => {
     expect(run.stderr).toMatch(/acme\/desk\/broken/);
     expect(run.stderr).toMatch(/\b3\b/);
     expect(run.stderr).not.toContain("session");
-  });
-
-  test("a subprocess server ends when the reader of its stdout closes it", async () => {
-    const child = spawn(process.execPath, [script, "start", "acme/desk/process"], { cwd: makeDesk() });
-    const exit = new Promise((resolve) => child.once("exit", resolve));
-    child.stdout.destroy();
-    child.stdin.on("error", () => {});
-    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"initialize","params":{}}\n');
-    expect(await exit).toBe(0);
   });
 });
 

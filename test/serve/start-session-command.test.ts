@@ -131,21 +131,6 @@ describe("the session over stdio", () => {
     expect(stderr()).toContain('Server "self" failed to start');
   });
 
-  test("the session of another project can be a server of a session", async () => {
-    const inner = makeDesk();
-    const entry = {
-      name: "inner",
-      command: process.execPath,
-      args: [script, "start", "--no-watch", "--cwd", inner],
-    };
-    const outer = makeProject(
-      {},
-      { "trailblaze.config.json": { logDir: "logs", trailblazeSubprocessToolsets: [entry] } },
-    );
-    const { client } = await connect(outer, "--no-watch");
-    expect(namesOf(await client.listTools())).toContain("remember");
-  });
-
   test("an invalid config ends `start` with exit code 2", async () => {
     const { exitCode, stdout } = await runMain(["start"], { cwd: makeDesk({ crash: "maybe" }) });
     expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });

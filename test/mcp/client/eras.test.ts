@@ -92,11 +92,6 @@ describe("the handshake with a server", () => {
     expect((await problemOf("modern", { strict: true })).args).toMatchObject({ exit: { exitCode: 9 } });
   });
 
-  test("a server that refuses `initialize` and exits at `server/discover` does not start", async () => {
-    const options = { strict: true, answers: { initialize: refuseVersion } };
-    expect((await problemOf("auto", options)).args).toMatchObject({ exit: { exitCode: 9 } });
-  });
-
   test.each([
     ["auto", "initialize"],
     ["auto", "server/discover"],
@@ -146,12 +141,6 @@ describe("the answer to `server/discover`", () => {
   ])("a server that answers with %s does not start, with an explanation", async (_, result, words) => {
     expect(await reasonOf("auto", answerWith(result))).toContain(words);
   });
-
-  test("a server need not say its name, and need not have tools", async () => {
-    const { _meta, ...nameless } = discovered;
-    const server = await start("auto", answerWith({ ...nameless, capabilities: {} })).ready;
-    expect(server).toMatchObject({ serverInfo: null, tools: [] });
-  });
 });
 
 describe("calls to a modern server", () => {
@@ -192,20 +181,6 @@ describe("calls to a modern server", () => {
     }
     const complete = call("result", { result: { content: [], resultType: "complete" } });
     expect(await modern.callTool(complete, limit)).toEqual({ content: [] });
-  });
-
-  test("progress reaches its call, and cancelling a call is announced once", async () => {
-    const server = await start("modern", { answers: modernAnswers }).ready;
-    const steps: number[] = [];
-    const onProgress = ({ progress }: { progress: number }) => steps.push(progress);
-    await server.callTool(call("progress", { steps: 2 }), { ...limit, onProgress });
-    expect(steps).toEqual([1, 2]);
-    const stop = new AbortController();
-    const hanging = server.callTool(call("hang"), { ...limit, signal: stop.signal });
-    stop.abort(new Error("enough"));
-    await expect(hanging).rejects.toThrow("enough");
-    const methods = await methodsOf(server);
-    expect(methods.filter((method) => method === "notifications/cancelled")).toHaveLength(1);
   });
 });
 

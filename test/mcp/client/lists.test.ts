@@ -134,16 +134,6 @@ describe("lists beside that of the tools", () => {
     ]);
   });
 
-  test("each change of prompts and of resources is reported", async () => {
-    const { ready, reports } = startFixture({ capabilities, answers });
-    const server = await ready;
-    for (const kind of ["prompts", "resources", "prompts"]) {
-      const message = { jsonrpc: "2.0", method: `notifications/${kind}/list_changed` };
-      await server.callTool(call("stray", { message }), limit);
-    }
-    expect(reports.listChanges).toEqual(["prompts", "resources", "prompts"]);
-  });
-
   test.each([
     ["prompts/get", { messages: [{ role: "system", content: { type: "text" } }] }, "`messages`"],
     ["resources/read", { contents: [{ uri: "a:b" }] }, "`contents`"],

@@ -1,20 +1,7 @@
 import { describe, expect, test } from "vitest";
-import { hearProgress } from "../../support/heard-progress.ts";
 import { connectClient, serve, textOf } from "./served.ts";
 
 describe("the SDK's HTTP client", () => {
-  test("the SDK's client lists and calls tools, and gets progress", async () => {
-    const served = await serve();
-    const { client, transport } = await connectClient(served);
-    const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toContain("echo");
-    expect(textOf(await client.callTool({ name: "echo", arguments: { a: [1] } }))).toBe('{"a":[1]}');
-    expect(textOf(await client.callTool({ name: "session" }))).toBe(JSON.stringify(transport.sessionId));
-    const heard = hearProgress(client);
-    await client.callTool({ name: "progress" }, undefined, { onprogress: () => {} });
-    expect(heard).toMatchObject([{ progress: 1 }, { progress: 2 }, { progress: 3 }]);
-  });
-
   test("a client can call with a token, and without a session if the server has none", async () => {
     const served = await serve({ token: "s3cret", stateless: true });
     const { client, transport } = await connectClient(served, { authorization: "Bearer s3cret" });

@@ -150,21 +150,6 @@ describe("closing an HTTP server", () => {
     expect((await post(again, initializing())).status).toBe(200);
   });
 
-  test("closing finishes even if an MCP server does not close", async () => {
-    const { create, slowCalls } = createTestServers();
-    const stubborn: typeof create = (connection) => ({
-      ...create(connection),
-      close: () => new Promise(() => {}),
-    });
-    const served = await serveHttp(stubborn, { label: "stubborn", graceMs: 100 });
-    const session = await beginSession(served);
-    const slow = post(served, calling("slow"), session).then((answer) => answer.text());
-    slow.catch(() => {});
-    await expect.poll(() => slowCalls.length).toBe(1);
-    await served.close();
-    await expect(slow).rejects.toThrow();
-  });
-
   test("closing leaves no timers and no sockets behind", async () => {
     const count = (wanted: string) =>
       process.getActiveResourcesInfo().filter((name) => name === wanted).length;

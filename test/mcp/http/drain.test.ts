@@ -1,15 +1,6 @@
 import { expect, test } from "vitest";
 import { openConnection } from "./raw-connection.ts";
-import {
-  beginSession,
-  calling,
-  connectClient,
-  initializing,
-  post,
-  type Served,
-  serve,
-  textOf,
-} from "./served.ts";
+import { beginSession, calling, initializing, post, type Served, serve } from "./served.ts";
 
 const probe = ({ url }: Served, init: RequestInit = {}) => fetch(new URL("/healthz", url), init);
 
@@ -57,13 +48,4 @@ test("draining ends after its time, and closing then aborts the call", async () 
   await served.close();
   expect(await slow).toContain("The session has ended.");
   expect(served.slowCalls[0]?.signal.aborted).toBe(true);
-});
-
-test("a stream of notifications does not hold up a server that drains", async () => {
-  const served = await serve();
-  // The client opens a stream with GET.
-  const { client } = await connectClient(served);
-  expect(textOf(await client.callTool({ name: "echo", arguments: { a: 1 } }))).toBe('{"a":1}');
-  await served.drain(60_000);
-  await served.close();
 });

@@ -160,29 +160,6 @@ describe("a client that disconnects", () => {
       expect.objectContaining({ id: 5 }),
     ]);
   });
-
-  test("without sessions, a disconnect ends the server", async () => {
-    const served = await serve({ stateless: true });
-    const stop = new AbortController();
-    const gone = post(served, calling("slow"), {}, { signal: stop.signal });
-    await expect.poll(() => served.slowCalls.length).toBe(1);
-    stop.abort();
-    await gone.then((answer) => answer.text()).catch(() => {});
-    await expect.poll(() => served.slowCalls[0]?.signal.aborted).toBe(true);
-    await expect.poll(() => served.closed).toEqual(served.made);
-  });
-
-  test("after a disconnect, a client can reopen its stream", async () => {
-    const served = await serve();
-    const session = await beginSession(served);
-    const stop = new AbortController();
-    expect((await listening(served, session, stop.signal)).status).toBe(200);
-    expect((await listening(served, session)).status).toBe(409);
-    stop.abort();
-    const again = new AbortController();
-    await expect.poll(async () => (await listening(served, session, again.signal)).status).toBe(200);
-    again.abort();
-  });
 });
 
 describe("the stream of an answer", () => {

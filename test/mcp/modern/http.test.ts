@@ -63,29 +63,6 @@ describe("a modern request over HTTP", () => {
       expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
   });
 
-  test("server/discover returns revisions, capabilities, instructions and how long they may be kept", async () => {
-    const { ask } = await serve();
-    expect(await ask(modern("server/discover"))).toMatchObject({
-      status: 200,
-      result: {
-        supportedVersions: supported,
-        capabilities: { tools: {}, prompts: {} },
-        instructions: "How to use it.",
-        ttlMs: 300_000,
-        cacheScope: "public",
-        resultType: "complete",
-        _meta: { [serverKey]: { name: "test" } },
-      },
-    });
-  });
-
-  test.each(["tools/list", "prompts/list"])("%s returns how long the list may be kept", async (method) => {
-    const { ask } = await serve();
-    const { result } = await ask(modern(method));
-    expect(result).toMatchObject({ ttlMs: 300_000, cacheScope: "public", resultType: "complete" });
-    expect((await ask(modern(method))).result).toEqual(result);
-  });
-
   test("a modern request passes its own client to the tool, and no session", async () => {
     const { ask, requests } = await serve();
     const meta = {
@@ -114,15 +91,6 @@ describe("a modern request over HTTP", () => {
     const body = JSON.stringify(message).replace('"marker":1', '"__proto__":{"x":1}');
     expect((await post({ url }, body, headersFor(message))).status).toBe(200);
     expect(JSON.stringify(requests[0]?.arguments)).toBe("{}");
-  });
-
-  test("a modern request gets structured content of any type, and its schema", async () => {
-    const { ask } = await serve();
-    expect(await ask(modernCall("array"))).toMatchObject({
-      result: { structuredContent: [1, 2], content: [{ text: "[1,2]" }] },
-    });
-    const { result } = await ask(modern("tools/list"));
-    expect((result as { tools: unknown[] }).tools[2]).toMatchObject({ outputSchema: { type: "array" } });
   });
 
   test("a modern request gets no details of failures in the host", async () => {
@@ -160,31 +128,6 @@ describe("a modern request over HTTP", () => {
     expect(slowCalls[0]?.signal.aborted).toBe(false);
     controller.abort();
     await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
-  });
-
-  test("a modern request is canceled if its client disconnects before anything was sent", async () => {
-    const { send, slowCalls } = await serve();
-    const controller = new AbortController();
-    const sent = send(modernCall("slow"), {}, { signal: controller.signal });
-    await expect.poll(() => slowCalls.length).toBe(1);
-    controller.abort();
-    await expect(sent).rejects.toThrow();
-    await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
-  });
-
-  test("a modern request that runs when the server closes is ended", async () => {
-    const { send, slowCalls, close } = await serve();
-    const sent = send(modernCall("slow"));
-    await expect.poll(() => slowCalls.length).toBe(1);
-    await close();
-    expect((await sent).status).toBe(499);
-    expect(slowCalls[0]?.signal.aborted).toBe(true);
-  });
-
-  test("a modern notification gets 202", async () => {
-    const { send } = await serve();
-    const { id: _, ...notification } = modern("notifications/cancelled", { requestId: 7 });
-    expect((await send(notification)).status).toBe(202);
   });
 
   test("a modern request works on a server without sessions", async () => {
@@ -302,24 +245,6 @@ describe("the protocol that is served over HTTP", () => {
       expect(error).toMatchObject({ code: -32022, data: { supported } });
       if (requested !== undefined) expect(error.data.requested).toBe(requested);
       expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
-    },
-  );
-
-  test.each([true, false])(
-    "log messages of a legacy call are in the stream of its answer, with stateless: %s",
-    async (stateless) => {
-      const served = await serve({ stateless });
-      const headers = stateless ? {} : await beginSession(served);
-      const [own, other] = await Promise.all([
-        post(served, calling("logs"), headers).then(messagesOf),
-        post(served, calling("echo", 3), headers).then(messagesOf),
-      ]);
-      expect(own).toMatchObject([
-        { method: "notifications/message", params: { level: "debug", data: "fine" } },
-        { method: "notifications/message", params: { level: "info", data: { n: 1 } } },
-        { id: 2, result: { content: [] } },
-      ]);
-      expect(other).toMatchObject([{ id: 3 }]);
     },
   );
 

@@ -115,21 +115,6 @@ describe("the first request over stdio selects the era", () => {
       });
     },
   );
-
-  test("a notification does not select the era", async () => {
-    const { say, ask } = await serve();
-    say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
-    expect(await ask(modernCall("echo", {}, { id: 1 }))).toMatchObject({
-      result: { resultType: "complete" },
-    });
-  });
-
-  test("requests that follow immediately keep their order", async () => {
-    const { say, requests } = await serve();
-    say(...Array.from({ length: 20 }, (_, n) => modernCall("echo", { n }, { id: n + 1 })));
-    await expect.poll(() => requests.length).toBe(20);
-    expect(requests.map(({ arguments: { n } }) => n)).toEqual(Array.from({ length: 20 }, (_, n) => n));
-  });
 });
 
 describe("a modern client over stdio", () => {

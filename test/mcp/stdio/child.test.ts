@@ -81,16 +81,6 @@ test("the end of stdin ends the process cleanly after all pending answers", asyn
   expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[]}');
 });
 
-test("the end of stdin ends calls that do not finish within the grace period", async () => {
-  const host = start({ graceMs: 100 });
-  host.say(initializing(1), calling("slow", 2), calling("echo", 3));
-  await expect.poll(() => host.messages().length).toBe(2);
-  host.child.stdin.end();
-  expect(await host.exited).toEqual([0, null]);
-  expect(host.messages().map(({ id }) => id)).toEqual([1, 3]);
-  expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[true]}');
-});
-
 test("a client that closes its end of stdout ends the process cleanly", async () => {
   const host = start();
   host.say(initializing(1));
