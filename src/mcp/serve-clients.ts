@@ -127,14 +127,15 @@ function createConnection(
           const isHandshake = claimed === undefined || claimed === modernRevision;
           const requested = isHandshake ? paramsOf(message).protocolVersion : claimed;
           if (id !== undefined) void transport.send(refuseRevision(id, requested)).catch(ignore);
-        } else if (era !== "legacy" && id !== undefined && method === "subscriptions/listen") {
+          return;
+        }
+        if (era !== "legacy" && id !== undefined && method === "subscriptions/listen") {
           endListening(id);
           const controller = new AbortController();
           listening.set(id, controller);
-          void listen(modern, message, controller.signal, updated).then((narrowed) => {
-            if (!controller.signal.aborted) receive?.(narrowed, extra);
-          });
-        } else receive?.(message, extra);
+          listen(modern, message, controller.signal, updated);
+        }
+        receive?.(message, extra);
       };
     },
     async close() {
@@ -144,27 +145,18 @@ function createConnection(
   };
 }
 
-/**
- * Follows the resources of a `subscriptions/listen` until the signal aborts. The same message with only the URIs that exist, so that
- * the SDK acknowledges no others. Never rejects.
- */
-async function listen<Message>(
-  served: ServedServer,
-  message: Message,
+/** Follows the resources of a `subscriptions/listen`, also those that do not exist yet, until the signal aborts. */
+function listen(
+  { subscribe }: ServedServer,
+  message: unknown,
   signal: AbortSignal,
   updated: (uri: string) => void,
-): Promise<Message> {
+): void {
   const { notifications } = paramsOf(message);
-  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
-  await served.changing?.ready().catch(ignore);
-  const isKnown = (uri: unknown) => typeof uri === "string" && served.findResource(uri) !== undefined;
-  const uris: string[] = [...new Set(notifications.resourceSubscriptions)]
-    .filter(isKnown)
-    .slice(0, mostSubscriptions);
-  if (!signal.aborted)
-    for (const uri of uris) whenAborted(signal, served.subscribe?.(uri, updated) ?? ignore);
-  const params = { ...paramsOf(message), notifications: { ...notifications, resourceSubscriptions: uris } };
-  return { ...message, params };
+  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return;
+  const uris = notifications.resourceSubscriptions.filter((uri) => typeof uri === "string");
+  for (const uri of [...new Set(uris)].slice(0, mostSubscriptions))
+    whenAborted(signal, subscribe?.(uri, updated) ?? ignore);
 }
 
 /** A server whose tools the SDK knows, so that it compares headers with the arguments that they repeat. */
@@ -199,11 +191,10 @@ function createHttpServer(served: ServedServer, options: ServingOptions): Modern
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
-      const isListening = method === "subscriptions/listen";
-      const parsedBody = isListening ? await listen(served, message, over, updated) : message;
+      if (method === "subscriptions/listen") listen(served, message, over, updated);
       // Its headers are compared with the schema of the tool.
       if (method === "tools/call") await served.changing?.ready();
-      return handler.fetch(request, { parsedBody });
+      return handler.fetch(request, { parsedBody: message });
     },
     close: () => {
       stopFollowing?.();

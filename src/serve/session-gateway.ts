@@ -147,6 +147,7 @@ export class SessionGateway {
     this.#options = options;
     this.#opening = opening.then((session) => {
       this.#parts = Session.partsOf(session);
+      this.#watches.refresh();
       return session;
     });
     this.#opening.catch(() => {});

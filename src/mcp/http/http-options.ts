@@ -1,4 +1,3 @@
-import { isRecord } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 
 /** How a server is offered over HTTP. */
@@ -49,12 +48,11 @@ export function readOrigin(text: string): string | undefined {
     : text.toLowerCase().replace(/\/$/, "");
 }
 
-/** Throws `InvalidArguments` for an option of a wrong type, a token that is missing or cannot be sent, or an invalid name. */
+/** Throws `InvalidArguments` for a number out of range, a token that is missing or cannot be sent, or an invalid name. */
 export function checkHttpTransport(transport: HttpTransport): void {
   const check = (isValid: boolean, reason: string, hint?: string) => {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
-  check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
   const {
     token,
     port = 0,
@@ -63,12 +61,6 @@ export function checkHttpTransport(transport: HttpTransport): void {
     sessionTtl = 1,
     maxSessions = 1,
   } = transport;
-  for (const [name, value] of Object.entries({ host: transport.host, token }))
-    check(value === undefined || typeof value === "string", `\`${name}\` must be a string`);
-  for (const [name, list] of Object.entries({ allowedHosts, allowedOrigins })) {
-    const isList = Array.isArray(list) && list.every((one) => typeof one === "string");
-    check(isList, `\`${name}\` must be a list of strings`);
-  }
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   check(isPort, `\`port\` must be an integer from 0 to 65535, but it is ${String(port)}`);
   for (const [name, value] of Object.entries({ sessionTtl, maxSessions })) {
