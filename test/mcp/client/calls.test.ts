@@ -106,16 +106,9 @@ describe("invalid answers", () => {
   test.each([
     ["neither result nor error", '{"jsonrpc":"2.0","id":ID}', noResult],
     ["a result that is text", '{"jsonrpc":"2.0","id":ID,"result":"done"}', noResult],
-    ["a result that is a list", '{"jsonrpc":"2.0","id":ID,"result":[]}', noResult],
-    ["a result that is null", '{"jsonrpc":"2.0","id":ID,"result":null}', noResult],
-    ["an error that is null", '{"jsonrpc":"2.0","id":ID,"error":null}', noResult],
     ["an error without code", '{"jsonrpc":"2.0","id":ID,"error":{"message":"x"}}', badError],
-    ["an error without message", '{"jsonrpc":"2.0","id":ID,"error":{"code":1}}', badError],
-    ["an error whose code is text", '{"jsonrpc":"2.0","id":ID,"error":{"code":"1","message":"x"}}', badError],
-    ["an error that is text", '{"jsonrpc":"2.0","id":ID,"error":"x"}', noResult],
     ["no version", '{"id":ID,"result":{"content":[]}}', '`jsonrpc` of its answer must be "2.0"'],
     ["content that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"}}', badContent],
-    ["content that is an object", '{"jsonrpc":"2.0","id":ID,"result":{"content":{}}}', badContent],
   ])("%s is a protocol error of that call only, with an explanation", async (_, line, words) => {
     const server = await startFixture().ready;
     const other = outcome(server.callTool(call("hang"), { limit: new TimeLimit(60_000) }));
@@ -130,23 +123,15 @@ describe("invalid answers", () => {
   test.each([
     ["unknown", '{"jsonrpc":"2.0","id":99999,"result":{}}'],
     ["of no request", '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"x"}}'],
-    ["with an id of another kind", '{"jsonrpc":"2.0","id":{"a":1},"result":{}}'],
-    ["with an empty id", '{"jsonrpc":"2.0","id":"","result":{}}'],
-    ["of nothing", '{"jsonrpc":"2.0"}'],
     [
       "a request for what we cannot do",
       '{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}',
-    ],
-    [
-      "progress of nothing",
-      '{"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":1,"progress":1}}',
     ],
     ["progress without anything", '{"jsonrpc":"2.0","method":"notifications/progress"}'],
     [
       "a prototype",
       '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
     ],
-    ["an empty line", ""],
   ])("a message that is %s is ignored", async (_, line) => {
     const { ready, reports } = startFixture();
     const server = await ready;

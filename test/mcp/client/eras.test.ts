@@ -246,12 +246,9 @@ describe("servers of both SDKs", () => {
 
   test.each([
     ["version 1", "auto", [v1], "legacy"],
-    ["version 1", "legacy", [v1], "legacy"],
     ["version 2", "auto", [v2], "legacy"],
-    ["version 2", "legacy", [v2], "legacy"],
     ["version 2", "modern", [v2], "modern"],
     ["version 2 that rejects legacy clients", "auto", [v2, "echo", "reject"], "modern"],
-    ["version 2 that rejects legacy clients", "modern", [v2, "echo", "reject"], "modern"],
   ] as const)("a server of %s is called with the protocol `%s`", async (_, protocol, args, era) => {
     const server = await startFixture({}, { launch: { args, protocol } }).ready;
     expect(server).toMatchObject({ era, serverInfo: { name: "echo", version: "1.0.0" } });
