@@ -2,9 +2,9 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as LegacyClient } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport as LegacyStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
+import type { StdioClientTransport as LegacyStdio } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import {
   CreateMessageRequestSchema,
@@ -312,20 +312,6 @@ describe.each(eras)("a %s client", (era) => {
   });
 });
 
-test.each(eras)("a %s client is asked over stdio", async (era) => {
-  const process_ = {
-    command: process.execPath,
-    args: [inRepository("dist/cli/cli.cjs"), "start", "acme/desk/desk"],
-    cwd: makeDesk(),
-    stderr: "ignore" as const,
-  };
-  const client =
-    era === "legacy"
-      ? await connectLegacy(new LegacyStdio(process_), {})
-      : await connectModern(new StdioClientTransport(process_), {});
-  expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
-});
-
 describe("a legacy client", () => {
   test.each([
     ["greet", {}, "Who are you?"],
@@ -341,13 +327,6 @@ describe("a legacy client", () => {
       expect(runs().length).toBeLessThan(2);
     },
   );
-
-  test("without sessions, a legacy client cannot be asked", async () => {
-    const { url } = await serveDesk(undefined, { stateless: true });
-    const result = await call(await connect("legacy", url), "greet");
-    expect(result.isError).toBe(true);
-    expect(textOf(result)).toContain("Who are you?");
-  });
 
   test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
     const { url, runs } = await serveDesk();
@@ -459,20 +438,6 @@ describe("a modern request", () => {
       { method: "notifications/progress" },
       { error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
     ]);
-  });
-
-  test("answers without a state count if they fit what the handler asks, and missing ones are asked for", async () => {
-    const { url, runs } = await serveDesk();
-    const more = { inputResponses: { who: named("Ada"), unknown: { action: "accept" } } };
-    expect(await send(url, request("greet", more))).toHaveProperty("result.content");
-    const wrongKey = { inputResponses: { other: named("Ada") } };
-    expect(await send(url, request("greet", wrongKey))).toMatchObject({
-      result: { resultType: "input_required" },
-    });
-    const { requestState } = (await send(url, request("greet"))).result;
-    const none = await send(url, request("greet", { requestState, inputResponses: {} }));
-    expect(none).toMatchObject({ result: { resultType: "input_required" } });
-    expect(runs()).toHaveLength(5);
   });
 });
 
