@@ -154,6 +154,8 @@ describe("closing an HTTP server", () => {
     const count = (wanted: string) =>
       process.getActiveResourcesInfo().filter((name) => name === wanted).length;
     const resources = () => ({ sockets: count("TCPServerWrap"), timers: count("Timeout") });
+    // Those of other tests.
+    await expect.poll(() => count("TCPServerWrap")).toBe(0);
     const before = resources();
     const servers = createTestServers();
     const served = await serveHttp(servers.create, { label: "acme/pack/server" });
