@@ -63,54 +63,18 @@ async function runCode(
 const identify = (resource: PackResource | undefined) =>
   JSON.stringify([resource?.item.definition, resource?.owner.content]);
 
-type Listener = (uri: string) => void;
-
 /** What watches a URI. */
-export interface Watching {
+interface Watching {
   /** Looks again for what the URI is of. */
   refresh(): void;
   end(): void;
 }
 
-/** Watches of URIs: each is started once for all its listeners, and ended with the last of them. */
-export class SharedWatches {
-  readonly #start: (uri: string, changed: () => void) => Watching;
-  readonly #watches = new Map<string, Watching & { added: Set<{ listener: Listener }> }>();
-
-  constructor(start: (uri: string, changed: () => void) => Watching) {
-    this.#start = start;
-  }
-
-  /** How many URIs are watched. */
-  get size(): number {
-    return this.#watches.size;
-  }
-
+/** Watches of URIs: each is started once for all who want to hear of it, and ended with the last of them. */
+export interface SharedWatches {
   /** Calls `listener` after each change, once however often it is added, until the returned function is called. */
-  add(uri: string, listener: Listener): () => void {
-    const { added, end } = this.#watches.get(uri) ?? this.#begin(uri);
-    const entry = { listener };
-    added.add(entry);
-    return () => {
-      if (!added.delete(entry) || added.size > 0) return;
-      this.#watches.delete(uri);
-      end();
-    };
-  }
-
-  refresh(): void {
-    for (const watch of [...this.#watches.values()]) watch.refresh();
-  }
-
-  #begin(uri: string) {
-    const added = new Set<{ listener: Listener }>();
-    const changed = () => {
-      for (const listener of new Set(Array.from(added, (one) => one.listener))) listener(uri);
-    };
-    const watch = { ...this.#start(uri, changed), added };
-    this.#watches.set(uri, watch);
-    return watch;
-  }
+  add(uri: string, listener: (uri: string) => void): () => void;
+  refresh(): void;
 }
 
 /** What the gateway of a session has of it. */
@@ -160,12 +124,36 @@ export function complete(
 
 /** The watches of a session's resources: of a pack by its own function, of a server by the server. */
 export function createWatches(gateway: Gateway): SharedWatches {
-  const watches: SharedWatches = new SharedWatches((uri, changed) => {
-    if (watches.size < mostWatches) return watch(gateway, uri, changed);
-    gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
-    return { refresh: () => {}, end: () => {} };
-  });
-  return watches;
+  type Entry = { listener: (uri: string) => void };
+  const watches = new Map<string, Watching & { added: Set<Entry> }>();
+  const begin = (uri: string) => {
+    const added = new Set<Entry>();
+    const changed = () => {
+      for (const listener of new Set(Array.from(added, (entry) => entry.listener))) listener(uri);
+    };
+    const begun = { ...watch(gateway, uri, changed), added };
+    watches.set(uri, begun);
+    return begun;
+  };
+  return {
+    add(uri, listener) {
+      if (!watches.has(uri) && watches.size >= mostWatches) {
+        gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
+        return () => {};
+      }
+      const { added, end } = watches.get(uri) ?? begin(uri);
+      const entry = { listener };
+      added.add(entry);
+      return () => {
+        if (!added.delete(entry) || added.size > 0) return;
+        watches.delete(uri);
+        end();
+      };
+    },
+    refresh() {
+      for (const { refresh } of [...watches.values()]) refresh();
+    },
+  };
 }
 
 function watch(gateway: Gateway, uri: string, changed: () => void): Watching {

@@ -8,7 +8,6 @@ import type { ServerCompletion } from "../../src/mcp/client/connected-server.ts"
 import { serveHttp } from "../../src/mcp/http/serve-http.ts";
 import type { ServedServer } from "../../src/mcp/served-server.ts";
 import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
-import { SharedWatches } from "../../src/serve/gateway-resources.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
 
 const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });
@@ -16,12 +15,6 @@ const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", t
 /** A server with two listed resources, a template, and watches whose changes the test makes. */
 function createResources() {
   const watched = new Map<string, () => void>();
-  const counts = { started: 0 };
-  const watches = new SharedWatches((uri, changed) => {
-    counts.started++;
-    watched.set(uri, changed);
-    return { refresh: () => {}, end: () => watched.delete(uri) };
-  });
   const reads: Record<string, () => Promise<ReadAnswer>> = {
     "test://text": async () => ({ contents: [text("test://text", "hello")], isStatic: true }),
     "test://bytes": async () => ({
@@ -56,10 +49,13 @@ function createResources() {
         return async () => ({ contents: [text(uri, "an item")], isStatic: false });
       return Object.hasOwn(reads, uri) ? reads[uri] : undefined;
     },
-    subscribe: (uri, changed) => watches.add(uri, changed),
+    subscribe: (uri, changed) => {
+      watched.set(uri, () => changed(uri));
+      return () => void watched.delete(uri);
+    },
     complete: suggest,
   };
-  return { served, watched, counts, completions };
+  return { served, watched, completions };
 }
 
 const info = { name: "test", version: "1.0.0" };
