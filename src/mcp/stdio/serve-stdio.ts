@@ -9,7 +9,6 @@ import {
   parseMessage,
   type RequestId,
   requestIdOf,
-  rpcCode,
   subscriptionOf,
 } from "../client-message.ts";
 import type { CreateProtocolServer } from "../served-server.ts";
@@ -79,12 +78,8 @@ export async function serveStdio(
     const parsed = parseMessage(line);
     if (!("value" in parsed)) return;
     const { value } = parsed;
+    if (!isSpecType.JSONRPCMessage(value)) return;
     const id = requestIdOf(value);
-    if (!isSpecType.JSONRPCMessage(value)) {
-      const error = { code: rpcCode.request, message: "The message is not valid JSON-RPC 2.0." };
-      if (id !== undefined) void transport.send({ jsonrpc: "2.0", id, error });
-      return;
-    }
     if (id !== undefined) open.add(id);
     transport.onmessage?.(value);
     const cancelled = cancelledIdOf(value);

@@ -57,7 +57,7 @@ describe("lines on stdin", () => {
     expect(served.echoed).toEqual([{ text: "grüß 😀" }]);
   });
 
-  test("lines that are no requests are skipped, malformed requests are answered, and the next line is read", async () => {
+  test("lines that are no messages are skipped, and the next line is read", async () => {
     const served = await serve();
     served.say(...begin);
     const skipped = [
@@ -74,17 +74,8 @@ describe("lines on stdin", () => {
     served.say('{"jsonrpc":"1.0","id":4,"method":"ping"}');
     served.say('{"jsonrpc":"2.0","id":"x","method":"ping","params":[]}');
     served.say(calling("echo", 5, { still: "here" }));
-    await served.untilMessages(4);
-    const answers = served.messages().map(({ id, error }) => [id, error?.code]);
-    expect(answers).toHaveLength(4);
-    expect(answers).toEqual(
-      expect.arrayContaining([
-        [1, undefined],
-        [4, -32600],
-        ["x", -32600],
-        [5, undefined],
-      ]),
-    );
+    await served.untilMessages(2);
+    expect(served.messages().map(({ id }) => id)).toEqual([1, 5]);
     expect(served.echoed).toEqual([{ still: "here" }]);
     expect(served.ends).toEqual([]);
   });
