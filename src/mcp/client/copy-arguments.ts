@@ -1,19 +1,9 @@
-import { constants } from "node:buffer";
 import { carryIntegers, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { legacyContextKey } from "../../runtime/handler-context.ts";
 
 /** The arguments of a call as JSON text and as a copy of the value, or why they are invalid. */
 export type CopiedArguments = { json: string; args: Record<string, unknown> } | { fault: string };
-
-/** Why a value cannot be written as JSON, as a reason. */
-export function describeUnwritable(error: unknown): string {
-  // V8's own message does not name the limit.
-  if (error instanceof RangeError && error.message === "Invalid string length") {
-    return `it would have more than ${constants.MAX_STRING_LENGTH} characters`;
-  }
-  return error instanceof Error ? error.message : String(error);
-}
 
 const isPlain = (value: object) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
@@ -37,6 +27,7 @@ export function copyArguments(given: unknown): CopiedArguments {
     if (json !== undefined && isRecord(args)) return { json, args };
     return { fault: `The arguments must be an object, but their JSON is ${describeType(args)}.` };
   } catch (error) {
-    return { fault: `The arguments cannot be written as JSON: ${describeUnwritable(error)}` };
+    const reason = error instanceof Error ? error.message : String(error);
+    return { fault: `The arguments cannot be written as JSON: ${reason}` };
   }
 }

@@ -18,7 +18,6 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import type { ServerEvents, ServerLaunch } from "./connected-server.ts";
-import { describeUnwritable } from "./copy-arguments.ts";
 import { nestsDeeper } from "./json-depth.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
@@ -185,7 +184,7 @@ export function startServer(
       try {
         line = `${stringifyExactly(message)}\n`;
       } catch (error) {
-        return refuse(`the call cannot be written as JSON: ${describeUnwritable(error)}`);
+        return refuse(`the call cannot be written as JSON: ${(error as Error).message}`);
       }
       const waiting = stdin.writableLength;
       if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
