@@ -57,20 +57,6 @@ test.each<[string, object, object | undefined, string, object]>([
     { code: "ResourceNotFound", problem: { path: ["resources", 0], hint: "Did you mean own?" } },
   ],
   [
-    "a missing resource of another pack",
-    {},
-    { resources: ["acme/docs/gide"] },
-    "acme/desk/desk",
-    { code: "ResourceNotFound" },
-  ],
-  [
-    "an item of another kind",
-    { servers: { all: { resources: ["acme/docs/open"] } } },
-    undefined,
-    "all",
-    { code: "ResourceNotFound", problem: { args: { otherKind: "tool" } } },
-  ],
-  [
     "a denied resource",
     { servers: { all: { resources: ["acme/docs/secret"] } }, packs: { deny: ["acme/docs/secret"] } },
     undefined,
@@ -83,13 +69,6 @@ test.each<[string, object, object | undefined, string, object]>([
     undefined,
     "all",
     { code: "PackNotInstalled" },
-  ],
-  [
-    "no array",
-    { servers: { all: { resources: "acme/docs/guide" } } },
-    undefined,
-    "all",
-    { code: "InvalidConfig" },
   ],
 ])("a server that refers to %s does not start", async (_what, config, desk, server, error) => {
   const starting = startServer(server, { cwd: project(config, desk), transport: { port: 0 } });

@@ -93,13 +93,6 @@ describe("a modern request over HTTP", () => {
     expect(JSON.stringify(requests[0]?.arguments)).toBe("{}");
   });
 
-  test("a modern request gets no details of failures in the host", async () => {
-    const { ask } = await serve();
-    const answer = await ask(modernCall("throws"));
-    expect(answer).toMatchObject(failing(200, -32603));
-    expect(JSON.stringify(answer)).not.toContain("internals");
-  });
-
   test("a modern request gets progress, and log messages from the level that it names", async () => {
     const { send } = await serve();
     const meta = { progressToken: "p" };
