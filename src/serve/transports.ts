@@ -1,6 +1,7 @@
 // The only module that uses this process's own streams for serving.
 import type { Readable, Writable } from "node:stream";
 import type { ServedProtocol } from "../mcp/served-server.ts";
+import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
@@ -80,28 +81,21 @@ export async function serveGateway(
   const ended = new Promise<void>((resolve) => {
     announce = resolve;
   });
-  const start = async (): Promise<{
-    url?: string;
-    drain(ms: number): Promise<void>;
-    close(): Promise<void>;
-  }> => {
-    if (transport !== "stdio") {
-      const { serveHttp } = await import("../mcp/http/serve-http.ts");
-      const onMisplaced = (message: string) => logToStderr(`${label}: ${message}`);
-      const { session, requests } = eras;
-      return serveHttp(session, { label, ...transport, modern: requests(), protocol, onMisplaced });
-    }
-    const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-    const output = await reserveOutput();
-    const drainMs = drain === undefined ? undefined : drain * 1000;
-    return serveStdio(eras.connection, {
-      input: protocolInput ?? process.stdin,
-      output,
-      onEnd: announce,
-      drainMs,
-    });
-  };
-  const served = await start();
+  const served: ServedOverStdio & { url?: string } =
+    transport === "stdio"
+      ? await (await import("../mcp/stdio/serve-stdio.ts")).serveStdio(eras.connection, {
+          input: protocolInput ?? process.stdin,
+          output: await reserveOutput(),
+          onEnd: announce,
+          drainMs: drain === undefined ? undefined : drain * 1000,
+        })
+      : await (await import("../mcp/http/serve-http.ts")).serveHttp(eras.session, {
+          label,
+          ...transport,
+          modern: eras.requests(),
+          protocol,
+          onMisplaced: (message) => logToStderr(`${label}: ${message}`),
+        });
   return {
     url: served.url,
     ended,
