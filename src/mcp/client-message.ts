@@ -1,5 +1,5 @@
 import { markIds, parseExactly } from "../data/exact-integers.ts";
-import { nestsDeeper } from "./client/json-depth.ts";
+import { isRecord } from "../data/parse-json.ts";
 
 export type RequestId = string | number;
 
@@ -32,6 +32,34 @@ export class RpcError extends Error {
 export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
 
 export const noBatches = "Batches are not supported.";
+
+const quotation = 0x22;
+const backslash = 0x5c;
+
+function skipString(json: Buffer, opening: number): number {
+  let end = opening;
+  for (;;) {
+    end = json.indexOf(quotation, end + 1);
+    if (end === -1) return json.length;
+    let backslashes = 0;
+    while (json[end - 1 - backslashes] === backslash) backslashes++;
+    if (backslashes % 2 === 0) return end;
+  }
+}
+
+/** Whether arrays and objects in the JSON text are nested deeper than `limit`, which could overflow the stack later. */
+export function nestsDeeper(json: Buffer, limit: number): boolean {
+  if (json.length <= limit) return false;
+  let depth = 0;
+  for (let at = 0; at < json.length; at++) {
+    const byte = json[at];
+    if (byte === quotation) at = skipString(json, at);
+    else if (byte === 0x5b || byte === 0x7b) {
+      if (++depth > limit) return true;
+    } else if (byte === 0x5d || byte === 0x7d) depth--;
+  }
+  return false;
+}
 
 /** How many arrays and objects of a message may be nested. */
 export const maximumDepth = 512;
@@ -78,3 +106,48 @@ export const subscriptionOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === "notifications/subscriptions/acknowledged"
     ? asId(own(own(own(message, "params"), "_meta"), "io.modelcontextprotocol/subscriptionId"))
     : undefined;
+
+/** The oldest revision whose requests carry everything that they need. Revisions are dates, so they compare as strings. */
+export const modernRevision = "2026-07-28";
+
+/** The revisions with sessions, newest first. */
+export const legacyRevisions: readonly string[] = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
+
+/** The key in `_meta` of a modern request that names its revision. */
+const revisionKey = "io.modelcontextprotocol/protocolVersion";
+
+export const isModern = (revision: string): boolean => revision >= modernRevision;
+
+/** The revision that a message claims to be of; `undefined` for a legacy message. It may be any JSON value. */
+export function claimedRevision(message: unknown): unknown {
+  const params = isRecord(message) ? message.params : undefined;
+  const meta = isRecord(params) ? params._meta : undefined;
+  return isRecord(meta) && Object.hasOwn(meta, revisionKey) ? meta[revisionKey] : undefined;
+}
+
+/**
+ * Whether a message is of a modern client: it claims a revision. The handshake of a legacy client is one only if it
+ * claims a modern revision.
+ */
+export function isOfModernClient(message: unknown): boolean {
+  const revision = claimedRevision(message);
+  if (revision === undefined) return false;
+  return methodOf(message) !== "initialize" || (typeof revision === "string" && isModern(revision));
+}
+
+/** The error code of modern revisions for a revision that is not served. */
+export const unsupportedRevision = -32022;
+
+/** The answer to a request for another revision than the modern ones. `requested` may be any JSON value. */
+export function refuseRevision(id: RequestId, requested: unknown) {
+  const named = typeof requested === "string" ? { requested } : {};
+  const message = `Unsupported protocol version: ${named.requested ?? "the request did not name one"}`;
+  const error = { code: unsupportedRevision, message, data: { supported: [modernRevision], ...named } };
+  return { jsonrpc: "2.0" as const, id, error };
+}

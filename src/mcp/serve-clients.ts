@@ -8,10 +8,18 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { cancelledIdOf, methodOf, type RequestId, requestIdOf } from "./client-message.ts";
+import {
+  cancelledIdOf,
+  claimedRevision,
+  isOfModernClient,
+  methodOf,
+  modernRevision,
+  type RequestId,
+  refuseRevision,
+  requestIdOf,
+} from "./client-message.ts";
 import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
 import { createStateSeal } from "./request-state.ts";
-import { claimedRevision, isOfModernClient, modernRevision, refuseRevision } from "./revisions.ts";
 import type {
   CreateProtocolServer,
   ModernHttpServer,

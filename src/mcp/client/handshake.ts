@@ -1,5 +1,5 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
-import { legacyRevisions, modernRevision } from "../revisions.ts";
+import { legacyRevisions, modernRevision } from "../client-message.ts";
 import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 
 /** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */

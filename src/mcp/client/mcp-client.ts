@@ -2,8 +2,13 @@ import { describeType, isRecord } from "../../data/parse-json.ts";
 import { abortable, type CallStop } from "../../runtime/abort-listeners.ts";
 import { OpenEntries } from "../../runtime/open-entries.ts";
 import { hostVersion } from "../../version.ts";
-import { rpcCode } from "../client-message.ts";
-import { isModern, legacyRevisions, modernRevision, unsupportedRevision } from "../revisions.ts";
+import {
+  isModern,
+  legacyRevisions,
+  modernRevision,
+  rpcCode,
+  unsupportedRevision,
+} from "../client-message.ts";
 import type { ServerCallOptions } from "./connected-server.ts";
 import { type Era, readHandshake, type ServerFacts, type ServerProtocol } from "./handshake.ts";
 import { AnswerError, type JsonObject, own, readAnswer } from "./json-rpc.ts";

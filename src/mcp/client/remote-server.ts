@@ -4,7 +4,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
-import { claimedRevision } from "../revisions.ts";
+import { claimedRevision } from "../client-message.ts";
 import type { AdvertisedTool, ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";

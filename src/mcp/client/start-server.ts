@@ -17,8 +17,8 @@ import {
   readToEnd,
   shownTailBytes,
 } from "../../runtime/process-output.ts";
+import { nestsDeeper } from "../client-message.ts";
 import type { ServerEvents, ServerLaunch } from "./connected-server.ts";
-import { nestsDeeper } from "./json-depth.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, Server, type StartingServer } from "./server.ts";

@@ -2,8 +2,15 @@ import { createHash, timingSafeEqual } from "node:crypto";
 import { failure, printable } from "../../problems/index.ts";
 import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
-import { methodOf, noBatches, parseMessage, requestIdOf, rpcCode } from "../client-message.ts";
-import { isModern, isOfModernClient } from "../revisions.ts";
+import {
+  isModern,
+  isOfModernClient,
+  methodOf,
+  noBatches,
+  parseMessage,
+  requestIdOf,
+  rpcCode,
+} from "../client-message.ts";
 import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../served-server.ts";
 import { checkEncoding, checkMethod, checkPath, checkToken, onlyValue, valuesOf } from "./check-head.ts";
 import {
