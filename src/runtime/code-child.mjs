@@ -20,14 +20,8 @@ if (output === 1) {
 }
 
 let root;
-let limit = Number.POSITIVE_INFINITY;
 
-/** Sends a message. `raw` is JSON already and is inserted as it is. */
-function send(message, rawName, raw) {
-  let line = JSON.stringify(message);
-  if (raw !== undefined) line = `${line.slice(0, -1)},${JSON.stringify(rawName)}:${raw}}`;
-  outgoing.write(`${line}\n`);
-}
+const send = (message) => void outgoing.write(`${JSON.stringify(message)}\n`);
 
 const calls = new Map();
 
@@ -57,11 +51,11 @@ const takeWrites = (call) => call.writes.splice(0);
 function createCallContext(call, { options, extras, memory, watches }) {
   const { id } = call;
   const host = {
-    log: (level, data) => send({ kind: "log", id, level }, "data", JSON.stringify(data)),
+    log: (level, data) => send({ kind: "log", id, level, data }),
     progress: (progress, total, message) => send({ kind: "progress", id, progress, total, message }),
-    callTool(name, json) {
+    callTool(name, args) {
       const number = ++call.toolCalls;
-      send({ kind: "callTool", id, number, name, writes: takeWrites(call) }, "args", json);
+      send({ kind: "callTool", id, number, name, args, writes: takeWrites(call) });
       return new Promise((resolve, reject) => call.answers.set(number, { resolve, reject }));
     },
     changed: watches ? () => send({ kind: "changed", id }) : undefined,
@@ -73,33 +67,17 @@ function createCallContext(call, { options, extras, memory, watches }) {
 
 const loaded = new Map();
 
-function load(source) {
+async function load(source) {
   const key = JSON.stringify(source);
-  const keep = (found) => {
-    loaded.set(key, found);
-    return found;
-  };
-  return loaded.get(key) ?? loadFunction({ root, source }).then(keep);
-}
-
-/** An outcome as the message can hold it. */
-function limitOutcome(outcome) {
-  const { json, text, bytes } = outcome.returned ?? {};
-  const size = Buffer.byteLength(json ?? text ?? bytes ?? "");
-  // Escaping can double its size in the message.
-  if (size * 2 < limit) return outcome;
-  return {
-    returned: {
-      kind: "refused",
-      message: `The handler returned ${size} bytes; the limit with \`isolation: process\` is ${Math.floor(limit / 2)} bytes.`,
-    },
-  };
+  const found = loaded.get(key) ?? (await loadFunction({ root, source }));
+  loaded.set(key, found);
+  return found;
 }
 
 async function runCall(message) {
-  const { id, memory, source, args, hidden } = message;
-  if (hidden !== undefined)
-    Object.defineProperty(args, hidden.name, { value: hidden.value, configurable: true });
+  const { id, memory, source, args, legacyContext } = message;
+  if (legacyContext !== undefined)
+    Object.defineProperty(args, "_trailblazeContext", { value: legacyContext, configurable: true });
   const controller = new AbortController();
   const entries = memory === null ? [] : Object.entries(memory);
   const call = { id, controller, memory: new Map(entries), writes: [], answers: new Map(), toolCalls: 0 };
@@ -107,7 +85,7 @@ async function runCall(message) {
   const context = createCallContext(call, message);
   const outcome = await runCode(() => load(source), args, context, controller.signal);
   calls.delete(id);
-  send({ kind: "done", id, outcome: limitOutcome(outcome), writes: takeWrites(call) });
+  send({ kind: "done", id, outcome, writes: takeWrites(call) });
   for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
 }
 
@@ -146,7 +124,6 @@ function abort({ id, reason }) {
 
 function start(message) {
   root = message.root;
-  limit = message.limit;
   // Shells add variables of their own.
   const names = new Set(message.names);
   for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];

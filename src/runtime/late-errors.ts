@@ -1,19 +1,11 @@
 // Late errors: what a pack's code throws after its call has ended, from a timer or as an unhandled rejection. Node ends
 // the process for them. Here they are reported to the pack's runner instead; all other errors are left alone.
 import { AsyncLocalStorage } from "node:async_hooks";
-import { sep } from "node:path";
-import { pathToFileURL } from "node:url";
 
-/** Identifies whose code is running. */
-export interface CodeOrigin {
-  /** Called with every late error. Must not throw. */
-  onLateError(thrown: unknown): void;
-}
+/** Whose code is running: called with each of its late errors. Must not throw. */
+export type CodeOrigin = (thrown: unknown) => void;
 
 const running = new AsyncLocalStorage<CodeOrigin | undefined>();
-
-/** Origins by the root of their code, for the few errors that have no async context. */
-const roots = new Map<string, CodeOrigin[]>();
 
 /** Runs a pack's code, and attributes its late errors to the origin. */
 export function runAs<T>(origin: CodeOrigin, run: () => T): T {
@@ -26,41 +18,6 @@ export function runAsHost<T>(run: () => T): T {
   return running.run(undefined, run);
 }
 
-/** Attributes errors thrown by code below `root` to the origin where Node has lost the async context. */
-export function claimRoot(root: string, origin: CodeOrigin): () => void {
-  roots.set(root, [...(roots.get(root) ?? []), origin]);
-  return () => {
-    const left = (roots.get(root) ?? []).filter((other) => other !== origin);
-    if (left.length === 0) roots.delete(root);
-    else roots.set(root, left);
-  };
-}
-
-/** The first line of a stack outside Node. A pack can forge it. */
-function findThrowingFrame(thrown: unknown): string | undefined {
-  try {
-    const { stack } = thrown as Error;
-    if (typeof stack !== "string") return undefined;
-    return stack.split("\n", 50).find((line) => /^\s+at /.test(line) && !/[( ]node:/.test(line));
-  } catch {
-    return undefined;
-  }
-}
-
-/** Node before 23 loses the async context of callbacks of `queueMicrotask`. */
-function findByStack(thrown: unknown): CodeOrigin | undefined {
-  const frame = roots.size === 0 ? undefined : findThrowingFrame(thrown);
-  if (frame === undefined) return undefined;
-  for (const [root, origins] of roots) {
-    for (const start of [`${pathToFileURL(root).href}/`, `${root}${sep}`]) {
-      const at = frame.indexOf(start);
-      // A package inside this one has another origin.
-      if (at >= 0 && !frame.slice(at + start.length).includes("node_modules")) return origins.at(-1);
-    }
-  }
-  return undefined;
-}
-
 let isWatching = false;
 
 /**
@@ -71,19 +28,13 @@ function watch(): void {
   if (isWatching) return;
   isWatching = true;
   process.on("uncaughtExceptionMonitor", (thrown) => {
-    const origin = running.getStore() ?? findByStack(thrown);
+    const origin = running.getStore();
     // Another library handles all uncaught errors.
     if (origin === undefined || process.hasUncaughtExceptionCaptureCallback()) return;
-    const swallow = () => {
+    process.setUncaughtExceptionCaptureCallback(() => {
       process.setUncaughtExceptionCaptureCallback(null);
-      runAsHost(() => origin.onLateError(thrown));
-    };
-    try {
-      process.setUncaughtExceptionCaptureCallback(swallow);
-    } catch {
-      // With node:domain loaded, no capture callback can be set; a listener works as well.
-      process.once("uncaughtException", () => runAsHost(() => origin.onLateError(thrown)));
-    }
+      runAsHost(() => origin(thrown));
+    });
   });
 }
 

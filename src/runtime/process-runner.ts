@@ -24,11 +24,10 @@ import {
   throwIfThrown,
 } from "./tool-code.ts";
 
-// Messages from the child process that runs a pack's code, parsed as hostile input.
-
 /** A write to memory; `null` deletes. */
 type MemoryWrite = readonly [key: string, value: string | null];
 
+/** What the child sends. `args` is JSON. */
 type ChildMessage =
   | { kind: "done"; id: number; outcome: Outcome; writes: readonly MemoryWrite[] }
   | { kind: "log"; id: number; level: string; data: unknown }
@@ -38,67 +37,21 @@ type ChildMessage =
       id: number;
       number: number;
       name: string;
-      args: Record<string, unknown>;
+      args: string;
       writes: readonly MemoryWrite[];
     }
   | { kind: "changed"; id: number }
   | { kind: "aborted"; id: number }
-  | { kind: "late"; message: string };
+  | { kind: "late"; id?: undefined; message: string };
 
-const isText = (value: unknown): value is string => typeof value === "string";
-const isNumber = (value: unknown): value is number => typeof value === "number";
-const isOptional = (value: unknown, is: (value: unknown) => boolean) => value === undefined || is(value);
-
-const isWrite = (value: unknown): boolean =>
-  Array.isArray(value) && value.length === 2 && isText(value[0]) && (value[1] === null || isText(value[1]));
-
-function isReturned(value: unknown): boolean {
-  if (!isRecord(value)) return false;
-  switch (value.kind) {
-    case "nothing":
-      return true;
-    case "text":
-      return isText(value.text);
-    case "json":
-    case "input":
-      return isText(value.json);
-    default:
-      return value.kind === "refused" && isText(value.message) && isOptional(value.bytes, isText);
-  }
-}
-
-const isThrown = (value: unknown): boolean =>
-  isRecord(value) &&
-  isText(value.message) &&
-  isOptional(value.code, (code) => isText(code) || isNumber(code)) &&
-  isOptional(value.data, isText);
-
-const isOutcome = (value: unknown): boolean =>
-  isRecord(value) && (value.thrown === undefined ? isReturned(value.returned) : isThrown(value.thrown));
-
-const fits: Readonly<Record<ChildMessage["kind"], (message: Record<string, unknown>) => boolean>> = {
-  done: ({ outcome, writes }) => isOutcome(outcome) && Array.isArray(writes) && writes.every(isWrite),
-  log: ({ level }) => isText(level),
-  progress: ({ progress, total, message }) =>
-    isNumber(progress) && isOptional(total, isNumber) && isOptional(message, isText),
-  callTool: ({ number, name, args, writes }) =>
-    isNumber(number) && isText(name) && isRecord(args) && Array.isArray(writes) && writes.every(isWrite),
-  changed: () => true,
-  aborted: () => true,
-  late: ({ message }) => isText(message),
-};
-
-/** The message on a line of the child's output; `undefined` if the line is not a valid message. */
-function readChildMessage(line: string): ChildMessage | undefined {
-  let message: unknown;
+/** The message on a line; `undefined` for a line of the pack's code, which can write to the same descriptor. */
+function readChildMessage(line: Buffer): ChildMessage | undefined {
   try {
-    message = JSON.parse(line);
+    const message: unknown = JSON.parse(line.toString());
+    return isRecord(message) ? (message as ChildMessage) : undefined;
   } catch {
     return undefined;
   }
-  if (!isRecord(message) || !isText(message.kind) || !Object.hasOwn(fits, message.kind)) return undefined;
-  if (message.kind !== "late" && !isNumber(message.id)) return undefined;
-  return fits[message.kind as ChildMessage["kind"]](message) ? (message as ChildMessage) : undefined;
 }
 
 /** Moves the host's channel to descriptors 3 and 4, away from the standard streams that the pack's code sees. */
@@ -123,8 +76,6 @@ export interface ProcessRunnerOptions {
   onOutput?: ((chunk: Buffer) => void) | undefined;
   /** How long the child may take to acknowledge a canceled call, before it is killed. Milliseconds; default: 5000. */
   stuckMs?: number;
-  /** The longest message of the child in bytes; a result may have half of it. Default: 64 MiB. */
-  messageBytes?: number;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
 }
@@ -141,13 +92,8 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** The non-enumerable property of the arguments, which JSON would omit. */
-function findHidden(args: object | string): { name: string; value: unknown } | undefined {
-  const property = Object.getOwnPropertyDescriptor(args, legacyContextKey);
-  return property === undefined || property.enumerable
-    ? undefined
-    : { name: legacyContextKey, value: property.value };
-}
+/** The longest message of the child, in bytes. */
+const messageBytes = 64 * 1024 * 1024;
 
 function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryWrite[]): void {
   for (const [key, value] of writes) {
@@ -162,14 +108,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
-  const {
-    root,
-    env,
-    onOutput,
-    stuckMs = 5000,
-    messageBytes = 64 * 1024 * 1024,
-    end = endDurations,
-  } = options;
+  const { root, env, onOutput, stuckMs = 5000, end = endDurations } = options;
   const reportLate = limitReports(options.onLateError);
   const pending = new Map<number, Pending>();
   /** The timers of canceled calls that the child has not acknowledged. */
@@ -214,7 +153,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     const answer: Record<string, unknown> = { kind: "answer", id, number };
     try {
       applyWrites(context.memory, writes);
-      answer.value = await context.callTool(name, args);
+      answer.value = await context.callTool(name, JSON.parse(args));
     } catch (error) {
       answer.fault = error instanceof Error ? error.message : String(error);
     }
@@ -261,21 +200,14 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     const started = (options.processes ?? createProcessPort()).start(createCodeLaunch(root, env));
     const { stdout, stderr } = started;
     const tail = createOutputTail(keptTailBytes);
-    let isReading = true;
     const decoder = new LineDecoder(messageBytes, {
       onLine(line) {
-        const message = isReading && ended === undefined ? readChildMessage(line.toString()) : undefined;
-        // Other lines come from the pack's code.
+        const message = ended === undefined ? readChildMessage(line) : undefined;
         if (message !== undefined) onMessage(message);
       },
-      onTooLong() {
-        isReading = false;
-        kill(`it sent a message of more than ${formatSize(messageBytes)}`);
-      },
+      onTooLong: () => kill(`it sent a message of more than ${formatSize(messageBytes)}`),
     });
-    stdout.on("data", (chunk: Buffer) => {
-      if (isReading) decoder.push(chunk);
-    });
+    stdout.on("data", (chunk: Buffer) => decoder.push(chunk));
     stderr.on("data", (chunk: Buffer) => {
       tail.add(chunk);
       onOutput?.(chunk);
@@ -303,7 +235,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       if (ended !== undefined) throw ended;
       if (child === undefined) {
         child = startChild();
-        send({ kind: "start", root, limit: messageBytes, names: Object.keys(env) });
+        send({ kind: "start", root, names: Object.keys(env) });
       }
       // Throws if the message cannot be written as JSON.
       send({ ...message, source, id });
@@ -330,7 +262,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         const message = {
           kind: "call",
           args,
-          hidden: findHidden(args),
+          // Not enumerable, so JSON omits it.
+          legacyContext: (args as Record<string, unknown>)[legacyContextKey],
           options: values,
           extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
           watches: context.changed !== undefined,

@@ -11,7 +11,6 @@ import { connect } from "node:net";
 export const timer = () => { setTimeout(() => { throw new Error("timer") }, 5) };
 export const immediate = () => { setImmediate(() => { throw new Error("immediate") }) };
 export const tick = () => { process.nextTick(() => { throw "tick" }) };
-export const microtask = () => { queueMicrotask(() => { throw new Error("microtask") }) };
 export const rejection = () => { Promise.reject(new Error("rejection")) };
 export const reasonless = () => { Promise.reject() };
 export const timedRejection = () => { setTimeout(async () => { await null; throw new Error("timed rejection") }, 5) };
@@ -51,7 +50,6 @@ describe("an error that a handler throws after its call", () => {
       timer: "timer",
       immediate: "immediate",
       tick: "tick",
-      microtask: "microtask",
       rejection: "rejection",
       reasonless: expect.stringContaining("undefined"),
       timedRejection: "timed rejection",

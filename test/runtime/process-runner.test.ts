@@ -121,12 +121,9 @@ describe("a handler in a child process", () => {
       await expect.poll(outputText).toContain(part);
   });
 
-  test("a handler may return a large result, up to the limit of a message", async () => {
-    const body = "export const a = ({ n }) => 'é'.repeat(n);";
-    expect(String(await createRunner(body).textOf("a", { n: 3_000_000 }))).toHaveLength(3_000_000);
-    const { textOf } = createRunner(body, { messageBytes: 10_000 });
-    expect(await textOf("a", { n: 5000 })).toContain("5000 bytes");
-    expect(await textOf("a", { n: 3 })).toBe("ééé");
+  test("a handler may return a large result", async () => {
+    const { textOf } = createRunner("export const a = ({ n }) => 'é'.repeat(n);");
+    expect(String(await textOf("a", { n: 3_000_000 }))).toHaveLength(3_000_000);
   });
 });
 
@@ -269,38 +266,22 @@ describe("a child process that fails", () => {
     await expect(closing.call("a")).rejects.toMatchObject({ name: "CodeExitError" });
     const flooding = createRunner(
       "import { writeSync } from 'node:fs'; export const a = () => { for (;;) try { writeSync(4, 'x'.repeat(1e5)) } catch {} };",
-      { messageBytes: 1_000_000 },
     );
-    await expect(flooding.call("a")).rejects.toThrow("it sent a message of more than 1000000 bytes");
+    await expect(flooding.call("a")).rejects.toThrow("it sent a message of more than 64 MiB");
   });
 
-  test("the host survives a child process that sends invalid messages", async () => {
-    const lies = [
+  test("the host survives a handler that writes to its connection", async () => {
+    const lines = [
       "nonsense",
-      "{}",
-      "[]",
       "null",
       '{"kind":"toString","id":1}',
-      '{"kind":"done","id":1}',
-      '{"kind":"done","id":1,"outcome":{"returned":{"kind":"json","json":1}},"writes":[]}',
-      '{"kind":"done","id":99,"outcome":{"returned":{"kind":"nothing"}},"writes":[]}',
-      '{"kind":"done","id":1,"outcome":{"returned":{"kind":"nothing"}},"writes":[["a",1]]}',
-      '{"kind":"callTool","id":1,"number":1,"name":1,"args":{},"writes":[]}',
-      '{"kind":"callTool","id":77,"number":1,"name":"x","args":{},"writes":[]}',
-      '{"kind":"log","id":{},"level":"info"}',
-      '{"kind":"progress","id":1,"progress":"x"}',
+      '{"kind":"done","id":99}',
+      '{"kind":"log","id":{}}',
     ];
     const { textOf } = createRunner(`
       import { writeSync } from "node:fs";
-      export const a = () => { writeSync(4, ${JSON.stringify(`${lies.join("\n")}\n`)}); return "the truth" };
-      export const b = () => { writeSync(4, '{"kind":"done","id":2,"outcome":{"returned":{"kind":"json","json":"{"}},"writes":[]}\\n') };`);
-    const seen: unknown[] = [];
-    const note = (...all: unknown[]) => void seen.push(all);
-    expect(await textOf("a", {}, { log: note, progress: note, callTool: async (...all) => note(all) })).toBe(
-      "the truth",
-    );
-    expect(seen).toEqual([]);
-    expect(await textOf("b")).toBe("The handler's result is not valid JSON.");
+      export const a = () => { writeSync(4, ${JSON.stringify(`${lines.join("\n")}\n`)}); return "the truth" };`);
+    expect(await textOf("a")).toBe("the truth");
   });
 
   test("a child process that cannot start is an error", async () => {
