@@ -1,10 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
-import { textsOfBlock } from "../extension-schema/content-blocks.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import type { InputRequired } from "./handler-context.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
-import { describeReturned, type Returned } from "./returned-value.mjs";
+import type { Returned } from "./returned-value.mjs";
 import type { Outcome } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 
@@ -15,45 +14,24 @@ export const createErrorResult = (message: string): CallToolResult => ({
 
 const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
-/** What may be a block of any type. */
-type TypedObject = Record<string, unknown> & { type: string };
-
-const hasBlocks = ({ content }: Record<string, unknown>): boolean =>
-  Array.isArray(content) && content.every((block) => isRecord(block) && typeof block.type === "string");
-
-/** The required string that a block lacks, as a path. A link needs no name: it has its URI. */
-function findMissingText(block: TypedObject): string | undefined {
-  if (block.type === "resource")
-    return isRecord(block.resource) && typeof block.resource.uri === "string" ? undefined : "resource/uri";
-  return textsOfBlock.get(block.type)?.find((key) => key !== "name" && typeof block[key] !== "string");
-}
-
-/**
- * Why a value is not a valid MCP result, as a reason; `undefined` if it is one. Leaves out of it what is optional and invalid.
- */
+/** Why a value is not a valid MCP result, as a reason; `undefined` if it is one, or has become one without what is invalid. */
 export function findFaultOfResult(value: unknown, leaveOut?: LeaveOut): string | undefined {
   if (!isRecord(value)) return "it must be an object";
-  if (!hasBlocks(value)) return "/content must be an array of blocks with a `type`";
-  for (const [index, block] of (value.content as TypedObject[]).entries()) {
-    const key = findMissingText(block);
-    if (key !== undefined) return `/content/${index}/${key} must be string`;
-  }
-  const { _meta, isError } = value;
-  if (_meta != null && !isRecord(_meta)) return "/_meta must be object";
-  if (isError != null && typeof isError !== "boolean") return "/isError must be boolean";
-  const unusable = repairResult("tools/call", value, leaveOut);
-  return unusable && `it ${unusable}`;
+  const { content } = value;
+  const hasBlocks =
+    Array.isArray(content) && content.every((block) => isRecord(block) && typeof block.type === "string");
+  if (!hasBlocks) return "/content must be an array of blocks with a `type`";
+  repairResult("tools/call", value, leaveOut);
+  return undefined;
 }
 
 function fromJson(json: string, leaveOut?: LeaveOut): CallToolResult {
   // Only an object can be a result; other values become text.
   if (!json.startsWith("{")) return createTextResult(json);
   const value = JSON.parse(json) as Record<string, unknown>;
-  if (!hasBlocks(value)) return { ...createTextResult(json), structuredContent: value };
-  const fault = findFaultOfResult(value, leaveOut);
-  return fault === undefined
+  return findFaultOfResult(value, leaveOut) === undefined
     ? (value as unknown as CallToolResult)
-    : createErrorResult(`The handler returned an invalid MCP result: ${fault}.`);
+    : { ...createTextResult(json), structuredContent: value };
 }
 
 /** The result for what a handler returned, in this process or in another. */
@@ -70,15 +48,6 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
     case "input":
       return createErrorResult("The handler asks for input where it cannot.");
   }
-}
-
-/**
- * Converts what a handler returned (not a promise) to an MCP result. Never throws. The result shares nothing with the
- * value, which is read once, through `JSON.stringify`. A value that JSON cannot represent, or would write as `{}`,
- * yields a result with `isError`. The only size limit is V8's for one string.
- */
-export function toCallToolResult(value: unknown): CallToolResult {
-  return convertReturned(describeReturned(value));
 }
 
 /**

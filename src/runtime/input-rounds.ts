@@ -1,6 +1,6 @@
 // Checks what handlers ask, and what is answered.
 import { isRecord } from "../data/parse-json.ts";
-import { listOf, printable, quote } from "../problems/index.ts";
+import { printable, quote } from "../problems/index.ts";
 import type {
   InputAnswer,
   InputAnswers,
@@ -17,99 +17,85 @@ const loadValidator = async () =>
   (validator ??= (await import("../json-schema/schema-validator.ts")).createSchemaValidator());
 let validator: import("../json-schema/schema-validator.ts").SchemaValidator | undefined;
 
-type Schema = Readonly<Record<string, unknown>>;
-
-const isStrings = (value: unknown): value is string[] =>
-  Array.isArray(value) && value.length > 0 && value.every((one) => typeof one === "string");
-
+const strings = { type: "array", minItems: 1, items: { type: "string" } };
 /** `[{ const, title }]`, MCP's form of choices with titles. */
-const isChoices = (value: unknown) =>
-  Array.isArray(value) &&
-  value.length > 0 &&
-  value.every((one) => isRecord(one) && typeof one.const === "string");
+const choices = {
+  type: "array",
+  minItems: 1,
+  items: { type: "object", properties: { const: { type: "string" } }, required: ["const"] },
+};
+/** What nests or combines schemas, which forms of clients do not know. */
+const flat = Object.fromEntries(
+  ["$ref", "allOf", "anyOf", "not", "if", "properties", "prefixItems"].map((key) => [key, false]),
+);
+/** A field of a form: a string, number, boolean, choice or choice of several. Clients refuse other formats. */
+const field = {
+  type: "object",
+  properties: {
+    ...flat,
+    type: { enum: ["string", "number", "integer", "boolean", "array"] },
+    enum: strings,
+    oneOf: choices,
+    format: { enum: ["email", "uri", "date", "date-time"] },
+    items: {
+      type: "object",
+      properties: { enum: strings, anyOf: choices },
+      anyOf: [{ required: ["enum"] }, { required: ["anyOf"] }],
+    },
+  },
+  required: ["type"],
+};
+const message = { type: "string", minLength: 1 };
+const form = {
+  type: "object",
+  properties: {
+    message,
+    schema: {
+      type: "object",
+      properties: {
+        $schema: {},
+        type: { const: "object" },
+        properties: { type: "object", additionalProperties: field },
+        required: {},
+        additionalProperties: {},
+        title: {},
+        description: {},
+      },
+      required: ["type", "properties"],
+      additionalProperties: false,
+    },
+  },
+  required: ["message", "schema"],
+  additionalProperties: false,
+};
+const page = {
+  type: "object",
+  properties: { message, url: { type: "string", pattern: "^https?://[^\\s/]" } },
+  required: ["message", "url"],
+  additionalProperties: false,
+};
+const methodCall = {
+  type: "object",
+  properties: { method: { enum: ["sampling/createMessage", "roots/list"] }, params: { type: "object" } },
+  required: ["method"],
+  additionalProperties: false,
+};
 
-/** Keywords that nest or combine schemas, which forms of clients do not know. */
-const combining = [
-  "$ref",
-  "allOf",
-  "anyOf",
-  "oneOf",
-  "not",
-  "if",
-  "properties",
-  "items",
-  "prefixItems",
-] as const;
+const shapes = {
+  method: { additionalProperties: methodCall },
+  url: { additionalProperties: page },
+  form: { additionalProperties: form },
+};
 
-/** Clients refuse forms with other formats. */
-const formats = ["email", "uri", "date", "date-time"];
-
-const usesOnly = (schema: Schema, allowed: readonly string[]) =>
-  combining.every((key) => allowed.includes(key) || schema[key] === undefined);
-
-/** Why a property is not a string, number, boolean, enum or multi-select enum; continues a path. */
-function findPropertyFault(schema: unknown): string | undefined {
-  if (!isRecord(schema)) return "must be object";
-  switch (schema.type) {
-    case "string": {
-      if (schema.enum !== undefined && !isStrings(schema.enum)) return "/enum must be an array of strings";
-      if (schema.format !== undefined && !formats.some((one) => one === schema.format))
-        return `/format must be ${listOf(formats)}`;
-      if (schema.oneOf !== undefined && !isChoices(schema.oneOf)) return "/oneOf must be [{ const, title }]";
-      return usesOnly(schema, ["oneOf"]) ? undefined : "must not be nested or combined";
-    }
-    case "number":
-    case "integer":
-    case "boolean":
-      return usesOnly(schema, []) ? undefined : "must not be nested or combined";
-    case "array": {
-      const { items } = schema;
-      const isEnum =
-        isRecord(items) && (isChoices(items.anyOf) || (items.type === "string" && isStrings(items.enum)));
-      if (!isEnum) return "/items must be { type: string, enum } or { anyOf: [{ const, title }] }";
-      return usesOnly(schema, ["items"]) && usesOnly(items, ["anyOf"])
-        ? undefined
-        : "must not be nested or combined";
-    }
-    default:
-      return "/type must be string, number, integer, boolean or array";
-  }
-}
-
-const topKeys = ["$schema", "type", "properties", "required", "additionalProperties", "title", "description"];
-
-async function findSchemaFault(schema: Schema): Promise<string | undefined> {
-  const unknown = Object.keys(schema).find((key) => !topKeys.includes(key));
-  if (unknown !== undefined) return `must not have ${quote(unknown)}`;
-  if (schema.type !== "object") return "/type must be object";
-  if (!isRecord(schema.properties)) return "/properties must be object";
-  for (const [name, property] of Object.entries(schema.properties)) {
-    const fault = findPropertyFault(property);
-    if (fault !== undefined) return `/properties/${name}${fault.startsWith("/") ? "" : " "}${fault}`;
-  }
-  const checked = (await loadValidator()).check(schema, {});
-  return checked.ok ? undefined : checked.schemaFault;
-}
-
-const isHttpUrl = (url: unknown) =>
-  typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-
-/** Why a request cannot be asked; continues a path. */
-async function findRequestFault(request: unknown): Promise<string | undefined> {
-  if (!isRecord(request)) return " must be object";
-  const { method, params, message, schema, url } = request;
-  const forms = [method, schema, url].filter((one) => one !== undefined);
-  if (forms.length !== 1) return " must have either `schema`, `url` or `method`";
-  if (method !== undefined) {
-    if (method !== "sampling/createMessage" && method !== "roots/list")
-      return "/method must be sampling/createMessage or roots/list";
-    return params === undefined || isRecord(params) ? undefined : "/params must be object";
-  }
-  if (typeof message !== "string" || message === "") return "/message must be a string that is not empty";
-  if (url !== undefined) return isHttpUrl(url) ? undefined : "/url must be an http or https URL";
-  if (!isRecord(schema)) return "/schema must be object";
-  const fault = await findSchemaFault(schema);
-  return fault === undefined ? undefined : `/schema${fault.startsWith("/") ? "" : " "}${fault}`;
+/** Why a request cannot be asked, with its path. */
+async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {
+  const has = (name: string) => isRecord(request) && name in request;
+  const shape = shapes[has("method") ? "method" : has("url") ? "url" : "form"];
+  const validator = await loadValidator();
+  const checked = validator.check(shape, { [key]: request });
+  if (!checked.ok) return checked.message;
+  const used = validator.check((request as { schema?: Record<string, unknown> }).schema, {});
+  return used.ok ? undefined : used.schemaFault && `/${key}/schema${used.schemaFault}`;
 }
 
 /** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
@@ -126,8 +112,8 @@ export async function findInputFault(value: unknown): Promise<string | undefined
   for (const key of keys) {
     if (key === "" || key.length > limits.keyLength || key === "__proto__")
       return `invalid key ${quote(key)}`;
-    const fault = await findRequestFault(requests[key]);
-    if (fault !== undefined) return `/${key}${fault}`;
+    const fault = await findRequestFault(key, requests[key]);
+    if (fault !== undefined) return fault;
   }
   return undefined;
 }

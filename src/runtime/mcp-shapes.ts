@@ -2,8 +2,7 @@ import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-
-import { draftUris, listSchemas, readSchema } from "../json-schema/read-schema.ts";
+import { readSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -31,13 +30,13 @@ const record = is("an object", isRecord);
 
 const oneOf = (...words: string[]) => is(words.join(" or "), (value) => words.includes(value as string));
 
-const time = is("an ISO 8601 time", (value) => {
-  const form =
-    /^\d{4}-\d\d-\d\dT(?:[01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d+)?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
-  if (typeof value !== "string" || !form.test(value)) return false;
-  const day = new Date(value.slice(0, 10));
-  return !Number.isNaN(day.getTime()) && day.toISOString().startsWith(value.slice(0, 10));
-});
+const time = is(
+  "an ISO 8601 time",
+  (value) =>
+    typeof value === "string" &&
+    /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:\d\d)$/.test(value) &&
+    !Number.isNaN(Date.parse(value)),
+);
 
 const base64 = is("base64", (value) => {
   try {
@@ -140,74 +139,18 @@ function readProperties(properties: Record<string, unknown>, path: string, leave
 const inputSchema: Check = (schema, path, leaveOut) => {
   const fault = ofObject(schema, path, leaveOut);
   if (fault !== undefined || !isRecord(schema)) return fault;
-  const { type } = schema;
-  const allowsObjects = type === undefined || (Array.isArray(type) && type.includes("object"));
-  if (type !== "object" && !allowsObjects) leaveOut(join(path, "type"), 'is not "object"');
+  if (schema.type !== undefined && schema.type !== "object") leaveOut(join(path, "type"), 'is not "object"');
   schema.type = "object";
   return undefined;
 };
 
-const dialect = /^https?:\/\/json-schema\.org\/(draft-0[67]|draft\/20(?:19-09|20-12))\/schema#?$/;
-/** Keywords that compilers of schemas do not look at. */
-const remarks = [
-  "title",
-  "description",
-  "$comment",
-  "default",
-  "examples",
-  "deprecated",
-  "readOnly",
-  "writeOnly",
-];
-
-/**
- * Why clients cannot compile a schema, which continues "it". Some of them then give up the whole list. Each of its `$id` is
- * left out, because a client takes it once, although several tools and servers may have it.
- */
-function explainUncompilable(
-  schema: Record<string, unknown>,
-  path: string,
-  leaveOut: LeaveOut,
-): string | undefined {
-  const { $schema = draftUris.draft2020 } = schema;
-  const [, version = ""] = dialect.exec(String($schema)) ?? [];
-  if (version === "") return "declares a version of JSON Schema that clients do not support";
-  const draft = version.startsWith("draft-0") ? "draft07" : "draft2020";
-  const nodes = listSchemas({ schema, parent: undefined, path: [] }, draft, new Set());
-  const refs = nodes.flatMap((node) => [node.schema.$ref, node.schema.$dynamicRef]).filter(isText);
-  for (const node of nodes) {
-    const at = writePointer(node.path) || "it";
-    if (node.schema.id !== undefined) return `cannot be compiled: ${at} has an \`id\``;
-    if (node.schema.nullable !== undefined && node.schema.type === undefined)
-      return `cannot be compiled: ${at} has \`nullable\` without \`type\``;
-    if (!isText(node.schema.$id)) continue;
-    const isNeeded = refs.some((ref) => !ref.startsWith("#") || node.parent !== undefined);
-    if (isNeeded) return `cannot be compiled with others: ${at} has an \`$id\` that references need`;
-    delete (node.schema as Record<string, unknown>).$id;
-    leaveOut(join(path, [...node.path, "$id"].join(".")), "may be the `$id` of another schema, too");
-  }
-  const fault = readSchema({ ...schema, $schema: draftUris[draft] }).faults.find(
-    ({ what, path: at }) => !remarks.includes(String(at.at(-1))) && what !== "contains a duplicate",
-  );
-  return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
-}
-
+/** Some clients give up the whole list for a schema that they cannot compile. */
 const outputSchema: Check = (schema, path, leaveOut) => {
   if (!isRecord(schema)) return record(schema, path, leaveOut);
   if (schema.type === "object") ofObject(schema, path, leaveOut);
-  return explainUncompilable(schema, path, leaveOut);
+  const [fault] = readSchema(schema).faults;
+  return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
 };
-
-/** An entry whose name may be null: then it is known by what identifies it. */
-const named =
-  (id: string, check: Check): Check =>
-  (value, path, leaveOut) => {
-    if (isRecord(value) && value.name === null) {
-      leaveOut(join(path, "name"), "is null");
-      value.name = value[id];
-    }
-    return check(value, path, leaveOut);
-  };
 
 /** What servers list, by the key of the result. Each fault makes that entry unusable. */
 export const listedShapes = {
@@ -230,8 +173,8 @@ export const listedShapes = {
       arguments: list(object({ name: text }, { title: text, description: text, required: flag })),
     },
   ),
-  resources: named("uri", entry({ uri: name, name }, { ...ofResource, size: bytes })),
-  resourceTemplates: named("uriTemplate", entry({ uriTemplate: name, name }, ofResource)),
+  resources: entry({ uri: name, name }, { ...ofResource, size: bytes }),
+  resourceTemplates: entry({ uriTemplate: name, name }, ofResource),
 } as const;
 
 /** The entry of a pack's item in a list, valid for each client. The values stay as they are. */
@@ -267,20 +210,11 @@ const contents: Check = (value, path, leaveOut) => {
 const ofBlock: Checks = { annotations, _meta: record };
 const media = object({ data: base64, mimeType: text }, ofBlock);
 
-/** Clients know a link by its name, so one without has its URI as the name. */
-const link: Check = (block, path, leaveOut) => {
-  if (isRecord(block) && !isText(block.name)) {
-    if (block.name != null) leaveOut(join(path, "name"), "is not a string");
-    block.name = block.uri;
-  }
-  return object({ uri: text, name: text }, { ...ofResource, size: bytes })(block, path, leaveOut);
-};
-
 const blocks = new Map<unknown, Check>([
   ["text", object({ text }, ofBlock)],
   ["image", media],
   ["audio", media],
-  ["resource_link", link],
+  ["resource_link", object({ uri: text, name: text }, { ...ofResource, size: bytes })],
   ["resource", object({ resource: contents }, ofBlock)],
 ]);
 
@@ -345,13 +279,6 @@ const resultShapes = {
 
 export type ResultMethod = keyof typeof resultShapes;
 
-/** Some languages write an empty list as null. */
-const listOfResult: Partial<Record<ResultMethod, string>> = {
-  "tools/call": "content",
-  "prompts/get": "messages",
-  "resources/read": "contents",
-};
-
 /**
  * Makes a result valid for each client, in place: what is optional and invalid is left out, null is like absent. Returns why
  * it cannot be used, which continues "it".
@@ -361,10 +288,9 @@ export function repairResult(
   result: Record<string, unknown>,
   leaveOut: LeaveOut = () => {},
 ): string | undefined {
-  const key = listOfResult[method];
-  const isAbsent =
-    key !== undefined && (result[key] === null || (key === "content" && result[key] === undefined));
-  if (isAbsent) result[key] = [];
+  // Some languages write an empty list as null.
+  for (const key of ["content", "messages", "contents"]) if (result[key] === null) result[key] = [];
+  if (method === "tools/call") result.content ??= [];
   if (result.structuredContent === null) delete result.structuredContent;
   return resultShapes[method](result, "", (path, reason) => {
     if (reason !== "is null") leaveOut(path, reason);
