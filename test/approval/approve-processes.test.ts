@@ -35,7 +35,6 @@ fs.${call} = (target, data, ...others) => {
 
 test.skipIf(process.platform !== "linux").each([
   ["writes half of it", "writeSync", true],
-  ["replaces it", "renameSync", false],
   ["has replaced it", "renameSync", true],
 ] as const)(
   "an approval that is killed when it %s leaves the old lock or the new one",

@@ -2,7 +2,6 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { type DiffOptions, diffLock } from "../../src/approval/diff-lock.ts";
-import { openSession } from "../../src/session.ts";
 import { writeTree } from "../support/tree.ts";
 import {
   configWith,
@@ -29,15 +28,6 @@ const change = (cwd: string, files: Readonly<Record<string, unknown>>) => writeT
 
 const pids = (cwd: string) =>
   existsSync(join(cwd, "pids")) ? readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").length : 0;
-
-test("nothing differs from a lock of the same installation", async () => {
-  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
-  await lockEverything(cwd);
-  expect(await diff(cwd)).toEqual([]);
-  const session = await openSession({ cwd });
-  await session.close();
-  expect(session.problems.filter(({ code }) => code === "NotApproved")).toEqual([]);
-});
 
 test("without a lock, the difference is LockMissing, and nothing starts", async () => {
   const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
@@ -111,15 +101,6 @@ test("a server whose launch differs, or with --static, is not started", async ()
   expect(pids(cwd)).toBe(0);
 });
 
-test("a server that fails is a problem, and its list no difference", async () => {
-  const cwd = makeJiraProject({}, configWith([listed("search")]));
-  await lockEverything(cwd);
-  change(cwd, { "trailblaze.config.json": configWith([listed("search")], { env: { PROBE_TOOLS: "{" } }) });
-  const { inSync, problems } = await diffLock({ cwd });
-  expect(inSync).toBe(true);
-  expect(problems).toMatchObject([{ code: "ServerStartFailed", severity: "error" }]);
-});
-
 test("the list of a pack's server is compared, and its tools are meant by name", async () => {
   const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick"), listed("pack")]) });
   await lockEverything(cwd);
@@ -186,26 +167,4 @@ test("names that collide do not fail it", async () => {
   await lockEverything(cwd);
   change(cwd, { "trailblaze.config.json": { nameCollisions: "error" } });
   expect(await diff(cwd)).toEqual([]);
-});
-
-test("5,000 tools, and names like __proto__, are compared", async () => {
-  const tools = ["__proto__", "constructor", ...Array.from({ length: 5000 }, (_, index) => `tool${index}`)];
-  const file = "tools.json";
-  const cwd = makeJiraProject({ "@acme/store": warehouse([], { env: { PROBE_TOOLS: "" } }) });
-  const folder = join(cwd, "node_modules/@acme/store");
-  const server = readFileSync(join(folder, "server.mjs"), "utf8").replace(
-    /const tools = process\.env\.PROBE_TOOLS\n/,
-    `import { readFileSync } from "node:fs";\nconst tools = true\n`,
-  );
-  change(folder, {
-    "server.mjs": server.replace(
-      "JSON.parse(process.env.PROBE_TOOLS)",
-      `JSON.parse(readFileSync(new URL("${file}", import.meta.url), "utf8"))`,
-    ),
-    [file]: tools.map((name) => listed(name)),
-  });
-  await lockEverything(cwd);
-  expect(await diff(cwd)).toEqual([]);
-  change(folder, { [file]: tools.map((name) => listed(name, name === "__proto__" ? { title: "New" } : {})) });
-  expect(await diff(cwd)).toEqual(["@acme/store server warehouse changed", "-}", "+},", '+"title": "New"']);
 });

@@ -78,20 +78,6 @@ test("approved prompts of a server are offered, and a changed or new one is not"
   await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
 });
 
-test("an approved prompt or resource that a server no longer lists is outdated, and a difference for frozen", async () => {
-  const { project } = await makeListed();
-  await lockEverything(project);
-  editJson(project, list, (listed: Values) => ({ ...listed, prompts: [prompts[1]], resources: [] }));
-  const session = await openLocked(project);
-  expect(session.problems.map(({ code, severity, message }) => [code, severity, message])).toEqual([
-    ["LockOutdated", "info", expect.stringContaining("report")],
-    ["LockOutdated", "info", expect.stringContaining("db://tables")],
-  ]);
-  expect(ofServer(namesOf(session.prompts))).toEqual(["audit"]);
-  await session.close();
-  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
-});
-
 test("a template that is not approved is not read, neither by a link nor where an approved one fits too", async () => {
   const { project } = await makeListed();
   const row = { uriTemplate: "db://rows/{id}", name: "row" };

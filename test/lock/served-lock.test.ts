@@ -352,36 +352,6 @@ test("a composed server is served with the members that are approved", async () 
   expect(stderr()).toContain("NotApproved");
 });
 
-test("a composed server is served without a tool that has changed", async () => {
-  const project = await makeLocked();
-  editJson(project, "trailblaze.config.json", (old: Values) => ({
-    ...old,
-    servers: { both: { tools: ["acme/jira/createIssue"], toolsets: ["acme/jira/issues"] } },
-  }));
-  editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({
-    ...old,
-    title: "Poison",
-  }));
-  const client = await connectHttp(project, "both");
-  expect(namesOf((await client.listTools()).tools)).toEqual(["jira_getIssue"]);
-});
-
-test("what a toolset that is not approved refers to does not matter", async () => {
-  const project = await makeLocked();
-  editJson(project, "trailblaze.config.json", (config: Values) => ({
-    ...config,
-    servers: { both: { tools: ["acme/jira/createIssue"], toolsets: ["acme/jira/issues"] } },
-  }));
-  const entry = { name: "other", description: "Another.", argumentsSchema: {}, handler: "gone/other" };
-  editJson(project, inPack("trailblaze/toolsets/issues.json"), () => ({
-    kind: "Mcp.Tools",
-    metadata: { name: "issues" },
-    entries: [entry],
-  }));
-  const client = await connectHttp(project, "both");
-  expect(namesOf((await client.listTools()).tools)).toEqual(["jira_createIssue"]);
-});
-
 test("a server without any approved member does not start", async () => {
   const project = await makeLocked();
   editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({

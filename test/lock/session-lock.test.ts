@@ -1,4 +1,4 @@
-import { existsSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
@@ -31,7 +31,6 @@ describe("a session with a lock that approves everything", () => {
 
 const tool = inPack("trailblaze/tools/createIssue.json");
 const server = inPack("trailblaze/servers/warehouse.json");
-const manifest = inPack("package.json");
 const setTool = (values: Values) => (project: string) =>
   editJson(project, tool, (old: Values) => ({ ...old, ...values }));
 const setServer = (values: Values) => (project: string) =>
@@ -68,20 +67,5 @@ describe("changes since the approval", () => {
     expect(await session.callTool("jira_getIssue")).toMatchObject({ variant: "Success" });
     expect(await session.callTool("mine/status")).toMatchObject({ variant: "Success" });
     await expect(session.callTool("jira_createIssue")).rejects.toMatchObject({ code: "NotApproved" });
-  });
-
-  test("a toolset that is not approved is left out", async () => {
-    const project = await makeLocked();
-    editJson(project, manifest, (old: { trailblaze: object }) => ({
-      ...old,
-      trailblaze: { ...old.trailblaze, toolsets: ["issues", "more"] },
-    }));
-    writeFileSync(
-      join(project, inPack("trailblaze/toolsets/more.json")),
-      JSON.stringify({ name: "more", tools: ["createIssue"] }),
-    );
-    const session = await openLocked(project);
-    expect(session.skipped.filter(({ reason }) => reason === "NotApproved")).toEqual([]);
-    expect(namesOf(session.toolsets)).toEqual(["issues"]);
   });
 });
