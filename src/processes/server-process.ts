@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { createWriteStream, readdirSync, readFileSync, statSync, type WriteStream } from "node:fs";
+import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { quote } from "../problems/index.ts";
 import { findProgram } from "./find-program.ts";
@@ -55,8 +55,6 @@ export interface SupervisedProcess {
 /** A file that text is appended to, up to a limit. Ignores errors of the disk: a log never fails a session. */
 export interface ProcessLog {
   write(text: string): void;
-  /** Resolves when everything is written. */
-  end(): Promise<void>;
 }
 
 export interface ProcessPort {
@@ -136,39 +134,21 @@ export function createWindowsTree(
   };
 }
 
-/** See `ProcessPort.openLog`. Buffers up to `limitBytes`, so that a slow disk does not block the server. */
+/** See `ProcessPort.openLog`. */
 export function openServerLog(file: string, limitBytes: number): ProcessLog {
-  let stream: WriteStream | undefined;
   let left = limitBytes;
-  let finished: Promise<void> = Promise.resolve();
-
-  const open = (): WriteStream => {
-    const opened = createWriteStream(file, { flags: "a", mode: 0o600 });
-    finished = new Promise((resolve) => {
-      opened.on("close", resolve);
-    });
-    opened.on("error", () => {
-      left = 0;
-    });
-    return opened;
-  };
   return {
     write(text) {
       if (left <= 0 || text === "") return;
-      stream ??= open();
       const bytes = Buffer.from(text);
-      if (bytes.length <= left) {
-        stream.write(bytes);
-        left -= bytes.length;
-        return;
+      const kept = bytes.subarray(0, left);
+      const note = `\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`;
+      left -= bytes.length;
+      try {
+        appendFileSync(file, left < 0 ? Buffer.concat([kept, Buffer.from(note)]) : kept, { mode: 0o600 });
+      } catch {
+        left = 0;
       }
-      stream.write(bytes.subarray(0, left));
-      stream.write(`\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`);
-      left = 0;
-    },
-    end() {
-      stream?.end();
-      return finished;
     },
   };
 }

@@ -83,17 +83,8 @@ export type ServerPlan = ProgramPlan | RemotePlan;
 /** True for a command that a shell would treat as a path instead of searching `PATH`. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
-const interpreters = /^(?:.*[/\\])?(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
-
-/** The first argument of an interpreter other than Node that has the extension of a script, after options without values. */
-function findOtherScript(args: readonly string[]): string | undefined {
-  for (const argument of args) {
-    if (/^-[cme]$|^--eval$/.test(argument)) return undefined;
-    if (argument.startsWith("-") || argument === "run") continue;
-    return /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i.test(argument) ? argument : undefined;
-  }
-  return undefined;
-}
+/** What is likely a script, as a command or an argument of an interpreter. */
+const scriptName = /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i;
 
 /** What to run. */
 interface Program {
@@ -101,11 +92,12 @@ interface Program {
   args: readonly string[];
 }
 
-/** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
+/** The script that a command runs: its interpreter's argument, or the command itself if it is a path. */
 function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): string | undefined {
-  if (!isNode(command) && !interpreters.test(command))
-    return isPath(command) ? resolve(cwd, command) : undefined;
-  const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
+  const named = isNode(command)
+    ? args[findNodeScript(args)]
+    : [command, ...args].find((text) => scriptName.test(text) && !text.startsWith("-"));
+  const script = named ?? (isPath(command) && !isNode(command) ? command : undefined);
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
@@ -129,13 +121,10 @@ function expandServer(
   };
 }
 
-function explainUnset({ name: label, env }: UserServer, error: unknown): TrailblazeError {
+function explainUnset({ name: label }: UserServer, error: unknown): TrailblazeError {
   if (!(error instanceof UnsetVariableError)) throw error;
   const { variable, path, message: reason } = error;
-  const isOwn = Object.hasOwn(env, variable) && !path.includes("env");
-  const hint = isOwn
-    ? `References are filled from your environment, not from \`env\`. If the server replaces it, write \`$\${${variable}}\`.`
-    : `Set it, or write \`\${${variable}:-default}\` in the config.`;
+  const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
   return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
 }
 

@@ -304,10 +304,7 @@ export class SessionProcesses {
     const { processes } = await this.prepare();
     const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = memory.createTextRedactor().createStream();
-    const endLog = () => {
-      log.write(clean.end());
-      return log.end();
-    };
+    const endLog = async () => log.write(clean.end());
     const forget = resources.add(endLog);
     const onOutput = (chunk: Buffer) => {
       const text = clean.push(chunk);

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, readlinkSync, statSync } from "node:fs";
+import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -6,7 +6,6 @@ import { createLifeline, type Watcher } from "../../src/processes/server-lifelin
 import {
   createPosixGroup,
   createProcessPort,
-  createWindowsTree,
   openServerLog,
   type ProcessPort,
 } from "../../src/processes/server-process.ts";
@@ -169,12 +168,6 @@ describe("the watcher of processes", () => {
     await settle();
     expect(started[0]?.isEnded()).toBe(true);
   });
-
-  test("processes run without a watcher if it cannot start", () => {
-    const lifeline = createLifeline(() => undefined);
-    lifeline.hold(1);
-    lifeline.release(1);
-  });
 });
 
 describe("process groups", () => {
@@ -185,25 +178,6 @@ describe("process groups", () => {
     await expect.poll(() => group.isAlive()).toBe(false);
     for (const leader of [0, 1, -5, Number.NaN])
       expect(() => createPosixGroup(leader, () => false)).toThrow();
-  });
-
-  test("on Windows, process trees are ended by taskkill", async () => {
-    const asked: (readonly string[])[] = [];
-    let isAlive = true;
-    const tree = createWindowsTree(
-      5,
-      () => isAlive,
-      (args) => asked.push(args),
-    );
-    expect(tree.isAlive()).toBe(true);
-    tree.signal("SIGTERM");
-    tree.signal("SIGKILL");
-    isAlive = false;
-    expect(tree.isAlive()).toBe(false);
-    expect(asked).toEqual([
-      ["/PID", "5", "/T"],
-      ["/PID", "5", "/T", "/F"],
-    ]);
   });
 
   test("on Windows, taskkill is first used without force", async () => {
@@ -227,31 +201,17 @@ describe("logs of processes", () => {
     return join(path, "server.log");
   };
 
-  test("a log is private, is created with its first text, and is appended to", async () => {
+  test("a log is private, is appended to, and ends with a note at its limit", () => {
     const file = makeFile();
-    await openServerLog(file, 100).end();
-    expect(existsSync(file)).toBe(false);
-    for (const text of ["a", "b"]) {
-      const log = openServerLog(file, 100);
-      log.write(text);
-      await log.end();
-    }
+    for (const text of ["a", "b"]) openServerLog(file, 100).write(text);
     expect(readFileSync(file, "utf8")).toBe("ab");
     expect(statSync(file).mode & 0o777).toBe(0o600);
+    const log = openServerLog(file, 2);
+    for (const text of ["c", "de", "fg"]) log.write(text);
+    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: output after 2 bytes is dropped]\n");
   });
 
-  test("a log ends with a note at its limit", async () => {
-    const file = makeFile();
-    const log = openServerLog(file, 4);
-    for (const text of ["abc", "def", "ghi"]) log.write(text);
-    await log.end();
-    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: output after 4 bytes is dropped]\n");
-  });
-
-  test("a log that cannot be opened discards its text", async () => {
-    const log = openServerLog(join(makeFile(), "no", "file"), 100);
-    log.write("x");
-    log.write("y");
-    await log.end();
+  test("a log that cannot be opened discards its text", () => {
+    openServerLog(join(makeFile(), "no", "file"), 100).write("x");
   });
 });

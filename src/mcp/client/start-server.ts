@@ -28,24 +28,21 @@ import type { ListLimits } from "./server-lists.ts";
 function captureErrorOutput(stderr: Readable, redactor: Redactor, log: ProcessLog | undefined) {
   const redacting = redactor.createStream();
   const tail = createOutputTail(keptTailBytes);
-  let finished: Promise<void> | undefined;
+  let isFinished = false;
   const keep = (text: string) => {
     tail.add(Buffer.from(text));
     log?.write(text);
   };
   stderr.on("data", (chunk: Buffer) => {
-    if (finished === undefined) keep(redacting.push(chunk));
+    if (!isFinished) keep(redacting.push(chunk));
   });
   return {
     /** The last 4 KiB, redacted: a string can become a secret after it was written. */
     tail: () => cutTail(redactor.redact(tail.toString()), shownTailBytes),
-    /** Ends the output. Resolves when the log is written. */
+    /** Ends the output. */
     finish() {
-      if (finished === undefined) {
-        keep(redacting.end());
-        finished = log?.end() ?? Promise.resolve();
-      }
-      return finished;
+      if (!isFinished) keep(redacting.end());
+      isFinished = true;
     },
   };
 }
@@ -167,7 +164,7 @@ export function startServer(
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, child.stderr]);
-    void errorOutput.finish();
+    errorOutput.finish();
     const stderrTail = broken?.stderrTail ?? errorOutput.tail();
     server.lose({ ...end, reason: broken?.reason, stderrTail });
   });
