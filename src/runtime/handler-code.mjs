@@ -3,7 +3,6 @@
 import { realpathSync, statSync } from "node:fs";
 import { isAbsolute, relative, resolve, sep } from "node:path";
 import { pathToFileURL } from "node:url";
-import { types } from "node:util";
 import {
   checkProgress,
   describeReturned,
@@ -40,10 +39,7 @@ function locate(root, file) {
 }
 
 async function load(root, file) {
-  const path = locate(root, file);
-  const namespace = await import(/* @vite-ignore */ pathToFileURL(path).href);
-  if (types.isModuleNamespaceObject(namespace)) return namespace;
-  throw new HandlerNotFoundError(`Module ${quote(file)} exports a function named then.`);
+  return await import(/* @vite-ignore */ pathToFileURL(locate(root, file)).href);
 }
 
 const own = (object, key) =>

@@ -1,8 +1,6 @@
-import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
 import { type BundleOutcome, type BundleRequest, type RunnableTool, runBundleEntry } from "./bundle.ts";
 import {
   checkStructuredContent,
@@ -50,10 +48,9 @@ export async function invokeTool(
 ): Promise<BundleOutcome> {
   const { args, request, legacyContext, validator, leaveOut } = call;
   const { inputSchema, outputSchema } = entry ?? code;
-  const given = Object.keys(args);
   const checked = validator.checkOwned(inputSchema, args);
   if (!checked.ok) {
-    return { result: createErrorResult(describeRefusal(request.name, inputSchema, given, checked)) };
+    return { result: createErrorResult(describeRefusal(request.name, checked)) };
   }
   const context: RunContext = {
     ...call.context,
@@ -97,35 +94,12 @@ export async function invokeTool(
   return checkResult(outcome);
 }
 
-type InputSchema = Readonly<Record<string, unknown>> | undefined;
-
-/** Given arguments that the schema does not declare, each with the declared one that it resembles most. */
-export function findMisspelledArguments(
-  schema: InputSchema,
-  given: readonly string[],
-): { written: string; suggestion: string }[] {
-  const properties = schema?.properties;
-  if (!isRecord(properties)) return [];
-  const absent = Object.keys(properties).filter((name) => !given.includes(name));
-  return given.flatMap((written) => {
-    if (Object.hasOwn(properties, written)) return [];
-    const [suggestion] = findNearestNames(written, absent);
-    return suggestion === undefined ? [] : [{ written, suggestion }];
-  });
-}
-
-/** Why a tool does not run. `given`: the names of the arguments, without those that defaults add. */
+/** Why a tool does not run. */
 export function describeRefusal(
   name: string,
-  schema: InputSchema,
-  given: readonly string[],
   { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
 ): string {
   if (stopped !== undefined) return describeStop("the arguments", stopped);
   if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
-  const invalid = `Invalid arguments for ${quote(name)}: ${message}`;
-  const [misspelled] = findMisspelledArguments(schema, given);
-  if (misspelled === undefined) return invalid;
-  const { written, suggestion } = misspelled;
-  return `${invalid}. Did you mean ${quote(suggestion)} instead of ${quote(written)}?`;
+  return `Invalid arguments for ${quote(name)}: ${message}`;
 }

@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { atMost } from "./abort-listeners.ts";
 
 /** The end of a stream's output. */
 export interface OutputTail {
@@ -29,41 +30,21 @@ export function createOutputTail(limitBytes: number): OutputTail {
   };
 }
 
-const tickMs = 50;
-const mostTicks = 20;
+/** How long output may still arrive after an exit. Milliseconds. */
+const restMs = 500;
 
 /**
- * Resolves when a process's output is read, and destroys the streams: when all of them are closed, or when no more
- * output arrives, because another process may hold them open.
+ * Resolves when a process's output is read, and destroys the streams: when all of them are closed, or after a while, because
+ * another process may hold them open.
  */
-export function readToEnd(streams: readonly Readable[]): Promise<void> {
-  return new Promise((resolve) => {
-    let wasBusy = false;
-    let ticks = 0;
-    const listener = () => {
-      wasBusy = true;
-    };
-    const isOver = () => streams.every((stream) => stream.closed || stream.readableEnded);
-    const finish = () => {
-      clearTimeout(timer);
-      for (const stream of streams) {
-        stream.off("data", listener).off("close", check);
-        stream.destroy();
-      }
-      resolve();
-    };
-    const check = () => {
-      if (isOver()) finish();
-    };
-    // Output that is ready is read before the immediate runs, even if the timer is late.
-    const tick = () =>
-      setImmediate(() => {
-        if (isOver() || !wasBusy || ++ticks >= mostTicks) return finish();
-        wasBusy = false;
-        timer = setTimeout(tick, tickMs);
-      });
-    let timer = setTimeout(tick, tickMs);
-    for (const stream of streams) stream.on("data", listener).on("close", check);
-    check();
-  });
+export async function readToEnd(streams: readonly Readable[]): Promise<void> {
+  const ends = streams.map(
+    (stream) =>
+      new Promise<void>((resolve) => {
+        if (stream.closed || stream.readableEnded) resolve();
+        else stream.once("close", resolve);
+      }),
+  );
+  await atMost(Promise.all(ends), restMs);
+  for (const stream of streams) stream.destroy();
 }

@@ -17,16 +17,10 @@ function nameLost(value) {
 
 class Refusal extends Error {}
 
-/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
-function isWrittenBuffer(holder, key, value) {
-  const isLikeOne = Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer";
-  return isLikeOne && ArrayBuffer.isView(holder[key]);
-}
-
-function refuseWhatJsonLoses(key, value) {
+function refuseWhatJsonLoses(_key, value) {
   if (typeof value === "bigint") throw new Refusal("a BigInt");
   if (typeof value !== "object" || value === null) return value;
-  const name = isWrittenBuffer(this, key, value) ? "binary data" : nameLost(value);
+  const name = nameLost(value);
   if (name !== undefined) throw new Refusal(name);
   return value;
 }
@@ -79,21 +73,14 @@ function toBase64(value) {
 export function describeReturned(value) {
   if (value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: "text", text: value };
-  const { json, refusal } = toJson(value);
+  const bytes = toBase64(value);
+  const { json, refusal } = bytes === undefined ? toJson(value) : { refusal: "holds binary data" };
   if (json !== undefined) return { kind: value && read(value, needsInput) === true ? "input" : "json", json };
   return {
     kind: "refused",
     message: `The handler returned a value that JSON cannot represent: it ${refusal}.`,
-    bytes: toBase64(value),
+    bytes,
   };
-}
-
-/** In characters. Longer messages are cut, and end with the number of characters cut. */
-const longestMessage = 20_000;
-
-function cut(text) {
-  if (text.length <= longestMessage) return text;
-  return `${text.slice(0, longestMessage)}… (${text.length - longestMessage} more characters)`;
 }
 
 /** A property of a hostile object; `undefined` if reading it throws. */
@@ -107,7 +94,7 @@ function read(object, key) {
 
 /** What was thrown, as a `Thrown`, without a stack. Never throws. */
 export function describeThrown(thrown) {
-  if (typeof thrown === "string") return { message: cut(thrown) };
+  if (typeof thrown === "string") return { message: thrown };
   if (typeof thrown !== "object" || thrown === null) {
     return { message: `The handler threw ${thrown === null ? "null" : `a value of type ${typeof thrown}`}.` };
   }
@@ -115,11 +102,7 @@ export function describeThrown(thrown) {
   const name = read(thrown, "name");
   const isTold = typeof message === "string" && message !== "";
   const described = {
-    message: isTold
-      ? cut(message)
-      : typeof name === "string" && name !== ""
-        ? cut(name)
-        : "The handler failed.",
+    message: isTold ? message : typeof name === "string" && name !== "" ? name : "The handler failed.",
   };
   const code = read(thrown, "code");
   if (typeof code === "string" || (typeof code === "number" && Number.isFinite(code))) described.code = code;

@@ -39,18 +39,6 @@ const fetchReserveMs = 2000;
 
 /** The prefix of the variables that describe the session to its servers. */
 const sessionPrefix = "TRAILBLAZE_";
-const sessionVariables = [
-  "DEVICE_PLATFORM",
-  "DEVICE_DRIVER",
-  "DEVICE_WIDTH_PX",
-  "DEVICE_HEIGHT_PX",
-  "SESSION_ID",
-  "TOOLSET_FILE",
-  "BASE_URL",
-  "PORT",
-  "SESSION_TOKEN",
-  "CLIENT_FETCH_TIMEOUT_MS",
-];
 
 /** Secrets of the gateway. A server that had them could act as a client, or forge the state of a question. */
 const gatewaySecrets = ["TRAILBLAZE_HTTP_TOKEN", "TRAILBLAZE_STATE_KEY"];
@@ -66,24 +54,6 @@ export function readStartedProjects(environment: EnvironmentFacts["hostEnvironme
   } catch {
     return [];
   }
-}
-
-function describeSession(facts: EnvironmentFacts): Map<string, string> {
-  const { device, sessionId, toolsetFile, callback } = facts;
-  const values: Readonly<Record<string, string | number | null | undefined>> = {
-    DEVICE_PLATFORM: device?.platform,
-    DEVICE_DRIVER: device?.driverType,
-    DEVICE_WIDTH_PX: device?.widthPixels,
-    DEVICE_HEIGHT_PX: device?.heightPixels,
-    SESSION_ID: sessionId,
-    TOOLSET_FILE: toolsetFile,
-    BASE_URL: callback?.baseUrl,
-    PORT: callback?.port,
-    SESSION_TOKEN: callback?.token,
-    CLIENT_FETCH_TIMEOUT_MS: callback && callback.timeoutMs + fetchReserveMs,
-  };
-  const known = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
-  return new Map(known.map(([key, value]) => [`${sessionPrefix}${key}`, String(value)]));
 }
 
 /** The host's variables with these names. Programs that a server starts by name are not looked up in `node_modules/.bin`. */
@@ -103,9 +73,24 @@ function inherit(
 
 function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, string]>) {
   const environment = new Map(own);
-  // The host may itself be a server of another session, whose token its own servers must not get.
-  for (const name of sessionVariables) environment.delete(`${sessionPrefix}${name}`);
-  for (const [name, value] of describeSession(facts)) environment.set(name, value);
+  const { device, sessionId, toolsetFile, callback } = facts;
+  const values: Readonly<Record<string, string | number | null | undefined>> = {
+    DEVICE_PLATFORM: device?.platform,
+    DEVICE_DRIVER: device?.driverType,
+    DEVICE_WIDTH_PX: device?.widthPixels,
+    DEVICE_HEIGHT_PX: device?.heightPixels,
+    SESSION_ID: sessionId,
+    TOOLSET_FILE: toolsetFile,
+    BASE_URL: callback?.baseUrl,
+    PORT: callback?.port,
+    SESSION_TOKEN: callback?.token,
+    CLIENT_FETCH_TIMEOUT_MS: callback && callback.timeoutMs + fetchReserveMs,
+  };
+  for (const [key, value] of Object.entries(values)) {
+    // The host may itself be a server of another session, whose token its own servers must not get.
+    environment.delete(`${sessionPrefix}${key}`);
+    if (value !== undefined && value !== null) environment.set(`${sessionPrefix}${key}`, String(value));
+  }
   const { hostEnvironment, project } = facts;
   const projects = [...readStartedProjects(hostEnvironment), ...(project === undefined ? [] : [project])];
   if (projects.length > 0) environment.set(projectsVariable, JSON.stringify([...new Set(projects)]));

@@ -368,8 +368,7 @@ export class Calls {
       const { name, inputSchema } = candidate.tool;
       const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
-      if (!checked.ok && checked.schemaFault === undefined)
-        return failed(describeRefusal(name, inputSchema, Object.keys(call.arguments), checked));
+      if (!checked.ok && checked.schemaFault === undefined) return failed(describeRefusal(name, checked));
     }
     const { signal, limit, depth } = call;
     const nested = { ...caller, limits: [...caller.limits, limit], depth };

@@ -88,15 +88,6 @@ describe("compiling a bundle", () => {
       },
     ]);
   });
-
-  test("values that are not entries are skipped", () => {
-    const { entries } = compileBundle(
-      { metadata: null, entries: [null, 1, { catches: [null] }] },
-      { engine },
-    );
-    expect(entries).toHaveLength(1);
-    expect(compileBundle({}, { engine })).toEqual({ entries: [], faults: [] });
-  });
 });
 
 describe("inputs of an entry", () => {
@@ -125,12 +116,6 @@ describe("inputs of an entry", () => {
       });
     },
   );
-
-  test("inputs that nest too deep are an error result", async () => {
-    const deep = { deep: JSON.parse(`${"[".repeat(100_000)}${"]".repeat(100_000)}`) };
-    const outcome = await runBundleEntry(compileEntry({}), { ...request, arguments: deep }, returning(1));
-    expect(outcome).toMatchObject({ result: { isError: true } });
-  });
 });
 
 describe("the result of an entry", () => {

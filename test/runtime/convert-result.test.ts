@@ -21,21 +21,13 @@ describe("results of handlers", () => {
       text('[Content of the type "video" is left out: it has a type that clients do not know.]'),
     ],
     ["a string as text", "hello", text("hello")],
-    ["an empty string as text", "", text("")],
     ["an object as text and data", { a: [1] }, { ...text('{"a":[1]}'), structuredContent: { a: [1] } }],
     [
       "an object with another content",
       { content: "page" },
       { ...text('{"content":"page"}'), structuredContent: { content: "page" } },
     ],
-    [
-      "an object with a list of no blocks",
-      { content: ["a"] },
-      { ...text('{"content":["a"]}'), structuredContent: { content: ["a"] } },
-    ],
     ["a list", [1, "a"], text('[1,"a"]')],
-    ["a number", 7, text("7")],
-    ["false", false, text("false")],
     ["null", null, text("null")],
     ["nothing", undefined, { content: [] }],
     ["a Date", new Date(0), text('"1970-01-01T00:00:00.000Z"')],
@@ -53,11 +45,6 @@ describe("results of handlers", () => {
         }
       })(),
       { ...text('{"x":1}'), structuredContent: { x: 1 } },
-    ],
-    [
-      "an object of no prototype",
-      Object.assign(Object.create(null), { a: 1 }),
-      { ...text('{"a":1}'), structuredContent: { a: 1 } },
     ],
   ])("the result of %s is converted", (_what, value, result) => {
     expect(toCallToolResult(value)).toEqual(result);
@@ -89,10 +76,7 @@ describe("values that JSON cannot hold", () => {
     ["a BigInt inside", { a: [1n] }, "holds a BigInt"],
     ["a cycle", cycle, "contains itself"],
     ["a function", () => 1, "is a function"],
-    ["a symbol", Symbol("s"), "is a symbol"],
     ["a Map", new Map([["a", 1]]), "holds a Map"],
-    ["a Map inside", { a: new Map() }, "holds a Map"],
-    ["a Set", new Set([1]), "holds a Set"],
     ["an Error", new Error("x"), "holds an Error"],
     ["bytes", new Uint8Array(2), "holds binary data"],
     ["depth", deep, "is too large or nested too deeply"],
@@ -114,11 +98,6 @@ describe("values that JSON cannot hold", () => {
     expect(result).toEqual(text('[Content of the type "text" is left out: it has no `text`.]'));
     expect(left).toEqual(["content[0]", "isError", "_meta"]);
   });
-});
-
-test("large results are not shortened", () => {
-  const value = { rows: Array.from({ length: 50_000 }, (_, index) => ({ index, name: "x".repeat(20) })) };
-  expect(toCallToolResult(value).structuredContent).toEqual(value);
 });
 
 describe("structured content", () => {

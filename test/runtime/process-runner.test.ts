@@ -221,9 +221,6 @@ describe("abandoned calls in a child process", () => {
 describe("a child process that fails", () => {
   test.each([
     ["exits", "process.exit(3)", { exitCode: 3, signal: null }],
-    ["exits with success", "process.exit(0)", { exitCode: 0, signal: null }],
-    ["kills itself", "process.kill(process.pid, 'SIGKILL')", { exitCode: null, signal: "SIGKILL" }],
-    ["aborts", "process.abort()", { exitCode: null, signal: "SIGABRT" }],
     [
       "takes all memory",
       "const all = []; for (;;) all.push(new Array(1e5).fill(1))",
@@ -291,19 +288,12 @@ describe("a child process that fails", () => {
 });
 
 describe.runIf(process.platform === "linux")("closing a runner", () => {
-  test.each([
-    [
-      "that will not exit",
-      "process.exit = () => {}; process.reallyExit = () => {}; process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)",
-    ],
-    ["that loops", "setTimeout(() => { for (;;); }, 10)"],
-    ["with processes of its own", ""],
-  ])("closing leaves no child process %s", async (_what, body) => {
+  test("closing leaves no child process that loops, and none of its own processes", async () => {
     const { call, runner, textOf } = createRunner(
       `import { spawn } from "node:child_process";
       export const a = () => {
         const { pid } = spawn(process.execPath, ["-e", "setInterval(() => {}, 1000)"], { stdio: "inherit" });
-        ${body};
+        setTimeout(() => { for (;;); }, 10);
         return { pids: [process.pid, pid] };
       };
       export const waits = () => new Promise(() => {});`,
@@ -318,22 +308,10 @@ describe.runIf(process.platform === "linux")("closing a runner", () => {
     await expect(textOf("waits")).rejects.toThrow(/the session is closed/i);
   });
 
-  test("closing a runner that never ran starts nothing", async () => {
-    const { runner, root, starts } = createRunner({
-      "a.mjs": "import { writeFileSync } from 'node:fs'; writeFileSync('ran', '')",
-    });
-    await runner.close();
-    expect(starts()).toBe(0);
-    expect(existsSync(join(root, "ran"))).toBe(false);
-  });
-
-  test.each([
-    ["that waits", "new Promise(() => {})"],
-    ["that loops", "(() => { for (;;); })()"],
-  ])("if the host is killed, a child process %s ends, too", async (_what, code) => {
+  test("if the host is killed, a child process that loops ends, too", async () => {
     const root = makePack({
       "a.mjs": `import { writeFileSync } from "node:fs";
-        export const a = () => { writeFileSync(${"`${import.meta.dirname}/pid`"}, String(process.pid)); return ${code} };`,
+        export const a = () => { writeFileSync(${"`${import.meta.dirname}/pid`"}, String(process.pid)); for (;;); };`,
     });
     const script = inRepository("test/runtime/process-runner-host.ts");
     const host = spawn(process.execPath, ["--import", import.meta.resolve("tsx"), script, root], {

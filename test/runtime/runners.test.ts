@@ -30,11 +30,9 @@ describe("finding a handler", () => {
   test.each([
     ["an export of a module", "./a.mjs#named", "named"],
     ["its default export", "./a.mjs", "default"],
-    ["its default export by name", "./a.mjs#default", "default"],
     ["in CommonJS", "./b.cjs#named", "cjs named"],
     ["in CommonJS where Node cannot see the name", "./c.cjs#hidden", "cjs hidden"],
     ["in what was compiled to CommonJS", "./d.cjs", "inner default"],
-    ["in what was compiled to CommonJS, by name", "./d.cjs#named", "inner named"],
     ["in a folder with odd characters", "./x y%23/e.mjs#named", "named"],
   ])("a handler is found as %s", async (_what, handler, expected) => {
     const { textOf } = createRunner({
@@ -80,32 +78,21 @@ describe("finding a handler", () => {
       a: 1,
     });
   });
-
-  test("a handler's module is loaded once", async () => {
-    const { call, textOf } = createRunner({ "a.mjs": "let n = 0; export const count = () => ++n;" });
-    await Promise.all([call("./a.mjs#count"), call("./a.mjs#count")]);
-    expect(await textOf("./a.mjs#count")).toBe("3");
-  });
 });
 
 describe("a missing handler", () => {
   test.each([
     ["./none.mjs#a", 'Module "./none.mjs" not found in the package.'],
-    ["./folder#a", 'Module "./folder" not found in the package.'],
     ["./a.mjs#none", 'Module "./a.mjs" has no export "none".'],
-    ["./a.mjs#toString", 'Module "./a.mjs" has no export "toString".'],
     ["./a.mjs", 'Module "./a.mjs" has no default export.'],
     ["./a.mjs#text", 'Module "./a.mjs" has no export "text" that is a function.'],
     ["../outside.mjs#a", 'Module "../outside.mjs" is outside the package.'],
     ["./link.mjs#a", 'Module "./link.mjs" is outside the package.'],
-    ["./then.mjs#a", 'Module "./then.mjs" exports a function named then.'],
     ["./throws.mjs#a", "no configuration"],
   ])("a missing handler is an error result: %s: %s", async (handler, message) => {
     const root = makePack({
       "outside.mjs": "export const a = () => 1;",
       "pack/a.mjs": "export const text = 'x';",
-      "pack/folder/x.mjs": "",
-      "pack/then.mjs": "export const then = (resolve) => resolve({ a: () => 1 });",
       "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
     });
     makeLink("../outside.mjs", `${root}/pack/link.mjs`);
@@ -122,27 +109,13 @@ describe("what a handler throws", () => {
   test.each([
     ["throw new Error('sync')", "sync"],
     ["return Promise.reject(new TypeError('async'))", "async"],
-    ["return { then(_, no) { no(new Error('thenable')) } }", "thenable"],
-    ["return { then() { throw new Error('then throws') } }", "then throws"],
     ["throw 'text'", "text"],
     ["throw 42", "The handler threw a value of type number."],
-    ["throw null", "The handler threw null."],
-    ["throw undefined", "The handler threw a value of type undefined."],
-    ["throw { message: 'like an error' }", "like an error"],
     ["throw new Error('')", "Error"],
     ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
-    ["throw Object.assign(new Error('x'), { message: { toString() { throw 1 } } })", "Error"],
-    ["return 1n", "The handler returned a value that JSON cannot represent: it holds a BigInt."],
   ])("%s that a handler throws is an error result with its message", async (body, message) => {
     const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
     expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
-  });
-
-  test("an error result has no stack and at most 20,000 characters", async () => {
-    const { textOf } = createRunner({
-      "a.mjs": "export const a = () => { throw new Error('x'.repeat(1e6)) }",
-    });
-    expect(await textOf("./a.mjs#a")).toBe(`${"x".repeat(20_000)}… (980000 more characters)`);
   });
 
   test("the outcome has the code and data of what was thrown", async () => {
@@ -310,34 +283,6 @@ test.each(isolations)(
     expect(await textOf("./a.mjs#counts")).toBe("1");
   },
 );
-
-test.each(isolations)(
-  "`initialize` gets its context alone, and what it returns is not read, %s",
-  async (isolation) => {
-    const code = `const seen = [];
-    export const init = (...given) => {
-      seen.push(given.length);
-      return new Proxy({}, { get: (_, key) => void (key === "then" || seen.push(String(key))) });
-    };
-    export const a = () => seen;`;
-    const { root, runner, textOf } = createRunner({ "a.mjs": code }, isolation);
-    await runner.initialize(inModule(root, "./a.mjs#init"), { options: {} });
-    expect(await textOf("./a.mjs#a")).toBe("[1]");
-  },
-);
-
-test.each(isolations)("a context has no other keys than its own, symbols included, %s", async (isolation) => {
-  const code = "export const a = (_, context) => Reflect.ownKeys(context).map(String).sort();";
-  const { textOf } = createRunner({ "a.mjs": code }, isolation);
-  const keys = JSON.parse(String(await textOf("./a.mjs#a")));
-  expect(keys.filter((key: string) => key !== "memory")).toEqual([
-    "callTool",
-    "log",
-    "options",
-    "progress",
-    "signal",
-  ]);
-});
 
 test.each(isolations)(
   "`initialize` runs once, and each call rejects with what it threw, %s",

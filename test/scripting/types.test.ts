@@ -2,15 +2,10 @@
 // nothing at run time.
 import { describe, expectTypeOf, test } from "vitest";
 import type {
-  CallbackAction,
-  CallbackRequest,
   CallToolResult,
   HandlerContext,
-  McpTool,
-  ServerDefinition,
   ToolDefinition,
   ToolHandler,
-  ToolsetDefinition,
   TrailblazeContext,
   TrailblazeErrorVariant,
   TrailblazeTool,
@@ -85,11 +80,6 @@ describe("the metadata of a tool", () => {
     expectTypeOf(meta["com.example/owner"]).toEqualTypeOf<unknown>();
     expectTypeOf(meta["trailblaze/isForLlm"]).toEqualTypeOf<boolean | undefined>();
   });
-
-  test("metadata can be passed where plain MCP is expected", () => {
-    expectTypeOf<TrailblazeTool>().toExtend<McpTool>();
-    expectTypeOf<TrailblazeToolMeta>().toExtend<{ [key: string]: unknown }>();
-  });
 });
 
 describe("results", () => {
@@ -124,23 +114,6 @@ describe("results", () => {
   });
 });
 
-describe("the callback protocol", () => {
-  test("callback requests have snake case keys and version 1", () => {
-    const request: CallbackRequest = {
-      version: 1,
-      session_id: "s",
-      invocation_id: "i",
-      action: { type: "call_tool", tool_name: "shop_signIn", arguments_json: "{}" },
-    };
-    expectTypeOf(request.version).toEqualTypeOf<1>();
-    // @ts-expect-error: another version is another shape
-    const next: CallbackRequest = { ...request, version: 2 };
-    // @ts-expect-error: arguments are JSON text
-    const nested: CallbackAction = { type: "call_tool", tool_name: "shop_signIn", arguments_json: {} };
-    void [next, nested];
-  });
-});
-
 describe("definitions", () => {
   test("a tool has a function or a reference as handler", () => {
     const definition: ToolDefinition<{ issueKey: string }> = {
@@ -172,46 +145,5 @@ describe("definitions", () => {
     expectTypeOf<() => string[]>().toExtend<ToolHandler>();
     expectTypeOf<() => bigint>().not.toExtend<ToolHandler>();
     expectTypeOf<(args: { cents: number }) => number>().toExtend<ToolHandler<{ cents: number }>>();
-  });
-
-  test("a server has one of three shapes", () => {
-    const composed: ServerDefinition = {
-      tools: ["getIssue"],
-      prompts: ["acme/notes/weekly"],
-      transport: "http",
-    };
-    const script: ServerDefinition = { script: "./server.js", legacyContext: false, protocol: "modern" };
-    const command: ServerDefinition = { command: "node", args: ["main.js"], envPassthrough: ["LANG"] };
-    const document: ServerDefinition = {
-      kind: "Mcp.HttpEndpoint",
-      metadata: { name: "McpHttp" },
-      tools: ["WeatherTools"],
-    };
-    // @ts-expect-error: a script and a command
-    const both: ServerDefinition = { script: "./server.js", command: "node" };
-    // @ts-expect-error: a server that is started is not served for both eras
-    const eras: ServerDefinition = { script: "./server.js", protocol: "both" };
-    void [composed, script, command, document, both, eras];
-  });
-
-  test("a toolset is a list or a bundle", () => {
-    const list: ToolsetDefinition = {
-      name: "triage",
-      tools: ["getIssue"],
-      toolsets: ["globex/text/formatting"],
-    };
-    const bundle: ToolsetDefinition = {
-      kind: "Mcp.Tools",
-      metadata: { name: "WeatherTools" },
-      entries: [
-        {
-          name: "weather_now",
-          handler: "./lib/now.js",
-          inputs: { days: 2 },
-          catches: [{ code: "UNKNOWN_CITY", error: { code: -32001, message: "No such city" } }],
-        },
-      ],
-    };
-    void [list, bundle];
   });
 });
