@@ -55,7 +55,7 @@ test.each([
   ["getHTTPServer2", ["gethttpserver2", "get", "http", "server", "2"]],
   ["create_pull-request", ["createpullrequest", "create", "pull", "request"]],
   ["Café, ÉTÉ!", ["cafe", "ete"]],
-  ["天气 now", ["天气", "气", "now"]],
+  ["查询天气 now", ["查询", "天气", "now"]],
   ["привет мир", ["привет", "мир"]],
   ["  .*+?^${}()|[]\\ ", []],
 ])("the words of %j are found", (text, words) => {
