@@ -6,7 +6,7 @@ import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";
-import type { SessionChange } from "./session-change.ts";
+import type { SessionChange } from "./session-states.ts";
 
 /** A command that a session is about to start. */
 export interface StartedCommand {
@@ -106,8 +106,7 @@ export interface CommandSessionOptions extends SessionOptions {
 /** A day, as in the config. */
 const mostIdleMs = 86_400_000;
 
-const invalid = (reason: string, hint?: string) =>
-  failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
+const invalid = (reason: string) => failure("InvalidArguments", { reason });
 
 function readDevice(given: SessionOptions["device"]): Device {
   if (!isRecord(given)) throw invalid(`The device must be an object, but it is ${describeType(given)}`);
@@ -126,32 +125,32 @@ function readDevice(given: SessionOptions["device"]): Device {
   return { platform: known, widthPixels, heightPixels, driverType };
 }
 
-const isIterable = (value: unknown): value is Iterable<unknown> =>
-  typeof value === "object" && value !== null && Symbol.iterator in value;
-
 function readMemory(given: NonNullable<SessionOptions["memory"]>): [string, string][] {
-  if (!isIterable(given) && !isRecord(given)) {
+  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
+  if (!isIterable && !isRecord(given))
     throw invalid(
       `The memory must be a Map, an array of pairs or an object, but it is ${describeType(given)}`,
     );
-  }
-  const entries: unknown[] = isIterable(given) ? [...given] : Object.entries(given);
+  const entries: unknown[] = isIterable ? [...given] : Object.entries(given);
   return entries.map((entry) => {
-    const [key, value] = Array.isArray(entry) ? entry : [undefined, undefined];
+    const [key, value] = Array.isArray(entry) ? entry : [];
     if (typeof key === "string" && typeof value === "string") return [key, value];
-    throw invalid(
-      typeof key === "string"
-        ? `Values of memory must be strings, but ${quote(key)} is ${describeType(value)}`
-        : "Keys and values of memory must be strings",
-    );
+    const named = typeof key === "string" ? `, but ${quote(key)} is ${describeType(value)}` : "";
+    throw invalid(`Keys and values of memory must be strings${named}`);
   });
 }
 
-function checkList(name: "toolsets" | "builtIns", list: unknown): void {
-  if (list !== undefined && !Array.isArray(list)) {
-    throw invalid(`\`${name}\` must be an array, but it is ${describeType(list)}`);
-  }
-}
+const isDuration = (value: unknown) =>
+  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostIdleMs;
+
+/** What options must be that callers without a compiler may get wrong. */
+const rules: readonly [keyof SessionOptions, expected: string, fits: (value: unknown) => boolean][] = [
+  ["toolsets", "an array", Array.isArray],
+  ["builtIns", "an array", Array.isArray],
+  ["preferHostAgent", "a boolean", (value) => typeof value === "boolean"],
+  ["start", "eager or lazy", (value) => value === "eager" || value === "lazy"],
+  ["idleMs", `an integer from 1 to ${mostIdleMs}`, isDuration],
+];
 
 function changeDevice(
   device: Device | undefined,
@@ -168,17 +167,8 @@ function changeDevice(
 /** The config, overridden by the options. */
 export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
   const { device: given, deviceChanges, preferHostAgent, memory, served } = options;
-  checkList("toolsets", options.toolsets);
-  checkList("builtIns", options.builtIns);
-  if (preferHostAgent !== undefined && typeof preferHostAgent !== "boolean") {
-    throw invalid(`\`preferHostAgent\` must be a boolean, but it is ${describeType(preferHostAgent)}`);
-  }
-  if (options.start !== undefined && options.start !== "eager" && options.start !== "lazy") {
-    throw invalid("`start` must be eager or lazy");
-  }
-  const { idleMs } = options;
-  if (idleMs !== undefined && !(Number.isInteger(idleMs) && idleMs >= 1 && idleMs <= mostIdleMs)) {
-    throw invalid(`\`idleMs\` must be an integer from 1 to ${mostIdleMs}`);
+  for (const [key, expected, fits] of rules) {
+    if (options[key] !== undefined && !fits(options[key])) throw invalid(`\`${key}\` must be ${expected}`);
   }
   const device = given === undefined ? config.device : readDevice(given);
   return {
@@ -186,7 +176,7 @@ export function applyOptions(config: SessionConfig, options: CommandSessionOptio
     device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
     preferHostAgent: preferHostAgent ?? config.preferHostAgent,
     serversStart: options.start ?? config.serversStart ?? options.defaultStart,
-    serversIdleMs: idleMs ?? config.serversIdleMs,
+    serversIdleMs: options.idleMs ?? config.serversIdleMs,
     nameCollisions: config.nameCollisions ?? (served === true ? "prefix" : "error"),
     memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
   };
