@@ -1,11 +1,9 @@
 import { matchesAny } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
-import { isRecord } from "../data/parse-json.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import type { InspectedItem } from "../inspection/types.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
-import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Path, type Problem } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
@@ -23,26 +21,17 @@ export interface PatternSources {
   registry: Registry;
 }
 
-/** The key as the file has it: readers of the config drop a leading `@`. */
-function findWrittenKey({ text }: SessionConfig, path: readonly string[], key: string): string {
-  let value: unknown = text?.value;
-  for (const step of path) value = isRecord(value) ? value[step] : undefined;
-  return isRecord(value) && !Object.hasOwn(value, key) && Object.hasOwn(value, `@${key}`) ? `@${key}` : key;
-}
-
-/** Whether a pattern for packs matches a name, or may match a tool that is unknown because its server does not start. */
-function createMatcher({ found, packs }: PatternSources, servers: readonly ServerSource[], names: string[]) {
-  const listed = servers.map(({ plan }) => plan.label);
+/** The packs whose servers have not all listed what they have: a pattern may match a tool that is unknown. */
+function findUnknownPacks({ found, packs }: PatternSources, servers: readonly ServerSource[]): string[] {
   const items = packs.flatMap(({ inspected }) => inspected.items);
-  const isOther = ({ shape }: InspectedItem) => shape !== undefined && shape !== "subprocessServer";
-  const known = new Set([...listed, ...items.filter(isOther).map(({ qualifiedName }) => qualifiedName)]);
-  const unknown = found
-    .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !known.has(qualifiedName)))
+  const others = items.filter(({ shape }) => shape !== undefined && shape !== "subprocessServer");
+  const listed = new Set([
+    ...servers.map(({ plan }) => plan.label),
+    ...others.map(({ qualifiedName }) => qualifiedName),
+  ]);
+  return found
+    .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !listed.has(qualifiedName)))
     .map(({ pack }) => pack.qualifiedName);
-  return (pattern: string) => {
-    const end = pattern.lastIndexOf("/");
-    return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
-  };
 }
 
 /** The server's own names of what it lists. */
@@ -69,7 +58,11 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
       : listedNames(one, ["tool", "prompt", "resource"]).map((name) => `${one.plan.pack}/${name}`),
   );
   const names = [...packNames, ...items, ...ofServers];
-  const mayMatch = createMatcher(sources, servers, names);
+  const unknown = findUnknownPacks(sources, servers);
+  const mayMatch = (pattern: string) => {
+    const end = pattern.lastIndexOf("/");
+    return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
+  };
   const report = (path: Path, pattern: string, known: readonly string[]) => {
     const key = path.slice(0, -1).join(".");
     const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
@@ -91,23 +84,10 @@ export function findUnmatchedPatterns(sources: PatternSources): Problem[] {
   const { memory } = config.packs;
   const inMemory = (typeof memory === "string" ? [] : Object.keys(memory))
     .filter((pack) => !packNames.includes(pack))
-    .map((pack) => {
-      const path = ["packs", "memory"];
-      return report([...path, findWrittenKey(config, path, pack)], pack, packNames);
-    });
+    .map((pack) => report(["packs", "memory", pack], pack, packNames));
   const tools = registry.items("tool").map(({ qualifiedName }) => qualifiedName);
   const inOptions = [...config.options.keys()]
-    .filter((name) => !isTool(registry, name))
-    .map((name) => report(["options", findWrittenKey(config, ["options"], name)], name, tools));
+    .filter((name) => !tools.includes(name))
+    .map((name) => report(["options", name], name, tools));
   return [...inPolicy("deny"), ...inServers, ...inPolicy("transitive"), ...inMemory, ...inOptions];
-}
-
-function isTool(registry: Registry, name: string): boolean {
-  try {
-    registry.resolve(name, { from: "user", kind: "tool" });
-    return true;
-  } catch (error) {
-    if (error instanceof TrailblazeError) return false;
-    throw error;
-  }
 }

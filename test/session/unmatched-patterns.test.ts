@@ -62,12 +62,12 @@ describe("a pattern or a name of a config that matches nothing", () => {
 
   test("an unmatched pattern is reported at its place, before other problems, also by doctor", async () => {
     const cwd = makeJira(
-      "packs:\n  deny: [none]\n  memory: { '@acme/none': [] }\nmcpServers:\n  a: { command: node, disabled: true, x: 1, y: 1 }\n",
+      "packs:\n  deny: [none]\n  memory: { acme/none: [] }\nmcpServers:\n  a: { command: node, disabled: true, x: 1, y: 1 }\n",
     );
     const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.yaml") });
     expect(session.problems).toMatchObject([
       { code: "UnmatchedPattern", severity: "warning", path: ["packs", "deny", 0], line: 3, column: 10 },
-      { code: "UnmatchedPattern", path: ["packs", "memory", "@acme/none"], line: 4 },
+      { code: "UnmatchedPattern", path: ["packs", "memory", "acme/none"], line: 4 },
       { code: "InvalidConfig" },
       { code: "InvalidConfig" },
     ]);
