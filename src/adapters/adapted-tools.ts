@@ -29,16 +29,9 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
   always?: LlmToolsOptions["always"];
 }
 
-/** Arguments of a model that are longer are refused. In UTF-16 code units. */
-const longestArguments = 16 << 20;
-
 /** The arguments in a text of a model, or why there are none, with the position. Some models send nothing for none. */
 async function parseArguments(text: string): Promise<{ value: unknown } | { fault: string }> {
   if (text.trim() === "") return { value: {} };
-  if (text.length > longestArguments) {
-    const fault = `The arguments have ${text.length} characters, and at most ${longestArguments} are read.`;
-    return { fault };
-  }
   try {
     return { value: parseJson(text, parseExactly).value ?? {} };
   } catch (error) {

@@ -2,14 +2,13 @@ import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
 import { generateText, isStepCount, streamText } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
-  type AdaptedSession,
   type AdapterOptions,
   aiSdkTools,
   anthropicTools,
   openAiTools,
   standardSchema,
 } from "../../src/adapters.ts";
-import { failure, type TrailblazeError } from "../../src/problems/index.ts";
+import type { TrailblazeError } from "../../src/problems/index.ts";
 import type { HandlerContext } from "../../src/runtime/handler-context.ts";
 import { openSession, type Session } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
@@ -91,34 +90,6 @@ describe("adapters for models", () => {
     expect(openAiTools(session, { ...options, above: 3 }).tools.map(({ name }) => name)).toEqual(names);
   });
 
-  test("answer a search of a model that knows it from before, also where its name is taken since", async () => {
-    const session = await openTools();
-    const few = openAiTools(session, { above: 9 });
-    const found = await few.call(responsesCall("search_tools", '{"query":"greet"}'));
-    expect(found.output).toContain('"name":"greet"');
-    let isTaken = false;
-    const refuse = () => {
-      if (isTaken) throw failure("NameCollision", { collisions: [{ name: "search_tools", sources: [] }] });
-    };
-    const changing: AdaptedSession = {
-      toolsForLlm(options) {
-        if (options !== undefined) refuse();
-        return session.toolsForLlm(options);
-      },
-      callTool(name, ...call) {
-        if (name === "search_tools") refuse();
-        return session.callTool(name, ...call);
-      },
-    };
-    const ai = aiSdkTools(changing, { above: 1 });
-    const anthropic = anthropicTools(changing, { above: 1 });
-    isTaken = true;
-    const result = await ai.search_tools?.execute({ query: "greet" }, { toolCallId: "1" });
-    expect(result?.variant).toBe("ExceptionThrown");
-    expect(await anthropic.call(use("search_tools", { query: "greet" }))).toMatchObject({ is_error: true });
-    expect(await anthropic.call(use("greet", { name: "Ada" }))).not.toHaveProperty("is_error");
-  });
-
   test("give tools in the shape of each API, never strict, with schemas that nobody shares", async () => {
     const session = await openTools();
     const { tools } = openAiTools(session, { names: ["greet"] });
@@ -168,19 +139,6 @@ describe("adapters for models", () => {
     expect((await call(responsesCall("greet", "{}"))).output).toContain("name");
     for (const none of ["", "null"])
       expect((await call(responsesCall("fail", none))).output).toContain("It is broken.");
-  });
-
-  test("answer megabytes of arguments, and two calls with one id", async () => {
-    const { call } = openAiTools(await openTools());
-    const long = "x".repeat(5 << 20);
-    const [one, other] = await Promise.all([
-      call(responsesCall("greet", JSON.stringify({ name: long }), "same")),
-      call(responsesCall("greet", '{"name":"Ada"}', "same")),
-    ]);
-    expect(one).toEqual({ type: "function_call_output", call_id: "same", output: `Hello, ${long}!` });
-    expect(other).toEqual({ type: "function_call_output", call_id: "same", output: "Hello, Ada!" });
-    const tooLong = await call(responsesCall("greet", `"${"x".repeat(17 << 20)}"`));
-    expect(tooLong.output).toContain("at most 16777216 are read");
   });
 
   test("give images and documents as each API has them, and words for the rest", async () => {
