@@ -39,7 +39,7 @@ export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./s
 export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
-export type { SessionChange } from "./session/session-change.ts";
+export type { SessionChange } from "./session/session-states.ts";
 export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
 export type { SessionPrompt } from "./session/session-prompts.ts";
 export type { SessionResource } from "./session/session-reads.ts";

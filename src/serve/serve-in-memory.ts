@@ -3,7 +3,7 @@ import { serveEras } from "../mcp/serve-clients.ts";
 import type { ProtocolServer } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
-import type { SessionChange } from "../session/session-change.ts";
+import type { SessionChange } from "../session/session-states.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 

@@ -6,7 +6,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { findRefusals } from "./excluded.ts";
-import type { Names, RenamedTools } from "./names.ts";
+import type { Names } from "./names.ts";
 import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 
 /** The sources of a session's toolsets. */
@@ -15,8 +15,6 @@ export interface ToolsetSources {
   packs: readonly CheckedPack[];
   registered: readonly ToolCandidate[];
   names: Names<ToolCandidate>;
-  /** A reference to a name that several tools share stands for all of them. */
-  renamed: RenamedTools;
   /** All installed packs, and the host's own tools. */
   registry: Registry;
 }
@@ -36,8 +34,7 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const entries = new Map<string, string[]>();
   for (const { tool, bundle } of registered) {
     if (bundle === undefined) continue;
-    if (entries.has(bundle)) entries.get(bundle)?.push(tool.name);
-    else entries.set(bundle, [tool.name]);
+    entries.set(bundle, [...(entries.get(bundle) ?? []), tool.name]);
   }
   const toolsetItems = new Map<string, { item: InspectedItem; pack: DiscoveredPack }>();
   const refused = findRefusals(packs);
@@ -57,8 +54,6 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     } catch (error) {
       const found = names.find(reference);
       if (found.length === 1) return found.map(({ tool }) => tool.name);
-      const shared = sources.renamed.get(reference);
-      if (shared !== undefined) return [...shared];
       throw error;
     }
   };
@@ -96,13 +91,8 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
         return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
-        const place = {
-          pack: pack.name,
-          kind: item.declaration.kind,
-          item: item.declaration.name,
-          ...(item.file === null ? {} : { file: item.file }),
-          path,
-        };
+        const { kind: ownKind, name } = item.declaration;
+        const place = { pack: pack.name, kind: ownKind, item: name, file: item.file ?? undefined, path };
         const isShort = !reference.includes("/");
         problems.push(
           isShort && kind === "tool"

@@ -72,8 +72,7 @@ export async function createState(
     only === undefined ? config : undefined,
   );
   const prompts = contributions.flatMap((one) => one.prompts);
-  const { renamed, collision } = giveNames(candidates, nameCollisions);
-  const collided = collision ?? giveNames(prompts, nameCollisions, "prompt").collision;
+  const collided = giveNames(candidates, nameCollisions) ?? giveNames(prompts, nameCollisions, "prompt");
   // A session for known calls names no tool by a name that others have, too.
   if (collided !== undefined && !reading.isForCalls) throw collided;
   const context: NameContext = {
@@ -83,7 +82,7 @@ export async function createState(
     explainPackage: (name) => explainPackage(config.project, name),
   };
   const names = new Names("tool", candidates, context);
-  const collected = collectToolsets({ config, packs, registered: candidates, names, renamed, registry });
+  const collected = collectToolsets({ config, packs, registered: candidates, names, registry });
   const problems = contributions.flatMap((one) => one.problems);
   if (collided !== undefined && !isPartial) problems.push(collided.problem);
   // A problem without a pack is in the config, or in the options.

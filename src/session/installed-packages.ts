@@ -1,7 +1,6 @@
-// What a session that follows its project uses of it, so that an installation under way is noticed, and so are changed programs.
+// What a session that follows its project uses of it, so that a missing package is noticed, and so are changed programs.
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync } from "node:fs";
-import { basename, dirname, join, relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -12,33 +11,21 @@ import { type InspectionPort, maximumModuleBytes } from "../files/inspection-por
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
-import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 
-/** What a state uses of the installed packages. */
-export interface UsedPackages {
-  /** Packs of the project and its dependencies, and packages of the config's servers, by the names they are installed under. */
-  packages: readonly { name: string; isPack: boolean; location: string }[];
-  /** The files that their package managers had written last. Absolute paths. */
-  records: readonly string[];
-  /** The items that could be used. */
-  items: ReadonlySet<string>;
+/** An installed package that a state uses: a pack, or the package of a server of the config. */
+export interface UsedPackage {
+  /** The name that it is installed under. */
+  name: string;
+  isPack: boolean;
+  location: string;
 }
-
-/** What package managers delete at the start of an installation and write at its end. */
-const recordNames = [".package-lock.json", ".yarn-integrity"];
-
-const keyOf = ({ qualifiedName, declaration }: InspectedItem) => `${declaration.kind} ${qualifiedName}`;
-
-const isUsable = (item: InspectedItem, { unusable }: CheckedPack) =>
-  item.definition !== null && !unusable.has(item);
 
 export function findUsedPackages(
   port: InspectionPort,
   found: FoundPacks,
   { subprocessServers }: SessionConfig,
-  installed: readonly CheckedPack[],
-): UsedPackages {
+): UsedPackage[] {
   const ofPacks = found.packs
     .filter(({ pack }) => isDeclaredOrigin(pack.origin) && !pack.shadowed)
     .map(({ pack: { name, location } }) => ({ name, isPack: true, location }));
@@ -46,17 +33,7 @@ export function findUsedPackages(
     const location = name === undefined ? undefined : resolveFrom(port, found.project, name);
     return name === undefined || location === undefined ? [] : [{ name, isPack: false, location }];
   });
-  const packages = [...ofPacks, ...ofServers];
-  const nodeModules = `${sep}node_modules${sep}`;
-  const folders = new Set(
-    packages.flatMap(({ location }) => {
-      const end = location.lastIndexOf(nodeModules);
-      return end < 0 ? [] : location.slice(0, end + nodeModules.length);
-    }),
-  );
-  const records = [...folders].flatMap((folder) => recordNames.map((name) => join(folder, name)));
-  const items = installed.flatMap((pack) => pack.inspected.items.filter((item) => isUsable(item, pack)));
-  return { packages, records: records.filter((path) => existsSync(path)), items: new Set(items.map(keyOf)) };
+  return [...ofPacks, ...ofServers];
 }
 
 /**
@@ -66,13 +43,13 @@ export function findUsedPackages(
 export function refuseIncompleteProject(
   port: InspectionPort,
   found: FoundPacks,
-  { packages }: UsedPackages,
+  used: readonly UsedPackage[],
 ): void {
   const fault = found.broken.get(found.project);
   if (fault !== undefined) throw new TrailblazeError(fault);
   const declared = declaredDependencies(findProject(port, found.project).manifest);
   const isThere = new Set(found.packs.map(({ pack }) => pack.name));
-  for (const { name, isPack, location } of packages) {
+  for (const { name, isPack, location } of used) {
     if (isPack && isThere.has(name)) continue;
     const now = declared.has(name) ? resolveFrom(port, found.project, name) : location;
     const broken = now === undefined ? undefined : found.broken.get(now);
@@ -83,33 +60,6 @@ export function refuseIncompleteProject(
         isDeclared: true,
         manager: managerIn(port, found.workspace),
       });
-  }
-}
-
-/** Whether npm has moved the former version aside: `.name-` and 8 characters next to the package. */
-function hasFormerVersion(location: string): boolean {
-  const start = `.${basename(location)}-`;
-  const isFormer = (name: string) =>
-    name.startsWith(start) && /^[A-Za-z0-9]{8}$/.test(name.slice(start.length));
-  return existsSync(dirname(location)) && readdirSync(dirname(location)).some(isFormer);
-}
-
-/**
- * Throws a `TrailblazeError` if files of a pack are missing because it is still being installed: an item that the state
- * before offered cannot be used, and the package manager has not finished.
- */
-export function refuseIncompletePacks(
-  installed: readonly CheckedPack[],
-  { items, records }: UsedPackages,
-): void {
-  const isInstalling = records.some((path) => !existsSync(path));
-  for (const pack of installed) {
-    const { inspected, unusable } = pack;
-    const lost = inspected.items.find((item) => items.has(keyOf(item)) && !isUsable(item, pack));
-    // Without the root folder, no item has a problem of its own.
-    const fault = lost && (unusable.get(lost) ?? inspected.problems.find(makesUnusable));
-    if (fault !== undefined && (isInstalling || hasFormerVersion(inspected.pack.location)))
-      throw new TrailblazeError(fault);
   }
 }
 

@@ -47,31 +47,23 @@ function describeClaim(candidate: Candidate): PrefixClaim {
   };
 }
 
-/** The new names of tools by the name that they share, in order. */
-export type RenamedTools = ReadonlyMap<string, readonly string[]>;
-
 /**
- * Gives tools or prompts unique names if the config prefixes those that collide; otherwise, `collision` is the error of names
- * that several have.
+ * Gives tools or prompts unique names if the config prefixes those that collide; otherwise, returns the error of names that
+ * several have.
  */
 export function giveNames(
   candidates: readonly Candidate[],
   nameCollisions: SessionConfig["nameCollisions"],
   kind?: "prompt",
-): { renamed: RenamedTools; collision: TrailblazeError | undefined } {
-  const renamed = new Map<string, string[]>();
+): TrailblazeError | undefined {
   const entries = candidates.map(entryOf);
-  if (nameCollisions === undefined || nameCollisions === "error") {
+  if (nameCollisions !== "prefix") {
     const claims = entries.map(({ name, source }) => ({ name, source: formatSource(source) }));
-    return { renamed, collision: findCollisions(claims, kind) };
+    return findCollisions(claims, kind);
   }
   const names = prefixNames(candidates.map(describeClaim));
-  for (const [index, entry] of entries.entries()) {
-    const name = names[index] ?? entry.name;
-    if (name !== entry.name) renamed.set(entry.name, [...(renamed.get(entry.name) ?? []), name]);
-    entry.name = name;
-  }
-  return { renamed, collision: undefined };
+  for (const [index, entry] of entries.entries()) entry.name = names[index] ?? entry.name;
+  return undefined;
 }
 
 /** Splits `LABEL/NAME`. The name is the server's own, which may contain slashes; a label contains none. */

@@ -12,14 +12,13 @@ import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { type Selection, selectMembers } from "./members.ts";
-import { ProjectFollower } from "./project-follower.ts";
+import { findWatchedEntries, ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
 import { Recording } from "./session-tool.ts";
-import { findWatchedEntries } from "./watched-entries.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
 export interface OpeningRules {
@@ -215,8 +214,7 @@ class Opening {
         const packs = this.#frame.states.reading?.found.packs ?? [];
         const used = packs.filter(({ pack }) => !pack.shadowed);
         const locations = used.map(({ pack }) => pack.location);
-        const config = this.#frame.config();
-        return findWatchedEntries(this.#frame.cwd, config, this.#frame.options.config, locations);
+        return findWatchedEntries(this.#frame.cwd, this.#frame.options.config, locations);
       },
       report: this.#frame.report,
       withdraw: this.#frame.withdraw,

@@ -34,9 +34,8 @@ import {
   hashPackCode,
   hashPackProgram,
   hashUserProgram,
-  refuseIncompletePacks,
   refuseIncompleteProject,
-  type UsedPackages,
+  type UsedPackage,
 } from "./installed-packages.ts";
 import { findNeededServers } from "./names.ts";
 import type { OwnTool } from "./own-tools.ts";
@@ -87,7 +86,7 @@ export interface ProjectReading {
   config: SessionConfig;
   found: FoundPacks;
   /** What was used of installed packages; `undefined` if the project is not followed. */
-  used: UsedPackages | undefined;
+  used: readonly UsedPackage[] | undefined;
   /** As far as they are approved. */
   packs: readonly StatePack[];
   /** What offers something, in the order of the session's tools. */
@@ -277,17 +276,14 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   );
   const manager = managerIn(port, found.workspace);
   const checkedPacks: CheckedPack[] = [];
-  const installed: CheckedPack[] = [];
   for (const inspected of selection.selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
     const valid = await resources.step(checkPack(port, inspected, manager));
     const checked = gate?.checkPack(valid) ?? valid;
-    installed.push(valid);
     problems.push(...checked.problems);
     failForErrors([...inspected.pack.problems, ...checked.problems]);
     checkedPacks.push(checked);
   }
-  if (before?.used !== undefined) refuseIncompletePacks(installed, before.used);
   if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
   // What is left of the lock is about others.
   if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
@@ -333,7 +329,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   return {
     config,
     found,
-    used: follows ? findUsedPackages(port, found, config, installed) : undefined,
+    used: follows ? findUsedPackages(port, found, config) : undefined,
     packs,
     parts: [...parts, contribute({ skipped })],
     excluded: [...skipped, ...refused],

@@ -6,12 +6,12 @@ import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import { type SessionServerState, startEntry } from "./server-states.ts";
-import type { SessionChange } from "./session-change.ts";
 import type { SessionMemory } from "./session-memory.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResource } from "./session-reads.ts";
 import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
+import type { SessionChange } from "./session-states.ts";
 import type { RecordedCall, Recording, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {

@@ -326,15 +326,6 @@ describe("a legacy server that asks", () => {
     expect(questions).toEqual([]);
   });
 
-  test("a server may ask 8 times during a call", async () => {
-    const { questions, onInput } = accept();
-    const session = sessionOf(onInput);
-    expect(jsonOf(await session.callTool("ask", { times: 9 }))).toMatchObject({
-      message: expect.stringContaining("at most 8 times"),
-    });
-    expect(questions).toHaveLength(8);
-  });
-
   test("a server cannot ask outside of a call", async () => {
     const { questions, onInput } = accept();
     const session = sessionOf(onInput);

@@ -2,13 +2,7 @@ import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { formatLock } from "../../src/lock/lock-file.ts";
-import {
-  listed,
-  lockEverything,
-  lockOf,
-  readLockText,
-  warehouse,
-} from "../approval/support/locked-project.ts";
+import { listed, lockOf, readLockText, warehouse } from "../approval/support/locked-project.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import {
@@ -120,42 +114,6 @@ describe("a server that lists something else than the lock approves", () => {
     await expect(session.callTool("new", {})).rejects.toMatchObject({ code: "NotApproved" });
   });
 
-  test("has one problem for several new tools, which does not call the server new", async () => {
-    const cwd = await makeLocked(configOf(tools(one)));
-    write(cwd, configOf(tools(one, two, listed("three"))));
-    const session = await open(cwd);
-    await session.callTool("one", {});
-    const args = { name: "a", list: "tools", differences: ["two", "three"] };
-    expect(session.problems).toMatchObject([{ code: "NotApproved", args }]);
-    expect(session.problems[0]?.message).not.toContain("is new");
-    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
-      ["three", "NotApproved"],
-      ["two", "NotApproved"],
-    ]);
-  });
-
-  test("gives the name back to the tool that shared it", async () => {
-    const entry = { command: process.execPath, args: [probeServer] };
-    const write2 = (cwd: string, description: string) =>
-      write(cwd, {
-        logDir: "logs",
-        nameCollisions: "prefix",
-        mcpServers: {
-          a: { ...entry, env: tools({ ...one, description }) },
-          b: { ...entry, env: tools(one) },
-        },
-      });
-    const cwd = makeProject({});
-    write2(cwd, "Approved.");
-    await lockEverything(cwd);
-    write2(cwd, "Changed.");
-    const session = await open(cwd);
-    expect(namesOf(session.tools)).toEqual(["a_one", "b_one"]);
-    await expect(session.callTool("a_one", {})).resolves.toMatchObject({ details: { code: "NotApproved" } });
-    expect(namesOf(session.tools)).toEqual(["one"]);
-    await expect(session.callTool("one", {})).resolves.toMatchObject({ variant: "Success" });
-  });
-
   test("ends the session if the lock is frozen", async () => {
     const cwd = await makeLocked(configOf(tools(one)));
     write(cwd, configOf(tools({ ...one, title: "One" })));
@@ -200,26 +158,6 @@ describe("what is known of a server without starting it", () => {
     };
     expect(await states("0.9.0")).toEqual(["running"]);
     expect(await states(entry.version)).toEqual(["idle"]);
-  });
-
-  test("a server of the config starts with the session if another version of its package was approved", async () => {
-    const manifest = { name: "mcp-probe", version: "1.0.0", type: "module", bin: "cli.mjs" };
-    const cwd = await makeLocked(
-      { logDir: "logs", mcpServers: { a: { package: "mcp-probe" } } },
-      {},
-      {
-        "node_modules/mcp-probe/package.json": manifest,
-        "node_modules/mcp-probe/cli.mjs": `import ${JSON.stringify(probeServer)};\n`,
-      },
-    );
-    const lock = JSON.parse(readLockText(cwd));
-    const stateOf = async (version: string) => {
-      lock.servers.a = { ...lock.servers.a, version };
-      writeFileSync(lockOf(cwd), formatLock(lock));
-      return (await open(cwd)).servers[0]?.state;
-    };
-    expect(await stateOf("0.9.0")).toBe("running");
-    expect(await stateOf("1.0.0")).toBe("idle");
   });
 
   test("a server of a pack whose needs have changed never starts", async () => {

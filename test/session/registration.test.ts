@@ -228,16 +228,6 @@ describe("duplicate names", () => {
     third: one("find1", { name: "find1" }),
   });
 
-  test("a shared name in a toolset of the config stands for all its tools", async () => {
-    const trees = { ...packs(), fourth: one("tap", { name: "tap" }) };
-    const session = await openForTest(makeProject(trees), {
-      config: { nameCollisions: "prefix", toolsets: { mine: ["find", "tap"] } },
-      builtIns: [builtIn("tap")],
-    });
-    expect(session.problems).toEqual([]);
-    expect(session.toolsets).toEqual([{ name: "mine", tools: ["second_find", "first_find", "tap"] }]);
-  });
-
   test("duplicate names are one error that lists all sources, and nothing is registered", async () => {
     const open = openForTest(makeProject(packs()), { builtIns: [builtIn("find1")] });
     const source = (what: string) => expect.stringContaining(what);
@@ -338,21 +328,6 @@ describe("errors in the config's own items", () => {
     await expect(opening).rejects.toMatchObject({
       code: "ServerStartFailed",
       problem: { file: "trailblaze.config.yaml", line: 3, column: 5 },
-    });
-  });
-
-  test("a duplicate name of a tool in the config is reported with the config's file", async () => {
-    const tool = { name: "twice", description: "T", inputSchema, handler };
-    const code = { "tools.js": "export const run = () => 'ran';" };
-    const cwd = makeProject({}, { [file]: { logDir: "logs", builtIns: [tool] }, ...code });
-    const opening = openForTest(cwd, { config: join(cwd, file), builtIns: [builtIn("twice")] });
-    await expect(opening).rejects.toMatchObject({
-      code: "NameCollision",
-      problem: {
-        args: {
-          collisions: [{ name: "twice", sources: [expect.stringContaining(join(cwd, file)), "a built-in"] }],
-        },
-      },
     });
   });
 });
