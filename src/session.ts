@@ -36,13 +36,12 @@ export type {
 } from "./session/calls.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
-export type { PromptArgument } from "./session/pack-prompt.ts";
 export type { SessionServerState } from "./session/server-states.ts";
 export type { Session } from "./session/session.ts";
-export type { SessionChange } from "./session/session-states.ts";
 export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
-export type { SessionPrompt } from "./session/session-prompts.ts";
+export type { PromptArgument, SessionPrompt } from "./session/session-prompts.ts";
 export type { SessionResource } from "./session/session-reads.ts";
+export type { SessionChange } from "./session/session-states.ts";
 export type {
   RecordedCall,
   SessionTool,

@@ -94,7 +94,7 @@ function useCode(
   name: string,
   signal: AbortSignal,
 ): CodeUse {
-  return parts.calls.useCode({ state: parts.state(), scope: gateway.ownScope(), signal }, owner, name);
+  return parts.calls.useCode({ state: parts.frame.state(), scope: gateway.ownScope(), signal }, owner, name);
 }
 
 /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
@@ -105,7 +105,7 @@ export function complete(
 ): Promise<Suggestions> | undefined {
   const parts = gateway.parts();
   if (parts === undefined) return undefined;
-  const state = parts.state();
+  const state = parts.frame.state();
   const { ref } = request;
   const suggest = async (item: InspectedItem, owner: CodeOwner, name: string) => ({
     values: await suggestValues(item, owner, request, useCode(gateway, parts, owner, name, signal)),
@@ -161,7 +161,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
   let known: unknown;
   const refresh = () => {
     const parts = gateway.parts();
-    const route = parts?.calls.findResource(parts.state(), uri);
+    const route = parts?.calls.findResource(parts.frame.state(), uri);
     const before = known;
     known = route?.by === "server" ? route.from.server : identify(route?.resource);
     if (before === known) return;
@@ -171,7 +171,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
     if (parts === undefined || route === undefined) return;
     if (route.by === "server") {
       const isRefused = () => {
-        const now = parts.calls.findResource(parts.state(), uri);
+        const now = parts.calls.findResource(parts.frame.state(), uri);
         return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
       };
       end = route.from.server.watchResource({ uri, changed, isRefused });
@@ -181,7 +181,8 @@ function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
     const found = findResource([resource], uri);
     if (resource.watch === undefined || found === undefined) return;
     // Its code may be replaced while no call uses it.
-    const release = resource.owner.content === undefined ? () => {} : parts.runners.hold(resource.owner);
+    const release =
+      resource.owner.content === undefined ? () => {} : parts.processes.runners.hold(resource.owner);
     const stop = new AbortController();
     const { runner, context } = useCode(gateway, parts, resource.owner, uri, stop.signal);
     runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {

@@ -16,7 +16,7 @@ export async function serveInMemory(
   connection: object,
   toolSearch?: LlmToolsOptions,
 ): Promise<void> {
-  const { state, resources, servedListeners } = Session.partsOf(session);
+  const { state, resources, states } = Session.partsOf(session).frame;
   const { closing } = resources;
   closing.throwIfAborted();
   // The host of the session gets its problems itself.
@@ -37,11 +37,11 @@ export async function serveInMemory(
   const transport = connection as Parameters<ProtocolServer["connect"]>[0];
   await server.connect(transport);
   const announce = (change: SessionChange) => gateway.announce(change);
-  servedListeners.add(announce);
+  states.served.add(announce);
   const release = whenAborted(closing, () => void transport.close());
   const { onclose } = transport;
   transport.onclose = () => {
-    servedListeners.delete(announce);
+    states.served.delete(announce);
     release();
     onclose?.();
   };

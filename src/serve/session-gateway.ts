@@ -162,14 +162,14 @@ export class SessionGateway {
 
   /** The scope of the session itself, for its only client. Its calls are not recorded, because it has no end. */
   ownScope(): ClientScope {
-    const { id: sessionId, memory } = this.#open;
+    const { id: sessionId, memory } = this.#open.frame;
     return { sessionId, memory };
   }
 
   /** A scope of its own: it starts with the configured memory, and shares the processes. */
   createScope(sessionId: string): ClientScope {
-    const { config } = this.#open.state();
-    const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.#open.memory);
+    const { config } = this.#open.frame.state();
+    const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.#open.frame.memory);
     return { sessionId, memory };
   }
 
@@ -207,7 +207,7 @@ export class SessionGateway {
   }
 
   #listedNow(): Listed | undefined {
-    const state = this.#parts?.state();
+    const state = this.#parts?.frame.state();
     if (state === undefined || state === this.#listed?.state) return this.#listed;
     const shown = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
     const served = state.candidates.filter(({ tool }) => shown.has(tool));
@@ -237,9 +237,9 @@ export class SessionGateway {
   serve(scopeOf: () => ClientScope, search?: ServedSearch): ServedServer {
     const followers = new Set<(change: ListChange) => void>();
     const { info } = this.#options;
-    const instructions = () => this.#parts?.state().instructions;
+    const instructions = () => this.#parts?.frame.state().instructions;
     const report = (problem: Problem) => this.#reportOnce(problem);
-    const found = search && new ToolSearch(() => this.#open.state(), report, makeServedName);
+    const found = search && new ToolSearch(() => this.#open.frame.state(), report, makeServedName);
     const list = (key: ListKey) => {
       const { lists, ofTools } = this.#listedNow() ?? { lists: noLists };
       if (key !== "tools" || ofTools === undefined || found === undefined) return lists[key];
@@ -264,14 +264,14 @@ export class SessionGateway {
       list,
       findTool: (name) => {
         if (name === searchToolName && callSearch !== undefined) return callSearch;
-        const state = this.#open.state();
+        const state = this.#open.frame.state();
         const candidate = attempt(() => state.resolve(name));
         if (candidate === undefined || this.#listedNow()?.ofTools.has(candidate.tool) !== true)
           return undefined;
         return (args, request, round) => this.#callTool(state, candidate, args, request, round, scopeOf());
       },
       findPrompt: (name) => {
-        const state = this.#open.state();
+        const state = this.#open.frame.state();
         const candidate = attempt(() => state.resolvePrompt(name));
         if (candidate === undefined) return undefined;
         const { arguments: args = [] } = candidate.listing;
@@ -282,7 +282,7 @@ export class SessionGateway {
         };
       },
       findResource: (uri) => {
-        const state = this.#parts?.state();
+        const state = this.#parts?.frame.state();
         const route = state && this.#open.calls.findResource(state, uri);
         if (state === undefined || route === undefined) return undefined;
         return (request, round) =>
@@ -339,7 +339,7 @@ export class SessionGateway {
 
   /** A composed server offers what it has, and nothing that could have more. */
   #fix(served: ServedServer): ServedServer {
-    const state = this.#open.state();
+    const state = this.#open.frame.state();
     const items = state.packs.flatMap(({ inspected }) => inspected.items);
     const suggests = items.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
     const changes = state.resources.some(({ route }) => route.by === "code" && route.resource.watch);
@@ -355,7 +355,7 @@ export class SessionGateway {
     const { message } = problem;
     if (this.#reported.has(message)) return;
     this.#reported.add(message);
-    this.#open.report(problem);
+    this.#open.frame.report(problem);
   }
 
   async #callTool(

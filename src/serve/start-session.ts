@@ -101,7 +101,7 @@ export async function startSession(
     const session = await prepared.open();
     if (toolSearch === undefined) return session;
     try {
-      refuseSearchName(Session.partsOf(session).state());
+      refuseSearchName(Session.partsOf(session).frame.state());
     } catch (error) {
       await session.close();
       throw error;
@@ -140,7 +140,7 @@ export async function startSession(
     isOpen = true;
     session.problems.forEach(report);
     // It ends by itself if a list differs from a frozen lock.
-    const { closing: ended } = Session.partsOf(session).resources;
+    const { closing: ended } = Session.partsOf(session).frame.resources;
     whenAborted(ended, () => fail(ended.reason));
   }, fail);
   return {

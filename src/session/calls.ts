@@ -42,11 +42,10 @@ import {
 } from "../runtime/tool-result.ts";
 import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
 import { type AskInput, signRequests } from "./host-input.ts";
-import { findMissingArguments } from "./pack-prompt.ts";
 import type { ServerSource } from "./server-source.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
-import type { PromptCandidate, PromptRoute } from "./session-prompts.ts";
+import { findMissingArguments, type PromptCandidate, type PromptRoute } from "./session-prompts.ts";
 import { findRoute, type LinkMaker, type ResourceRoute } from "./session-reads.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";

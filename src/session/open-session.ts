@@ -12,7 +12,7 @@ import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { type AskInput, createHostInput } from "./host-input.ts";
 import { type Selection, selectMembers } from "./members.ts";
-import { findWatchedEntries, ProjectFollower } from "./project-follower.ts";
+import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
@@ -103,43 +103,32 @@ class Opening {
 
   async #open(problems: readonly Problem[]): Promise<Session> {
     const config = this.#config;
-    const follower = this.#frame.options.watch === true ? this.#createFollower() : undefined;
+    const frame = this.#frame;
+    const follower = frame.options.watch
+      ? new ProjectFollower(frame, (superseded) => this.#apply(superseded))
+      : undefined;
     // Code of packs is loaded as soon as it is read: its files may be replaced.
     if (follower !== undefined) await this.#processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.start();
-    const { selection } = this.#frame.rules;
-    const state = await (selection ? this.#select(selection) : this.#take(config, problems));
-    const { id: sessionId, memory, log } = this.#frame;
+    const { selection } = frame.rules;
+    await (selection ? this.#select(selection) : this.#take(config, problems));
+    const { id: sessionId, memory, log } = frame;
     const recording = new Recording((args) => memory.redact(args));
     const record = (name: string, json: string) => recording.note(name, json);
-    const own = { sessionId, memory, record, log, ask: this.#ask };
-    const calls = new Calls(this.#frame, this.#processes, own);
+    const calls = new Calls(frame, this.#processes, { sessionId, memory, record, log, ask: this.#ask });
     this.#calls = calls;
     await follower?.begin();
-    return new Session({
-      id: this.#frame.id,
-      logDir: this.#frame.logDir,
-      state: () => this.#frame.states.current ?? state,
-      reported: this.#frame.reported,
-      servedListeners: this.#frame.states.served,
-      report: this.#frame.report,
-      memory: this.#frame.memory,
-      recording,
-      resources: this.#frame.resources,
-      runners: this.#processes.runners,
-      calls,
-    });
+    return new Session({ frame, processes: this.#processes, calls, recording });
   }
 
   /** The state of a selection. Runs each `initialize`. */
-  async #select(selection: Selection): Promise<SessionState> {
+  async #select(selection: Selection): Promise<void> {
     const { state, initializers } = await selectMembers(selection, this.#config, createNodeInspectionPort());
     this.#processes.initializers = initializers;
     for (const { owner } of initializers)
       await this.#frame.resources.step(this.#processes.runners.get(owner));
     this.#frame.states.current = state;
-    return state;
   }
 
   async #openCallback() {
@@ -204,23 +193,6 @@ class Opening {
   #startOthers(): Promise<SessionState> {
     this.#completing ??= this.#take(this.#frame.config(), [], { startsAll: true });
     return this.#completing;
-  }
-
-  #createFollower(): ProjectFollower {
-    const follower = new ProjectFollower({
-      clock: this.#frame.clock,
-      apply: (superseded) => this.#apply(superseded),
-      findEntries: async () => {
-        const packs = this.#frame.states.reading?.found.packs ?? [];
-        const used = packs.filter(({ pack }) => !pack.shadowed);
-        const locations = used.map(({ pack }) => pack.location);
-        return findWatchedEntries(this.#frame.cwd, this.#frame.options.config, locations);
-      },
-      report: this.#frame.report,
-      withdraw: this.#frame.withdraw,
-    });
-    this.#frame.resources.add(async () => follower.close());
-    return follower;
   }
 
   /** Takes a state from the project as it is now. */

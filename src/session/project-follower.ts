@@ -5,28 +5,19 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
-import type { Clock } from "../runtime/time-limit.ts";
+import type { SessionFrame } from "./session-processes.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;
 /** How long a project may be unusable before that is reported. Milliseconds. */
 const keptMs = 30_000;
 
-export interface FollowerOptions {
-  clock: Clock;
-  /** Applies the project as it is now. Stops early when `superseded` aborts. Rejects if the project cannot be used. */
-  apply(superseded: AbortSignal): Promise<void>;
-  /** What to watch. Rejects if the project cannot be read; then the same is watched as before. */
-  findEntries(): Promise<WatchedEntries>;
-  report(problem: Problem): void;
-  /** Called with the reported problem of an unusable project when it can be used again. */
-  withdraw(problem: Problem): void;
-}
-
 /** Applies changes of a project, one after the other, when no further change has come for a while. */
 export class ProjectFollower {
-  readonly #options: FollowerOptions;
-  readonly #watcher: EntryWatcher;
+  readonly #frame: SessionFrame;
+  /** Applies the project as it is now. Stops early when `superseded` aborts. Rejects if the project cannot be used. */
+  readonly #apply: (superseded: AbortSignal) => Promise<void>;
+  readonly #watcher = new EntryWatcher(() => this.#note());
   #entries: WatchedEntries = new Map();
   #cancelQuiet = () => {};
   #cancelKept: (() => void) | undefined;
@@ -40,14 +31,15 @@ export class ProjectFollower {
   #fault: unknown;
   #reported: Problem | undefined;
 
-  constructor(options: FollowerOptions) {
-    this.#options = options;
-    this.#watcher = new EntryWatcher(() => this.#note());
+  constructor(frame: SessionFrame, apply: (superseded: AbortSignal) => Promise<void>) {
+    this.#frame = frame;
+    this.#apply = apply;
+    frame.resources.add(async () => this.#close());
   }
 
   /** Starts watching. Changes are not applied yet. */
-  async start(): Promise<void> {
-    await this.#watch();
+  start(): Promise<void> {
+    return this.#watch();
   }
 
   /** Applies changes from now on, and those since `start`. */
@@ -57,7 +49,7 @@ export class ProjectFollower {
     if (this.#isDue) this.#request();
   }
 
-  close(): void {
+  #close(): void {
     this.#isClosed = true;
     this.#watcher.close();
     this.#cancelQuiet();
@@ -66,17 +58,21 @@ export class ProjectFollower {
   }
 
   async #watch(): Promise<void> {
-    this.#entries = await this.#options.findEntries().catch(() => this.#entries);
+    const { cwd, options, states } = this.#frame;
+    const packs = (states.reading?.found.packs ?? []).filter(({ pack }) => !pack.shadowed);
+    const locations = packs.map(({ pack }) => pack.location);
+    // While the project cannot be read, the same is watched as before.
+    this.#entries = await findWatchedEntries(cwd, options.config, locations).catch(() => this.#entries);
     const fault = this.#watcher.watch(this.#entries);
     if (fault === undefined || this.#hasWatchFault) return;
     this.#hasWatchFault = true;
-    this.#options.report(createProblem("ChangeNotApplied", { cause: "watch", reason: fault }));
+    this.#frame.report(createProblem("ChangeNotApplied", { cause: "watch", reason: fault }));
   }
 
   #note(): void {
     if (this.#isClosed) return;
     this.#cancelQuiet();
-    this.#cancelQuiet = this.#options.clock.after(quietMs, () => this.#request());
+    this.#cancelQuiet = this.#frame.clock.after(quietMs, () => this.#request());
   }
 
   #request(): void {
@@ -93,16 +89,16 @@ export class ProjectFollower {
       // Before the project is read, so that later changes in new folders are noticed.
       await this.#watch();
       try {
-        await this.#options.apply(signal);
+        await this.#apply(signal);
         this.#cancelKept?.();
         this.#cancelKept = undefined;
-        if (this.#reported !== undefined) this.#options.withdraw(this.#reported);
+        if (this.#reported !== undefined) this.#frame.withdraw(this.#reported);
         this.#reported = undefined;
         await this.#watch();
       } catch (error) {
         if (signal.aborted || this.#isClosed) continue;
         this.#fault = error;
-        this.#cancelKept ??= this.#options.clock.after(keptMs, () => this.#reportFault());
+        this.#cancelKept ??= this.#frame.clock.after(keptMs, () => this.#reportFault());
       }
     }
     this.#applying = undefined;
@@ -116,7 +112,7 @@ export class ProjectFollower {
     this.#reported = isUnlocked
       ? error.problem
       : createProblem("ChangeNotApplied", { cause: "project", reason });
-    this.#options.report(this.#reported);
+    this.#frame.report(this.#reported);
   }
 }
 
@@ -151,7 +147,7 @@ const lastFiles: ReadonlySet<string> = new Set([
  * dependencies, the package.json of each of `packages` and of dependencies that are being installed, what package managers
  * write last, the config and the lock. Throws if there is no project.
  */
-export async function findWatchedEntries(
+async function findWatchedEntries(
   cwd: string,
   configOption: unknown,
   packages: readonly string[],

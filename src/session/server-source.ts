@@ -10,7 +10,7 @@ import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import { describeUnusable } from "./excluded.ts";
-import { readPromptTexts } from "./pack-prompt.ts";
+import { readPromptTexts } from "./session-prompts.ts";
 import { describeResource } from "./session-reads.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { Skipped } from "./session-tool.ts";

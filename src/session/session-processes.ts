@@ -76,6 +76,13 @@ export class SessionFrame {
     this.#config = config;
   }
 
+  /** The current state of the open session. */
+  state = (): SessionState => {
+    const { current } = this.states;
+    if (current === undefined) throw new Error("The session is not open yet.");
+    return current;
+  };
+
   /** The config of the current state. */
   config = (): SessionConfig => this.states.current?.config ?? this.#config;
 

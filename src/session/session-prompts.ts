@@ -1,7 +1,37 @@
+import { isRecord } from "../data/parse-json.ts";
+import { placesFor } from "../extension-schema/prompt-messages.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
-import type { PackPrompt, PromptTexts } from "./pack-prompt.ts";
+import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
+import { readInputRequired } from "../runtime/input-rounds.ts";
+import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
+import type { CodeUse } from "../runtime/pack-resource.ts";
+import { type CodeOwner, placeOfCode, type ToolSource } from "../runtime/tool-code.ts";
 import type { ServerSource } from "./server-source.ts";
+
+/** An argument of a prompt; its value is a string. */
+export interface PromptArgument {
+  name: string;
+  title?: string;
+  description?: string;
+  required?: boolean;
+}
+
+/** What a prompt says about itself. Strings are the author's and not trusted. */
+export interface PromptTexts {
+  title?: string;
+  description?: string | undefined;
+  arguments: PromptArgument[];
+}
+
+/** A prompt of a pack. */
+export interface PackPrompt {
+  item: InspectedItem;
+  /** Its entry in `prompts/list`. */
+  listing: AdvertisedPrompt;
+  /** Fills the content, or runs the handler. */
+  get(args: Readonly<Record<string, string>>, use: CodeUse): Promise<PromptAnswer>;
+}
 
 /** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
 export interface SessionPrompt extends PromptTexts {
@@ -25,4 +55,98 @@ export interface PromptCandidate {
   /** As MCP lists it, with any name. */
   listing: AdvertisedPrompt;
   route: PromptRoute;
+}
+
+/** What an entry of a list says about a prompt. */
+export const readPromptTexts = ({
+  title,
+  description,
+  arguments: args = [],
+}: AdvertisedPrompt): PromptTexts => ({
+  ...(title === undefined ? {} : { title }),
+  ...(description === undefined ? {} : { description }),
+  arguments: args,
+});
+
+/** The names of the required arguments that are not given. */
+export const findMissingArguments = (args: readonly PromptArgument[], given: object): string[] =>
+  args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => name);
+
+export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
+  const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
+  const meta = createEntryMeta(_meta, item.qualifiedName);
+  const advertised = typeof name === "string" ? name : item.declaration.name;
+  const values = { name: advertised, title, description, arguments: args, _meta: meta };
+  const listing = createEntry("prompts", values) as unknown as AdvertisedPrompt;
+  const shown = listing.description === undefined ? {} : { description: listing.description };
+  const handler = placeOfCode(code, owner.root, "handler", item);
+  return {
+    item,
+    listing,
+    async get(given, { runner, context, leaveOut }) {
+      if (content !== undefined) {
+        const names = (listing.arguments ?? []).map(({ name }) => name);
+        return repairPrompt({ messages: fillPrompt(content, given, names), ...shown }, leaveOut);
+      }
+      if (handler === undefined) throw new Error("The prompt has no content.");
+      const outcome = await (await runner()).invoke(handler, { ...given }, context);
+      if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+      const { returned } = outcome;
+      if (returned.kind === "refused") throw new Error(returned.message);
+      if (returned.kind === "input") return readInputRequired(returned.json);
+      const answer =
+        returned.kind === "json" ? JSON.parse(returned.json) : returned.kind === "text" ? returned.text : "";
+      return repairPrompt({ ...shown, ...readPromptAnswer(answer) }, leaveOut);
+    },
+  };
+}
+
+/** Leaves out what clients cannot take. */
+function repairPrompt<Answer extends { messages: unknown[] }>(answer: Answer, leaveOut?: LeaveOut): Answer {
+  const fault = repairResult("prompts/get", answer, leaveOut);
+  if (fault !== undefined) throw new Error(`The prompt did not return valid MCP messages: it ${fault}.`);
+  return answer;
+}
+
+/** A message of a prompt, whose content may be a string. */
+function asMessage({ role, content }: Readonly<Record<string, unknown>>): PromptMessage {
+  const isBlock = isRecord(content) && typeof content.type === "string";
+  return {
+    role: role === "assistant" ? "assistant" : "user",
+    content: isBlock ? (content as PromptMessage["content"]) : { type: "text", text: String(content) },
+  };
+}
+
+/**
+ * The messages of a prompt's `content`: a string is one message of the user, an array is used as it is. In every string but
+ * keys, the placeholders of declared arguments are replaced, by an empty string if there is no value; those of undeclared
+ * names stay as they are. `names` are the names of all declared arguments.
+ */
+export function fillPrompt(
+  content: unknown,
+  args: Readonly<Record<string, string>>,
+  names: readonly string[],
+): PromptMessage[] {
+  const places = placesFor(names);
+  const fill = (value: unknown): unknown => {
+    if (typeof value === "string" && places !== undefined)
+      return value.replace(places, (_, name: string) =>
+        Object.hasOwn(args, name) ? (args[name] ?? "") : "",
+      );
+    if (Array.isArray(value)) return value.map(fill);
+    if (!isRecord(value)) return value;
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(entry)]));
+  };
+  const messages = Array.isArray(content) ? content.filter(isRecord) : [{ content: String(content) }];
+  return messages.map(({ role, content: inner }) => asMessage({ role, content: fill(inner) }));
+}
+
+/** The messages that a prompt's handler returned: a string, or `{ messages }`, whose contents may be strings. */
+function readPromptAnswer(answer: unknown): { messages: PromptMessage[]; description?: string } {
+  if (typeof answer === "string") return { messages: [asMessage({ content: answer })] };
+  if (!isRecord(answer) || !Array.isArray(answer.messages))
+    throw new Error("The prompt's handler must return a string or an object with `messages`.");
+  const messages = answer.messages.filter(isRecord).map(asMessage);
+  const { description } = answer;
+  return typeof description === "string" ? { messages, description } : { messages };
 }

@@ -1,17 +1,14 @@
 import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { CodeRunners } from "../runtime/code-runners.ts";
 import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import { type SessionServerState, startEntry } from "./server-states.ts";
-import type { SessionMemory } from "./session-memory.ts";
+import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResource } from "./session-reads.ts";
-import type { SessionResources } from "./session-resources.ts";
 import type { SessionState } from "./session-state.ts";
-import type { SessionChange } from "./session-states.ts";
 import type { RecordedCall, Recording, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
@@ -25,29 +22,17 @@ import {
 
 /** The parts of an open session. */
 export interface SessionParts {
-  id: string;
-  /** Absolute path of the folder with the logs of its processes. */
-  logDir: string;
-  /** The current state. */
-  state(): SessionState;
-  /** Problems that were reported since the session opened. */
-  reported: readonly Problem[];
-  /** Those of the clients that it is served to, which hear of changes. */
-  servedListeners: Set<(change: SessionChange) => void>;
-  /** Adds a problem to them. */
-  report(problem: Problem): void;
-  memory: SessionMemory;
-  /** The successful calls that can be replayed, in order of their ends. */
-  recording: Recording;
-  resources: SessionResources;
-  runners: CodeRunners;
+  frame: SessionFrame;
+  processes: SessionProcesses;
   calls: Calls;
+  recording: Recording;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
 export class Session implements AsyncDisposable {
   /** A UUID. */
   readonly id: string;
+  /** Absolute path of the folder with the logs of its processes. */
   readonly logDir: string;
   /** A `Map` of strings. */
   readonly memory: Map<string, string>;
@@ -56,11 +41,12 @@ export class Session implements AsyncDisposable {
 
   /** @internal Hosts open sessions with `openSession`. */
   constructor(parts: SessionParts) {
+    const { id, logDir, memory, state, report } = parts.frame;
     this.#parts = parts;
-    this.#search = new ToolSearch(parts.state, parts.report);
-    this.id = parts.id;
-    this.logDir = parts.logDir;
-    this.memory = parts.memory;
+    this.#search = new ToolSearch(state, report);
+    this.id = id;
+    this.logDir = logDir;
+    this.memory = memory;
   }
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
@@ -73,19 +59,23 @@ export class Session implements AsyncDisposable {
     return session.#parts;
   }
 
+  get #state(): SessionState {
+    return this.#parts.frame.state();
+  }
+
   /** Every registered tool: built-ins, tools of the config's servers, tools of packs by name; each in declared order. */
   get tools(): readonly SessionTool[] {
-    return this.#parts.state().tools;
+    return this.#state.tools;
   }
 
   /** The toolsets of the config and of packs, and those that tools name. */
   get toolsets(): readonly SessionToolset[] {
-    return this.#parts.state().toolsets;
+    return this.#state.toolsets;
   }
 
   /** The MCP servers of the config and of packs, with their states at the moment. */
   get servers(): readonly SessionServerState[] {
-    return this.#parts.state().servers;
+    return this.#state.servers;
   }
 
   /**
@@ -96,8 +86,8 @@ export class Session implements AsyncDisposable {
    * start, the code is `ServerStartFailed`, or a more precise one, such as `AuthorizationRequired` or `ServerPackageNotInstalled`.
    */
   async start(label: string): Promise<void> {
-    const { closing } = this.#parts.resources;
-    const find = () => this.#parts.state().findServer(String(label));
+    const { closing } = this.#parts.frame.resources;
+    const find = () => this.#state.findServer(String(label));
     await abortable(closing, async () => startEntry(find()));
     // What it lists may exclude it.
     find();
@@ -105,12 +95,12 @@ export class Session implements AsyncDisposable {
 
   /** Every tool that is installed but not registered, and why. */
   get skipped(): readonly SkippedTool[] {
-    return this.#parts.state().skipped;
+    return this.#state.skipped;
   }
 
   /** The problems at the start and since. After a change, those of the project as it is now, and those reported since. */
   get problems(): readonly Problem[] {
-    return [...this.#parts.state().problems, ...this.#parts.reported];
+    return [...this.#state.problems, ...this.#parts.frame.reported];
   }
 
   /**
@@ -123,7 +113,7 @@ export class Session implements AsyncDisposable {
    */
   toolsForLlm(options: LlmToolsOptions = {}): SessionTool[] {
     const isSearched = options.above !== undefined || options.always !== undefined;
-    return isSearched ? this.#search.select(options) : this.#parts.state().toolsForLlm();
+    return isSearched ? this.#search.select(options) : this.#state.toolsForLlm();
   }
 
   /**
@@ -132,7 +122,7 @@ export class Session implements AsyncDisposable {
    * first. Throws `TrailblazeError` `InvalidArguments` and `ToolsetNotFound`.
    */
   searchTools(text: string, options: SearchOptions = {}): FoundTool[] {
-    return searchTools(this.#parts.state(), text, options);
+    return searchTools(this.#state, text, options);
   }
 
   /**
@@ -151,8 +141,8 @@ export class Session implements AsyncDisposable {
     ...call: CallParameters<Name>
   ): Promise<ToolResultOf<Name>> {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
-    this.#parts.resources.closing.throwIfAborted();
-    const state = this.#parts.state();
+    this.#parts.frame.resources.closing.throwIfAborted();
+    const state = this.#state;
     if (this.#isSearch(name)) {
       options.signal?.throwIfAborted();
       return this.#search.call(args, options.among) as ToolResultOf<Name>;
@@ -171,18 +161,18 @@ export class Session implements AsyncDisposable {
    */
   findTool(name: string): SessionTool {
     if (this.#isSearch(name)) return createSearchTool();
-    return this.#parts.state().resolve(name).tool;
+    return this.#state.resolve(name).tool;
   }
 
   /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
   async resolveTool(name: string): Promise<SessionTool> {
     if (this.#isSearch(name)) return createSearchTool();
-    return (await this.#parts.state().resolveStarting(name)).tool;
+    return (await this.#state.resolveStarting(name)).tool;
   }
 
   /** The prompts of packs and servers, in the order of their tools. */
   get prompts(): readonly SessionPrompt[] {
-    return this.#parts.state().prompts.map(({ prompt }) => prompt);
+    return this.#state.prompts.map(({ prompt }) => prompt);
   }
 
   /**
@@ -198,16 +188,16 @@ export class Session implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<PromptResult> {
-    const { calls, resources } = this.#parts;
-    resources.closing.throwIfAborted();
-    const state = this.#parts.state();
+    const { calls, frame } = this.#parts;
+    frame.resources.closing.throwIfAborted();
+    const state = this.#state;
     const request = { scope: calls.own, state, signal, timeoutMs };
     return calls.getPrompt(state.resolvePrompt(String(name)), args, request);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
   get resources(): readonly SessionResource[] {
-    return this.#parts.state().resources.map(({ resource }) => resource);
+    return this.#state.resources.map(({ resource }) => resource);
   }
 
   /**
@@ -219,21 +209,21 @@ export class Session implements AsyncDisposable {
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
   async readResource(uri: string, { signal, timeoutMs }: RequestOptions = {}): Promise<ResourceResult> {
-    const { calls, resources } = this.#parts;
-    resources.closing.throwIfAborted();
-    return calls.readResource(uri, { scope: calls.own, state: this.#parts.state(), signal, timeoutMs });
+    const { calls, frame } = this.#parts;
+    frame.resources.closing.throwIfAborted();
+    return calls.readResource(uri, { scope: calls.own, state: this.#state, signal, timeoutMs });
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */
   #isSearch(name: string): boolean {
     if (name !== searchToolName || !this.#search.isUsed) return false;
-    refuseSearchName(this.#parts.state());
+    refuseSearchName(this.#state);
     return true;
   }
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */
   close(): Promise<void> {
-    return this.#parts.resources.close();
+    return this.#parts.frame.resources.close();
   }
 
   /** The same as `close`, for `await using`. */

@@ -12,8 +12,7 @@ import { placeOfCode, readOptions } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeUnusable } from "./excluded.ts";
-import { createPackPrompt, readPromptTexts } from "./pack-prompt.ts";
-import type { PromptCandidate } from "./session-prompts.ts";
+import { createPackPrompt, type PromptCandidate, readPromptTexts } from "./session-prompts.ts";
 import { describeResource, type ResourceCandidate, type ResourceListing } from "./session-reads.ts";
 import type { SessionTool, Skipped, ToolCandidate } from "./session-tool.ts";
 
