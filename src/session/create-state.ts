@@ -10,9 +10,8 @@ import { findShownToolsets, selectFitting } from "./excluded.ts";
 import { giveNames, type NameContext, Names } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
-import { collectEntries } from "./server-states.ts";
 import type { SessionFrame } from "./session-processes.ts";
-import { SessionState } from "./session-state.ts";
+import { collectEntries, SessionState } from "./session-state.ts";
 import type { Contribution } from "./tool-candidates.ts";
 import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 

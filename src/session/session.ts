@@ -4,11 +4,10 @@ import { abortable } from "../runtime/abort-listeners.ts";
 import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
-import { type SessionServerState, startEntry } from "./server-states.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { SessionPrompt } from "./session-prompts.ts";
 import type { SessionResource } from "./session-reads.ts";
-import type { SessionState } from "./session-state.ts";
+import type { SessionServerState, SessionState } from "./session-state.ts";
 import type { RecordedCall, Recording, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
@@ -86,11 +85,9 @@ export class Session implements AsyncDisposable {
    * start, the code is `ServerStartFailed`, or a more precise one, such as `AuthorizationRequired` or `ServerPackageNotInstalled`.
    */
   async start(label: string): Promise<void> {
-    const { closing } = this.#parts.frame.resources;
-    const find = () => this.#state.findServer(String(label));
-    await abortable(closing, async () => startEntry(find()));
+    await abortable(this.#parts.frame.resources.closing, () => this.#state.startServer(String(label)));
     // What it lists may exclude it.
-    find();
+    this.#state.findServer(String(label));
   }
 
   /** Every tool that is installed but not registered, and why. */
