@@ -159,13 +159,7 @@ const contentProblems = {
   InvalidAdvertisedName: entry({
     message:
       '"{name}" cannot be advertised: clients accept 1 to 64 characters from A-Z, a-z, 0-9, "_" and "-".',
-    hint: ({ name }: { name: string }) => {
-      const usable = name
-        .replace(/[^A-Za-z0-9_-]+/g, "_")
-        .replace(/^_+|_+$/g, "")
-        .slice(0, 64);
-      return usable === "" ? undefined : `Use a name such as "${usable}".`;
-    },
+    hint: 'Use a name such as "checkout_applyCoupon".',
   }),
   DuplicateAdvertisedName: entry({
     message: '"{other}" also advertises the name "{name}".',

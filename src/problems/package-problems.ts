@@ -1,5 +1,4 @@
 import { entry, entryOf } from "./entry.ts";
-import { quote } from "./text.ts";
 
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
@@ -18,10 +17,7 @@ export const packageProblems = {
   }>({
     message:
       'The pack imports "{name}"[, also in {others:count} more module{others:s}], but package.json does not declare it as a dependency.',
-    hint: ({ name }) =>
-      /^(?:@\/|[~$])/.test(name)
-        ? 'Use a relative path, or an entry in "imports" of package.json: Node does not resolve compiler aliases.'
-        : `Add ${quote(name)} to "dependencies" in package.json.`,
+    hint: 'Add "{name}" to "dependencies" in package.json. For an alias of a compiler, use a relative path instead.',
     when: {
       isServer: {
         message: 'The pack runs a command of "{name}", but package.json does not declare it as a dependency.',

@@ -1,6 +1,5 @@
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import {
-  findNearestNames,
   type ReferenceContext,
   type ResolvablePack,
   type ResolvedReference,
@@ -35,8 +34,6 @@ export interface Registry {
   resolve(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): ResolvedReference;
   /** The item that `resolve` finds. Throws `TrailblazeError` as `resolve` does. */
   get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
-  /** Qualified names and built-ins that are similar to a name, best first. */
-  suggest(name: string, kind?: Kind): string[];
 }
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -89,11 +86,6 @@ export function createRegistry(
       const item = byName.get(`${kind} ${qualifiedName}`);
       if (item === undefined) throw new Error(`${qualifiedName} was resolved but is not in the registry`);
       return item;
-    },
-    suggest(name, kind) {
-      const names = registry.items(kind).map(({ qualifiedName }) => qualifiedName);
-      const endingInIt = names.filter((one) => one.endsWith(`/${name}`));
-      return endingInIt.length > 0 ? endingInIt : findNearestNames(name, names);
     },
   };
   return registry;

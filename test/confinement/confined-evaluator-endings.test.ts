@@ -8,7 +8,7 @@ import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { canIsolate, evaluateCode, evaluateIn, evaluatePack, processesWith, ways } from "./evaluate-pack.ts";
+import { evaluateCode, evaluateIn, evaluatePack, processesWith, ways } from "./evaluate-pack.ts";
 
 vi.setConfig({ testTimeout: 60_000 });
 
@@ -20,7 +20,6 @@ const outOfMemory = { reason: "it needed more than 64 MiB of memory" };
 
 const endings: readonly (readonly [what: string, code: string, result: unknown])[] = [
   ["ends with exit code 0", "process.exit(0)", { reason: "it ended the process (exit code 0)" }],
-  ["ends with exit code 3", "process.exit(3)", { reason: "it ended the process (exit code 3)" }],
   ["ends for real", "process.reallyExit(4)", { reason: "it ended the process (exit code 4)" }],
   [
     "aborts",
@@ -28,17 +27,7 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
     { reason: "it threw: abort is not available in confinement", line: 1, column: 9 },
   ],
   ["awaits what never comes", "await new Promise(() => {})", { reason: "its top-level await never settles" }],
-  [
-    "awaits for ever",
-    "setInterval(() => {}, 1000); await new Promise(() => {})",
-    { reason: "it took longer than 1.5 s" },
-  ],
   ["loops for ever", "for (;;);", { reason: "it took longer than 1.5 s" }],
-  [
-    "sleeps for ever",
-    "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)",
-    { reason: "it took longer than 1.5 s" },
-  ],
   ["eats heap", "const all = []; for (;;) all.push(new Array(1000).fill({}))", outOfMemory],
   [
     "prints megabytes",
@@ -46,29 +35,13 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
     isGood,
   ],
   [
-    "reads its input",
-    `import { readFileSync } from "node:fs"; export default { input: readFileSync(0, "utf8") }`,
-    { value: { input: "" } },
-  ],
-  [
     "leaves errors behind",
     `setTimeout(() => { throw new Error() }, 1); Promise.reject(new Error()); await new Promise((r) => setTimeout(r, 20)); ${good}`,
     isGood,
   ],
-  ["leaves timers behind", `setInterval(() => {}, 1); ${good}`, isGood],
   [
     "answers with more than 1 MiB",
     "export default 'x'.repeat(1 << 20)",
-    { reason: "its result is larger than 1 MiB" },
-  ],
-  [
-    "answers with just 1 MiB",
-    "export default 'x'.repeat((1 << 20) - 2)",
-    { value: "x".repeat((1 << 20) - 2) },
-  ],
-  [
-    "answers with 1 MiB that needs more bytes",
-    "export default 'ü'.repeat(1 << 19)",
     { reason: "its result is larger than 1 MiB" },
   ],
   [
@@ -80,16 +53,6 @@ const endings: readonly (readonly [what: string, code: string, result: unknown])
     "floods the pipe for answers",
     `import { writeSync } from "node:fs"; const s = "x".repeat(1e5); for (;;) writeSync(3, s)`,
     { reason: "its result is larger than 1 MiB" },
-  ],
-  [
-    "floods it with lines",
-    `import { writeSync } from "node:fs"; const s = "x\\n".repeat(1e5); for (;;) writeSync(3, s)`,
-    { reason: "its result is larger than 1 MiB" },
-  ],
-  [
-    "closes the pipe for answers",
-    `import { closeSync } from "node:fs"; closeSync(3); ${good}`,
-    { reason: expect.stringMatching(/^it ended the process/) },
   ],
 ];
 
@@ -140,16 +103,6 @@ describe("a file that is evaluated", () => {
     expect(Object.values(results)).toEqual([1, 2, 3].map((value) => ({ value })));
   });
 
-  test("a file that patches built-in objects ends with a result or a reason", async () => {
-    const code = `
-      JSON.stringify = JSON.parse = Array.isArray = Object.keys = () => { throw new Error("patched") };
-      Object.prototype.toJSON = String.prototype.toJSON = () => "patched";
-      Promise.prototype.then = function () { throw new Error("patched") };
-      export default { a: 1 };`;
-    const { results } = await evaluatePack({ "a.mjs": code, "b.mjs": good }, { limits });
-    for (const result of Object.values(results)) expect("value" in result || "reason" in result).toBe(true);
-  });
-
   test("a file that ends its child process does not affect other files", async () => {
     const { results } = await evaluatePack(
       {
@@ -170,18 +123,6 @@ describe("a file that is evaluated", () => {
       "e.mjs": { reason: "it threw: no luck", line: 1, column: 7 },
       "f.mjs": isGood,
     });
-  });
-
-  test("a file is not blamed for what an earlier file left behind", async () => {
-    const { results } = await evaluatePack(
-      {
-        "a.mjs": `setTimeout(() => process.exit(3), 10); ${good}`,
-        "b.mjs": `await new Promise((resolve) => setTimeout(resolve, 50)); ${good}`,
-        "c.mjs": good,
-      },
-      { limits },
-    );
-    expect(results).toEqual({ "a.mjs": isGood, "b.mjs": isGood, "c.mjs": isGood });
   });
 });
 
@@ -298,17 +239,3 @@ describe.runIf(process.platform === "linux").each(ways)(
     });
   },
 );
-
-describe("a process without permission to create namespaces", () => {
-  test.runIf(canIsolate)(
-    "without namespaces, a pack is evaluated with the remaining confinement, and the result says so",
-    async () => {
-      const root = makeTree({ "a.mjs": good, "b.mjs": good });
-      const forbid = 'echo 0 >/proc/sys/user/max_user_namespaces; exec "$@"';
-      const { ended } = startHost(root, { limits }, ["unshare", "-r", "sh", "-c", forbid, "sh"]);
-      const { confinement, results } = JSON.parse((await ended).output);
-      expect(confinement).toBe("permission");
-      expect(Object.values(results)).toEqual([isGood, isGood]);
-    },
-  );
-});

@@ -56,17 +56,9 @@ describe("a definition file that is code", () => {
   const refused = [
     ["a cycle", "(() => { const a = { b: [] }; a.b.push({ a }); return a; })()", "a cycle at b[0].a"],
     ["a BigInt", "{ a: 1n }", "a bigint at a"],
-    ["a symbol", "{ a: Symbol.iterator }", "a symbol at a"],
     ["a number that is none", "{ a: { b: NaN } }", "NaN at a.b"],
-    ["an infinite number", "-Infinity", "the default export is -Infinity"],
     ["a Map", "{ a: new Map() }", "an object of the class Map at a"],
-    ["a Date", "{ a: new Date(0) }", "an object of the class Date at a"],
-    ["a RegExp", "{ a: /x/ }", "an object of the class RegExp at a"],
-    ["a boxed string", "{ a: new String('x') }", "an object of the class String at a"],
-    ["a Buffer", "{ a: Buffer.alloc(3) }", "an object of the class Buffer at a"],
-    ["a promise", "Promise.resolve({})", "the default export is an object of the class Promise"],
     ["an instance", "new (class Schema {})()", "the default export is an object of the class Schema"],
-    ["an instance without a name", "new (class {})()", "the default export is an object of a class"],
     [
       "a hostile key",
       "{ ['\\u001b[2J\\n' + 'k'.repeat(1e6)]: 1n }",
@@ -105,33 +97,15 @@ describe("a definition file that is code", () => {
     );
   });
 
-  test("data may nest 200 levels", async () => {
-    const code = "let a = 1; for (let i = 0; i < 200; i++) a = [a]; export default a;";
-    expect(await evaluateCode(code)).toHaveProperty("value");
-  });
-
   test.each([
     ["no default export", "export const a = 1;", { reason: "it has no default export" }],
     ["an error", "\nthrow new Error('no luck');", { reason: "it threw: no luck", line: 2, column: 7 }],
-    ["a string that is thrown", "throw 'no luck';", { reason: "it threw: no luck" }],
-    [
-      "something else that is thrown",
-      "throw new Proxy(new Error('x'), {});",
-      // Without a position on Node 24, where a proxy has no stack.
-      expect.objectContaining({ reason: "it threw: x" }),
-    ],
-    ["nothing that is thrown", "throw undefined;", { reason: "it threw: a value that is not an error" }],
     [
       "a hostile message",
       "throw 'a\\u001b]0;title\\u0007\\u202e\\nb' + 'x'.repeat(1e6);",
       {
         reason: expect.stringMatching(/^it threw: a\\u\{001b\}\]0;title\\u\{0007\}\\u\{202e\} bx{150,170}…$/),
       },
-    ],
-    [
-      "a hostile stack",
-      "throw Object.defineProperty(new Error('x'), 'stack', { get() { throw 1 } });",
-      { reason: "it threw: a value that cannot be read" },
     ],
     [
       "wrong syntax",
@@ -147,11 +121,6 @@ describe("a definition file that is code", () => {
         line: 2,
         column: 1,
       },
-    ],
-    [
-      "a SyntaxError of its own",
-      "\nexport default JSON.parse('{');",
-      { reason: expect.stringMatching(/^it threw: Expected property name/), line: 2, column: 21 },
     ],
     [
       "a missing dependency",
@@ -181,28 +150,6 @@ describe("a definition file that is code", () => {
     });
   });
 
-  test("a syntax error in a CommonJS file is reported at its place", async () => {
-    const result = await evaluateCode("module.exports = {\n  a: = 1,\n};", { file: "tool.cjs" });
-    expect(result).toEqual({
-      reason: "it is not valid JavaScript: Unexpected token '='",
-      line: 2,
-      column: 6,
-    });
-  });
-
-  test("a file may use top-level await and Node's own modules", async () => {
-    const code = `
-      import { spawn } from "node:child_process";
-      import { createServer } from "node:http";
-      import { Worker } from "node:worker_threads";
-      const { setTimeout: wait } = await import("node:timers/promises");
-      await wait(5);
-      export default { a: new Function("return 7")(), types: [spawn, createServer, Worker, fetch].map((f) => typeof f) };`;
-    expect(await evaluateCode(code)).toEqual({
-      value: { a: 7, types: ["function", "function", "function", "function"] },
-    });
-  });
-
   test("a file may be an ES module or a CommonJS module", async () => {
     const { results } = await evaluatePack({
       "a.mjs": "export default { a: import.meta.url.length > 0 };",
@@ -210,8 +157,6 @@ describe("a definition file that is code", () => {
       "c.js": "export default { c: typeof require };",
       "compiled.cjs":
         "Object.defineProperty(exports, '__esModule', { value: true }); exports.default = { d: 1 };",
-      "bundled.cjs":
-        "Object.defineProperty(exports, '__esModule', { value: true }); Object.defineProperty(exports, 'default', { enumerable: true, get: () => ({ e: 1 }) });",
       "named.cjs": "Object.defineProperty(exports, '__esModule', { value: true }); exports.a = 1;",
     });
     expect(results).toEqual({
@@ -219,7 +164,6 @@ describe("a definition file that is code", () => {
       "b.cjs": { value: { b: "function" } },
       "c.js": { value: { c: "undefined" } },
       "compiled.cjs": { value: { d: 1 } },
-      "bundled.cjs": { value: { e: 1 } },
       "named.cjs": { reason: "it has no default export" },
     });
   });
@@ -237,14 +181,6 @@ describe("a definition file that is code", () => {
     const root = makeTree({ "tool.ts": "const a: number = 1; export default { a } satisfies object;" });
     const { results } = await evaluateIn(root, ["tool.ts"]);
     expect(results).toEqual({ "tool.ts": { value: { a: 1 } } });
-  });
-
-  test.skipIf(stripsTypes)("TypeScript is rejected if Node does not strip types", async () => {
-    const root = makeTree({ "tool.ts": "export default {}" });
-    const { results } = await evaluateIn(root, ["tool.ts"]);
-    expect(results).toEqual({
-      "tool.ts": { reason: expect.stringMatching(/^it threw: Unknown file extension/) },
-    });
   });
 });
 
@@ -335,13 +271,10 @@ describe.each(ways)("evaluated with $way", ({ hasNetwork }) => {
     return join(root, "project/node_modules/@acme/pack");
   }
 
-  test.each(["project/node_modules/.pnpm", "project/node_modules/.store"])(
-    "a file can import dependencies from an isolated store in %s, through a linked root",
-    async (store) => {
-      const { results } = await evaluateIn(isolatedInstall(store), ["tool.js"], options);
-      expect(results).toEqual({ "tool.js": { value: { dep: ["dep", "deeper"] } } });
-    },
-  );
+  test("a file can import dependencies from an isolated store, through a linked root", async () => {
+    const { results } = await evaluateIn(isolatedInstall("project/node_modules/.pnpm"), ["tool.js"], options);
+    expect(results).toEqual({ "tool.js": { value: { dep: ["dep", "deeper"] } } });
+  });
 
   test("a file can import another workspace member and what that depends on", async () => {
     const root = makeTree({
@@ -364,33 +297,18 @@ describe.each(ways)("evaluated with $way", ({ hasNetwork }) => {
     expect(results).toEqual({ "tool.js": { value: { lib: ["lib", "dep", "flat"] } } });
   });
 
-  test("a missing optional dependency is reported as missing", async () => {
+  test.each(["with space, hash#percent%20 ünï"])("a folder named %j is used literally", async (name) => {
     const root = makeTree({
-      "node_modules/pack/package.json": { name: "pack", optionalDependencies: { lacking: "1" } },
-      "node_modules/pack/tool.js": `
-        let code; try { require("lacking"); } catch (error) { code = error.code; } module.exports = { code };`,
+      [`${name}/pack/package.json`]: { name: "pack", type: "module", dependencies: { dep: "*" } },
+      [`${name}/pack/tool.js`]: "import dep from 'dep'; export default { dep };",
+      [`${name}/node_modules/dep/index.js`]: "module.exports = 'dep';",
     });
-    const { results } = await evaluateIn(join(root, "node_modules/pack"), ["tool.js"], options);
-    expect(results["tool.js"]).toEqual({ value: { code: "MODULE_NOT_FOUND" } });
+    const { results } = await evaluateIn(join(root, name, "pack"), ["tool.js"], options);
+    expect(results).toEqual({ "tool.js": { value: { dep: "dep" } } });
   });
-
-  test.each(["with space, comma", "hash#percent%20", "ünï ❤\ttab"])(
-    "a folder named %j is used literally",
-    async (name) => {
-      const root = makeTree({
-        [`${name}/pack/package.json`]: { name: "pack", type: "module", dependencies: { dep: "*" } },
-        [`${name}/pack/tool.js`]: "import dep from 'dep'; export default { dep };",
-        [`${name}/node_modules/dep/index.js`]: "module.exports = 'dep';",
-      });
-      const { results } = await evaluateIn(join(root, name, "pack"), ["tool.js"], options);
-      expect(results).toEqual({ "tool.js": { value: { dep: "dep" } } });
-    },
-  );
 });
 
 describe("evaluating a pack", () => {
-  test("a pack without code needs no confinement", async () => {});
-
   test("a pack in a folder with * in its path is rejected, because Node would read it as a wildcard", async () => {
     const root = makeTree({ "a*/tool.mjs": "export default 1;" });
     const { results } = await evaluateIn(join(root, "a*"));

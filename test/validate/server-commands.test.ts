@@ -38,18 +38,11 @@ describe("commands with arguments", () => {
   test.each([
     ["node ./server/main.js --verbose", { command: "node", args: ["./server/main.js", "--verbose"] }],
     ["npx -y some-server", { command: "npx", args: ["-y", "some-server"] }],
-    ["some-server\t--flag", { command: "some-server", args: ["--flag"] }],
-    [" node ", { command: "node", args: [] }],
   ])("a command with arguments is an error whose hint shows the split: %j", async (command, split) => {
     const problems = await judge({ command });
     expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
     const { hint } = problems[0]?.args ?? {};
     for (const word of [split.command, ...split.args]) expect(hint).toContain(JSON.stringify(word));
-  });
-
-  test("the hint for a command with arguments keeps the arguments in `args`", async () => {
-    const [problem] = await judge({ command: "npx -y some-server", args: ["--stdio"] });
-    expect(problem?.args.hint).toContain('["-y", "some-server", "--stdio"]');
   });
 
   test("a path with arguments is HandlerNotFound with a hint to use `args`", async () => {
@@ -116,9 +109,7 @@ describe("programs outside the package", () => {
     { command: "node", args: ["./server/main.js"] },
     { command: "/usr/bin/node", args: ["./server/main.js"] },
     { command: "npx", args: ["-y", "some-server"] },
-    { command: "npx.cmd", args: ["-y", "some-server"] },
     { command: "docker", args: ["run", "-i", "some/server"] },
-    { command: "uvx", args: ["some-server"] },
     { command: "python3.12", args: ["-m", "some_server"] },
     { command: "./bin/my server" },
     { script: "./server/main.js" },
@@ -155,20 +146,10 @@ describe("UnexpandedVariable", () => {
     expect(problems.find(({ found }) => found.includes("UnexpandedVariable"))?.args).toEqual(args);
   });
 
-  test("UnexpandedVariable is reported for each value with a variable", async () => {
-    const problems = await judge({ ...node, env: { A: "${A}${B}", B: "b", C: "${C}" } });
-    expect(problems.map(({ found }) => found)).toEqual([
-      "error UnexpandedVariable env.A",
-      "error UnexpandedVariable env.C",
-    ]);
-  });
-
   test.each([
     { command: "sh", args: ["-c", "exec node ./server/main.js --home ${HOME}"] },
-    { command: "/bin/bash", args: ["-lc", "exec ${SHELL}"] },
     { command: "node", args: ["-e", "console.error(`${process}`)"] },
     { ...node, env: { A: "$HOME", B: "$${HOME}", C: "{HOME}", D: "${{ a }}", E: "${a%b}", F: "${}" } },
-    { ...node, env: { "${A}": "a" } },
   ])("UnexpandedVariable is not reported for %j", async (server) => {
     expect(await judge(server)).toEqual([]);
   });

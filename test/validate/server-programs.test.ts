@@ -36,16 +36,12 @@ describe("programs that exist", () => {
       },
     ],
     [{ command: "/usr/bin/node", args: ["-e", "1", "./main.js"] }],
-    [{ command: "node", args: ["desk"] }],
-    [{ command: "node", args: ["start"] }],
     [{ command: "./bin/start", cwd: "server" }],
     [{ command: "node", args: ["server/main.js"] }],
     [{ command: "node", args: ["main.js"], cwd: "server" }],
     [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
     [{ command: "node", args: ["."] }],
     [{ command: "node", args: ["/opt/elsewhere/main.js"] }],
-    [{ command: "deno", args: ["run", "main.js"] }],
-    [{ command: "uvx", args: ["./whatever", "../elsewhere"] }],
   ])("validate accepts the server %j", async (server) => {
     expect(await judge(server)).toEqual([]);
   });
@@ -56,12 +52,10 @@ describe("HandlerNotFound", () => {
     [{ script: "./server/start.js" }, 'script: .*"server/start.js"'],
     [{ script: "./server" }, 'script: .*"server".*folder'],
     [{ command: "node", args: ["./main.js"] }, 'args.0: .*"main.js"'],
-    [{ command: "node", args: ["--no-warnings", "./main.js"] }, 'args.1: .*"main.js"'],
     [{ command: "./bin/start" }, 'command: .*"bin/start"'],
     [{ command: "node", args: ["main.js"] }, 'args.0: .*"main.js"'],
     [{ command: "node", args: ["server/main.js"], cwd: "server" }, 'args.0: .*"server/server/main.js"'],
     [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
-    [{ command: "node", args: ["--env-file", "./.env", "./main.js"] }, 'args.2: .*"main.js"'],
   ])("HandlerNotFound is reported for the server %j", async (server, reason) => {
     const found = await judge(server);
     expect(found).toHaveLength(1);

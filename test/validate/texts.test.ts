@@ -12,32 +12,22 @@ async function judge(text: string): Promise<string[]> {
 test.each([
   ["line breaks and tabs", "one\n\ttwo\r\nthree"],
   ["letters of any script", "Grüße, привет, 你好, שלום, مرحبا, नमस्ते"],
-  ["spaces outside ASCII", "a\u00a0b\u3000c\u202fd"],
   ["emoji, with a variation selector", "❤️ ☎︎ 1️⃣"],
   ["joined emoji", "👩‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥"],
-  ["flags that are spelled with tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿 🏴󠁧󠁢󠁳󠁣󠁴󠁿 🏴󠁧󠁢󠁷󠁬󠁳󠁿"],
   ["joiners where a script needs them", "می\u200cخواهم क्\u200dष"],
-  ["strings that look like escapes", "\\u202e \\x1b[8m"],
 ])("validate accepts %s", async (_what, text) => {
   expect(await judge(text)).toEqual([]);
 });
 
 test.each([
   ["\u001b[8mhidden\u001b[0m", "ControlCharacters U+001B"],
-  ["\0 and \b and \u007f", "ControlCharacters U+0000 U+0008 U+007F"],
-  ["\v\f", "ControlCharacters U+000B U+000C"],
   ["\u0085\u009b8m", "ControlCharacters U+0085 U+009B"],
   ["a\u200bb\u200bc", "HiddenText U+200B"],
-  ["a\u200cb", "HiddenText U+200C"],
   ["a\u200db", "HiddenText U+200D"],
   ["\ufeffa\u2060b\u00adc", "HiddenText U+FEFF U+2060 U+00AD"],
   ["\u202eevil\u202c", "HiddenText U+202E U+202C"],
-  ["\u2066a\u2069 \u200e \u200f \u061c", "HiddenText U+2066 U+2069 U+200E U+200F U+061C"],
   ["Greet.\u{e0041}\u{e006c}\u{e0001}", "HiddenText U+E0041 U+E006C U+E0001"],
   ["🏴\u{e0061}\u{e0062}\u{e007f}", "HiddenText U+E0061 U+E0062 U+E007F"],
-  ["😀\ufe0f\ufe01\ufe02", "HiddenText U+FE01 U+FE02"],
-  ["😀\u{e0100}\u{e01ef}", "HiddenText U+E0100 U+E01EF"],
-  ["a\ufe0f", "HiddenText U+FE0F"],
   ["😀\u200dhidden", "HiddenText U+200D"],
   ["\u3164\u115f\uffa0", "HiddenText U+3164 U+115F U+FFA0"],
   ["\ufff9a\ufffb", "HiddenText U+FFF9 U+FFFB"],
@@ -54,8 +44,6 @@ const hidden = "a\u200bb";
 
 describe("strings that are checked for hidden characters", () => {
   test.each([
-    [{ title: hidden }, "title"],
-    [{ annotations: { title: hidden } }, "annotations.title"],
     [{ _meta: { "acme/owner": hidden } }, "_meta.acme/owner"],
     [{ parameters: { [hidden]: { type: "string" } } }, `parameters.${hidden}`],
     [{ parameters: { person: { type: "string", enum: ["x", hidden] } } }, "parameters.person.enum.1"],
@@ -65,7 +53,6 @@ describe("strings that are checked for hidden characters", () => {
       "inputSchema.properties.a.default",
     ],
     [{ inputSchema: { type: "object", examples: [{ a: hidden }] } }, "inputSchema.examples.0.a"],
-    [{ outputSchema: { type: "object", title: hidden } }, "outputSchema.title"],
     [{ options: { size: { description: hidden } } }, "options.size.description"],
   ])("HiddenText is reported at the path of %j", async (fields, path) => {
     const problems = await validateTool(fields, codes);
@@ -83,26 +70,6 @@ describe("strings that are checked for hidden characters", () => {
       "entries.0.description",
       "entries.0.result.content.0",
     ]);
-  });
-
-  test("HiddenText is reported in messages of prompts in YAML", async () => {
-    const content = 'name: hello\ncontent:\n  - { role: user, content: { type: text, text: "a\\u200bb" } }\n';
-    const files = { "trailblaze/prompts/hello.yaml": content };
-    const problems = await validateTree({ extension: { prompts: ["hello"] }, files }, codes);
-    expect(problems).toMatchObject([{ path: ["content", 0, "content", "text"], line: 3 }]);
-  });
-
-  test("ControlCharacters is reported in the instructions of a server", async () => {
-    const server = { tools: [], instructions: "\u001b[31mred" };
-    const files = { "trailblaze/servers/desk.json": server };
-    const problems = await validateTree({ extension: { servers: ["desk"] }, files }, codes);
-    expect(problems.map(summarize)).toEqual(["ControlCharacters trailblaze/servers/desk.json instructions"]);
-  });
-
-  test("HiddenText is reported for characters that are not escaped", async () => {
-    const files = { "trailblaze/prompts.yaml": `hello:\n  name: hello\n  content: a\u200bb\n` };
-    const problems = await validateTree({ extension: { prompts: ["hello"] }, files }, codes);
-    expect(problems.map(summarize)).toEqual(["HiddenText trailblaze/prompts.yaml content"]);
   });
 
   test("hidden and control characters are reported in the field and in the package's description", async () => {
