@@ -4,27 +4,18 @@ import { hasDuplicateKeys } from "../../src/data/duplicate-keys.ts";
 test.each([
   ["{}", false],
   ["[]", false],
-  ['"a"', false],
-  ['{"a":1,"b":2}', false],
   ['{"a":1,"a":2}', true],
   ['{"a" : 1 ,\r\n\t"a"\r\n\t : 2}', true],
-  ['{"a":1,"b":2,"a":3,"b":4,"a":5}', true],
   // The same name, written in two ways.
   ['{"a":1,"\\u0061":2}', true],
-  ['{"\\"":1,"\\"":2}', true],
   ['{"a\\\\":1,"b":"\\\\"}', false],
   // Below the top.
   ['{"a":{"b":1,"b":2}}', true],
-  ['[{"b":1,"b":2}]', true],
   ['{"a":[{"b":1},{"b":2}]}', false],
-  ['{"a":{"b":1},"b":{"a":1}}', false],
   ['{"a":[1,2],"a":{"c":3}}', true],
   // Values are no keys.
   ['{"a":[1,"a"],"b":{"c":1,"a":2}}', false],
-  ['{"a" \t\r\n: 1}', false],
-  ['{"a":"a","b":"a"}', false],
   ['{"a":"\\":","b":": \\"a\\":"}', false],
-  ['{"a":["b","b"],"c":"b"}', false],
   ['{"a":{},"b":[],"c":null,"d":"{\\"a\\":1}"}', false],
   ['{"__proto__":1,"__proto__":2}', true],
 ] as const)("whether the text %s repeats a key: %j", (text, isDuplicate) => {

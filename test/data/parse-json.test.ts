@@ -31,12 +31,6 @@ describe("parsing JSON", () => {
     expect(parseJson(source)).toEqual({ text: '{"a":1}', value: { a: 1 } });
   });
 
-  test("a second byte order mark is rejected", () => {
-    expect(() => parseJson(Uint8Array.from([0xef, 0xbb, 0xbf, 0xef, 0xbb, 0xbf, 0x7b, 0x7d]))).toThrow(
-      DataSyntaxError,
-    );
-  });
-
   test("200 levels of arrays and of objects are accepted, and 201 are rejected", () => {
     expect(maximumDepth).toBe(200);
     expect(parseJson(nestedLists(200)).value).toBeInstanceOf(Array);
@@ -48,27 +42,11 @@ describe("parsing JSON", () => {
 
   test.each([
     ["closed", nestedLists(100_000)],
-    ["left open", "[".repeat(100_000)],
     ["of objects", '{"a":'.repeat(100_000)],
   ])("100,000 levels (%s) are rejected because of their depth, without a stack overflow", (_, text) => {
     const error = syntaxErrorOf(text);
     expect(error.reason).toMatch(/deeper than 200/);
     expect(describeSyntaxError(error)).toMatchObject({ line: 1, column: expect.any(Number) });
-  });
-
-  test("a value that is too deep is reported at the first bracket beyond the limit", () => {
-    expect(describeSyntaxError(syntaxErrorOf(`[\n${nestedLists(200)}]`))).toMatchObject({
-      line: 2,
-      column: 200,
-    });
-  });
-
-  test("300 values side by side are accepted, because they are not nested", () => {
-    expect(parseJson(`[${Array(150).fill('[], {"a": []}').join()}]`).value).toHaveLength(300);
-  });
-
-  test("a byte order mark inside a text is kept", () => {
-    expect(parseJson('"a\uFEFF"').value).toBe("a\uFEFF");
   });
 
   test("brackets inside strings do not count as levels", () => {
@@ -87,9 +65,6 @@ describe("parsing JSON", () => {
 
   test.each([
     ["a lone continuation byte", [0x22, 0x80, 0x22]],
-    ["a truncated sequence", [0x22, 0xe2, 0x82, 0x22]],
-    ["an overlong slash", [0x22, 0xc0, 0xaf, 0x22]],
-    ["an encoded surrogate", [0x22, 0xed, 0xa0, 0x80, 0x22]],
     ["UTF-16 with its mark", [0xff, 0xfe, 0x7b, 0x00, 0x7d, 0x00]],
   ])("%s is rejected because it is not UTF-8", (_, source) => {
     const error = syntaxErrorOf(Uint8Array.from(source));
@@ -106,16 +81,11 @@ describe("parsing JSON", () => {
     ['{"a": 1', 1, 8, "close brace expected"],
     ['{\n  "a": 1,\n}', 2, 9, "trailing comma", "trailingComma"],
     ["[1, 2,\r\n\t]", 1, 6, "trailing comma", "trailingComma"],
-    ['{\r\n  "a" 1\r\n}', 2, 7, "colon expected"],
     ['{\n  // why\n  "a": 1\n}', 2, 3, "invalid comment token", "comment"],
-    ["{'a': 1}", 1, 2, "invalid symbol"],
     ['{"a"}', 1, 5, "colon expected"],
     ['{"a": 1} x', 1, 10, "invalid symbol"],
-    ["[1, NaN]", 1, 5, "invalid symbol"],
     ['["é\u{1F600}", x]', 1, 9, "invalid symbol"],
-    ["[1, 2 3]", 1, 7, "comma expected"],
     ["", 1, 1, undefined],
-    [" \n ", 1, 1, undefined],
     ["\uFEFF", 1, 1, undefined],
   ])("the syntax error of %j is reported at its place", (text, line, column, detail?, cause?) => {
     const error = syntaxErrorOf(bytes(text));
@@ -186,26 +156,10 @@ describe("finding a path in JSON", () => {
     expect(locate(path)).toEqual({ line, column });
   });
 
-  test("white space before the value is not part of it", () => {
-    expect(createJsonLocator("\n [1]")([])).toEqual({ line: 2, column: 2 });
-  });
-
-  test("the elements of an array are found by index, whatever they contain", () => {
-    expect(createJsonLocator("[[1],\n[0]]")([0])).toEqual({ line: 1, column: 2 });
-  });
-
-  test("a text without a value has only a beginning", () => {
-    expect(createJsonLocator("")(["a"])).toEqual({ line: 1, column: 1 });
-  });
-
   test("the path of a duplicate key leads to the key whose value counts", () => {
     const twice = '{\n"tools": ["good"],\n"tools": ["../bad"]\n}';
     expect(parseJson(twice).value).toEqual({ tools: ["../bad"] });
     expect(createJsonLocator(twice)(["tools", 0])).toEqual({ line: 3, column: 11 });
-  });
-
-  test("a key named __proto__ is found", () => {
-    expect(createJsonLocator('{\n "__proto__": 1 }')(["__proto__"])).toEqual({ line: 2, column: 2 });
   });
 });
 

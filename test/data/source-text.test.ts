@@ -24,10 +24,6 @@ test("a repeated key in JSON is an error at its repetition", async () => {
   });
 });
 
-test("YAML is an error in a JSON file", async () => {
-  await expect(parseSource("json", bytes("a: 1"))).rejects.toMatchObject({ reason: "it is not valid JSON" });
-});
-
 test("problems get the positions of their values, with one locator for each text", async () => {
   const problem = createProblem("UnknownExtensionKey", { key: "a", known: ["b"], suggestion: "b" });
   const { createLocator, text } = createJsonSource('{\n  "a": [1],\n  "b": 2\n}');

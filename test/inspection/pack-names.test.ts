@@ -1,7 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { inspectItem, inspectPack } from "../../src/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
-import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { prompt } from "../validate/validate-tree.ts";
 
@@ -62,14 +61,6 @@ describe("a pack that is installed under an alias", () => {
       promptNames: [],
       problems: [{ code: "PackNotInstalled" }],
     });
-  });
-
-  test("commands find a pack by its alias", async () => {
-    const cwd = installed("tracker");
-    const inspected = await runMain(["inspect", "tracker", "--json"], { cwd });
-    expect(JSON.parse(inspected.stdout)).toMatchObject({ name: "tracker" });
-    const validated = await runMain(["validate", "tracker", "--json"], { cwd });
-    expect(JSON.parse(validated.stdout)).toMatchObject({ ok: true, pack: "tracker" });
   });
 });
 

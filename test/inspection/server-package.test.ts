@@ -37,13 +37,11 @@ describe("the command of a package", () => {
 
   test.each([
     ["cli.mjs", "run();", []],
-    ["cli.cjs", "run();", []],
     ["cli", "#!/usr/bin/env node\nrun();", []],
     ["cli", "#!/usr/local/bin/node --no-warnings\r\nrun();", ["--no-warnings"]],
     ["cli.js", "#!/usr/bin/env -S node --no-warnings --expose-gc\n", ["--no-warnings", "--expose-gc"]],
     ["cli", "#!/bin/sh\nnode x\n", undefined],
     ["cli", "#!/usr/bin/env nodejs-like\n", undefined],
-    ["cli", "\u007fELF", undefined],
   ])("the name %s and the content %j decide whether a command runs with Node", (file, text, nodeOptions) => {
     const root = makePackage(file, { [file]: text });
     expect(find(root)).toMatchObject({ state: "found", nodeOptions });
@@ -72,11 +70,8 @@ describe("the command of a package", () => {
     ["is missing in package.json", undefined, undefined, "package"],
     ["is ambiguous", { one: "cli.js", two: "cli.js" }, undefined, "package"],
     ["has another name", { mcp: "cli.js" }, "other", "bin"],
-    ["has an inherited name", { mcp: "cli.js" }, "constructor", "bin"],
     ["is a file that does not exist", "none.js", undefined, "package"],
-    ["is a folder", "folder", undefined, "package"],
     ["is outside the package", "../../../package.json", undefined, "package"],
-    ["is not a string", { mcp: 5 }, undefined, "package"],
   ])("a command is unusable if it %s", (_, bin, name, key) => {
     const root = makePackage(bin, { "cli.js": "", "folder/cli.js": "" });
     expect(find(root, name)).toMatchObject({ state: "unusable", key });

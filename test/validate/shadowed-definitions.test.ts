@@ -18,7 +18,6 @@ test("ShadowedDefinition is not reported if each item is defined once", async ()
 test.each([
   ["prompts.json", { bye: prompt("bye") }],
   ["prompts.yaml", "other: {}\nbye:\n  name: bye\n"],
-  ["prompts.yml", "other: {}\nbye:\n  name: bye\n"],
 ])(
   "ShadowedDefinition is reported for an item with its own file and an entry in %s",
   async (name, content) => {
@@ -31,21 +30,6 @@ test.each([
     expect(problems[0]?.args).toEqual(args);
   },
 );
-
-test("ShadowedDefinition is reported even if the item's own file is invalid", async () => {
-  const files = {
-    ...own,
-    "trailblaze/prompts/bye.yaml": "[",
-    "trailblaze/prompts.json": { bye: prompt("bye") },
-  };
-  expect(await findShadowed(files)).toHaveLength(1);
-});
-
-test("properties of Object.prototype are not entries of a combined file", async () => {
-  const files = { "trailblaze/prompts/toString.json": prompt("toString"), "trailblaze/prompts.json": {} };
-  const tree = { extension: { prompts: ["toString"] }, files };
-  expect(await validateTree(tree, ["ShadowedDefinition", "MissingDefinitionFile"])).toEqual([]);
-});
 
 test("DuplicateDefinitionFiles lists the other files of an item", async () => {
   const files = { ...own, "trailblaze/prompts/hello.yaml": "name: hello\ncontent: Hi\n" };

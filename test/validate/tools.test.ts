@@ -1,0 +1,248 @@
+import { describe, expect, test } from "vitest";
+import { entry, validateEntries, validateTool } from "./validate-tool.ts";
+import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
+
+describe("names of tools", () => {
+  const codes = ["ToolNameConvention", "ReservedToolPrefix"] as const;
+  const codesOf = async (name: string) => (await validateTool({ name }, codes)).map(({ code }) => code);
+
+  test.each([
+    "tap",
+    "inputText",
+    "checkout_applyCoupon",
+    "myapp_ios_scroll",
+    "myapp_login_v2",
+    "myapp_login_v10",
+  ])("the tool name %s follows the convention", async (name) => {
+    expect(await codesOf(name)).toEqual([]);
+  });
+
+  test.each(["Tap", "jira_CreateIssue", "a_b_c_d_doIt", "_tap", "a__b", "9lives"])(
+    "ToolNameConvention is reported for %s",
+    async (name) => {
+      expect(await codesOf(name)).toEqual(["ToolNameConvention"]);
+    },
+  );
+
+  test.each(["org_mockServer", "ios_clearKeychain", "android_pressBack", "mobile_tap", "web_goBack"])(
+    "ReservedToolPrefix is reported for %s",
+    async (name) => {
+      expect(await validateTool({ name }, codes)).toMatchObject([
+        { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
+      ]);
+    },
+  );
+
+  test("the names of entries of bundles are checked like names of tools", async () => {
+    const problems = await validateEntries([entry({ name: "web_Greet" })], codes);
+    expect(problems).toMatchObject([
+      { code: "ToolNameConvention", path: ["entries", 0, "name"] },
+      { code: "ReservedToolPrefix", path: ["entries", 0, "name"] },
+    ]);
+  });
+
+  test("ToolNameConvention and ReservedToolPrefix are not reported for a name that clients reject", async () => {
+    expect(await codesOf("ios_Clear.Keychain")).toEqual([]);
+  });
+});
+
+describe("metadata of tools", () => {
+  const codes = ["UnknownMetaKey", "InvalidMetaValue"] as const;
+  const validateMeta = (_meta: Record<string, unknown>) => validateTool({ _meta }, codes);
+
+  test("validate accepts every known key of `_meta`, and keys of other vendors", async () => {
+    const problems = await validateMeta({
+      "trailblaze/isForLlm": false,
+      "trailblaze/surfaceToLlm": false,
+      "trailblaze/isRecordable": true,
+      "trailblaze/requiresHost": true,
+      "trailblaze/supportedDrivers": [],
+      "trailblaze/supportedPlatforms": ["IOS", "android", "Web"],
+      "trailblaze/toolset": "auth",
+      "trailblaze/requiresContext": false,
+      "trailblaze/qualifiedName": "acme/sample/greet",
+      "acme/isForLlm": "yes",
+      isForLlm: 5,
+    });
+    expect(problems).toEqual([]);
+  });
+
+  describe("unknown keys of `_meta`", () => {
+    test.each([
+      ["trailblaze/isForLLM", "trailblaze/isForLlm"],
+      ["trailblaze/supportedPlatform", "trailblaze/supportedPlatforms"],
+      ["Trailblaze/toolset", "trailblaze/toolset"],
+      ["trailblaze/colour", undefined],
+    ])("UnknownMetaKey is reported for %s", async (key, suggestion) => {
+      const [problem, ...others] = await validateMeta({ [key]: true });
+      expect(problem).toMatchObject({ code: "UnknownMetaKey", severity: "warning", path: ["_meta", key] });
+      const known = expect.arrayContaining(["trailblaze/isForLlm"]);
+      expect(problem?.args).toEqual({ key, suggestion, known });
+      expect(others).toEqual([]);
+    });
+  });
+
+  describe("invalid values of `_meta`", () => {
+    test.each([
+      ["isForLlm", "no", /"no"/],
+      ["surfaceToLlm", 0, /number/],
+      ["requiresHost", "true", /"true"/],
+      ["supportedDrivers", "ios-host", /"ios-host"/],
+      ["supportedDrivers", ["ios-host", 5], /array.*number/],
+      ["supportedPlatforms", "IOS", /"IOS"/],
+      ["supportedPlatforms", ["IOS", "PHONE"], /array.*"PHONE"/],
+      ["toolset", "", /empty/],
+    ])("InvalidMetaValue is reported for %s: %j", async (name, value, found) => {
+      const key = `trailblaze/${name}`;
+      expect(await validateMeta({ [key]: value })).toMatchObject([
+        {
+          code: "InvalidMetaValue",
+          severity: "error",
+          path: ["_meta", key],
+          args: { key, found: expect.stringMatching(found) },
+        },
+      ]);
+    });
+  });
+});
+
+describe("patterns", () => {
+  const codes = ["UnsafePattern"] as const;
+  const unsafe = "^([A-Z]+)+$";
+
+  test("UnsafePattern is not reported for patterns without exponential backtracking", async () => {
+    const properties = { key: { pattern: "^[A-Z]+-[0-9]+$" }, slug: { pattern: "^[a-z]+(-[a-z]+)*$" } };
+    const inputSchema = { type: "object", properties, patternProperties: { "^x-[a-z]+$": {} } };
+    expect(await validateTool({ inputSchema }, codes)).toEqual([]);
+  });
+
+  test("UnsafePattern is reported for patterns at any place of a schema", async () => {
+    const inputSchema = {
+      type: "object",
+      properties: { key: { type: "string", pattern: unsafe }, list: { items: { pattern: unsafe } } },
+      patternProperties: { [unsafe]: {} },
+    };
+    expect(await validateTool({ inputSchema }, codes)).toMatchObject([
+      { path: ["inputSchema", "patternProperties", unsafe] },
+      { severity: "warning", path: ["inputSchema", "properties", "key", "pattern"], line: 10 },
+      { path: ["inputSchema", "properties", "list", "items", "pattern"] },
+    ]);
+  });
+
+  test("UnsafePattern is reported for patterns of parameters, output schemas and bundle entries", async () => {
+    expect(await validateTool({ parameters: { key: { pattern: unsafe } } }, codes)).toMatchObject([
+      { path: ["parameters", "key", "pattern"] },
+    ]);
+    const schema = { type: "object", properties: { key: { pattern: unsafe } } };
+    expect(await validateTool({ outputSchema: schema }, codes)).toHaveLength(1);
+    expect(await validateEntries([entry({ argumentsSchema: schema })], codes)).toHaveLength(1);
+  });
+});
+
+describe("reserved parameters", () => {
+  const codes = ["ReservedParameter"] as const;
+  const name = "_trailblazeContext";
+  const declares = { properties: { [name]: {} } };
+
+  test.each([
+    [{ type: "object", properties: { context: { type: "object" } } }],
+    [{ type: "object", properties: { nested: { type: "object", ...declares } } }],
+    [{ type: "object", description: name, properties: { kind: { enum: [name] } } }],
+  ])("ReservedParameter is not reported for %j", async (inputSchema) => {
+    expect(await validateTool({ inputSchema }, codes)).toEqual([]);
+  });
+
+  test("ReservedParameter is reported in a schema inside the schema", async () => {
+    const inputSchema = { type: "object", allOf: [{}, declares] };
+    const path = ["inputSchema", "allOf", 1, "properties", name];
+    expect(await validateTool({ inputSchema }, codes)).toMatchObject([{ severity: "error", path }]);
+  });
+
+  test("ReservedParameter is reported for the short form of parameters and for bundle entries", async () => {
+    expect(await validateTool({ parameters: { [name]: { required: true } } }, codes)).toMatchObject([
+      { path: ["parameters", name], line: 6 },
+    ]);
+    const argumentsSchema = { type: "object", ...declares };
+    expect(await validateEntries([entry({ argumentsSchema })], codes)).toMatchObject([
+      { path: ["entries", 0, "argumentsSchema", "properties", name] },
+    ]);
+  });
+
+  test("ReservedParameter is not reported for properties of an output schema", async () => {
+    expect(await validateTool({ outputSchema: { type: "object", ...declares } }, codes)).toEqual([]);
+  });
+});
+
+describe("descriptions", () => {
+  const codes = ["MissingDescription"] as const;
+
+  const undescribed = {
+    "tools/greet": greetTool("./a.js", { description: undefined }),
+    "toolsets/all": { name: "all", tools: [] },
+    "prompts/hello": { name: "hello", content: "Say hello." },
+  };
+
+  const validate = (place: string, definition: unknown, description?: string) => {
+    const [key = "", item = ""] = place.split("/");
+    const declaration = description === undefined ? item : [item, description];
+    const files = { [`trailblaze/${place}.json`]: definition };
+    return validateTree({ extension: { [key]: [declaration] }, files }, codes);
+  };
+
+  test.each(Object.entries(undescribed))(
+    "MissingDescription is reported for %s unless package.json or its definition describes it",
+    async (place, definition) => {
+      expect(await validate(place, definition, "What it is for.")).toEqual([]);
+      expect(await validate(place, { ...definition, description: "What it is for." })).toEqual([]);
+      const [key = "", item] = place.split("/");
+      const args = { what: expect.stringMatching(`${key.slice(0, -1)}.*"${item}"`) };
+      expect(await validate(place, definition)).toMatchObject([{ severity: "warning", item, args }]);
+    },
+  );
+
+  test("a description of only white space counts as missing", async () => {
+    expect(await validateTool({ description: " \n" }, codes)).toHaveLength(1);
+    expect(await validate("tools/greet", undescribed["tools/greet"], " ")).toHaveLength(1);
+  });
+
+  test("MissingDescription is not reported for a bundle, but for each entry without a description", async () => {
+    const { description: _, ...bare } = entry();
+    const problems = await validateEntries([entry(), bare], codes);
+    const args = { what: expect.stringMatching(/"hello_greet".*"greetings"/) };
+    expect(problems).toMatchObject([{ path: ["entries", 1], args }]);
+  });
+});
+
+describe("names of items", () => {
+  const codes = ["NameMismatch"] as const;
+
+  const definitions = {
+    "servers/composed": (name: string) => ({ name, tools: [] }),
+    "servers/process": (name: string) => ({ name, command: "node" }),
+    "servers/document": (name: string) => ({ kind: "Mcp.HttpEndpoint", metadata: { name }, tools: [] }),
+    "toolsets/list": (name: string) => toolset(name, { tools: [] }),
+    "toolsets/bundle": (name: string) => ({ kind: "Mcp.Tools", metadata: { name }, entries: [entry()] }),
+    "prompts/hello": (name: string) => prompt(name),
+  };
+
+  test.each(Object.entries(definitions))(
+    "NameMismatch is reported if the definition of %s has another name than the item",
+    async (place, define) => {
+      const [key = "", item = ""] = place.split("/");
+      const validate = (definition: unknown) =>
+        validateTree(
+          { extension: { [key]: [item] }, files: { [`trailblaze/${place}.json`]: definition } },
+          codes,
+        );
+      expect(await validate(define(item))).toEqual([]);
+      const definition = define("other");
+      const path = "metadata" in definition ? ["metadata", "name"] : ["name"];
+      const args = { name: "other", item };
+      expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, args }]);
+    },
+  );
+
+  test("NameMismatch is not reported for the advertised name of a tool", async () => {
+    expect(await validateTool({ name: "anything_goes" }, codes)).toEqual([]);
+  });
+});
