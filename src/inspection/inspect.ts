@@ -86,12 +86,6 @@ export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPa
   );
 }
 
-/** The packs for what a caller without types may name. Throws `TrailblazeError` `InvalidArguments`. */
-function findFor(port: DiscoveryPort, subject: unknown, options: InspectionOptions): Promise<FoundPacks> {
-  if (typeof subject === "string") return findPacksFor(port, subject, options);
-  throw failure("InvalidArguments", { reason: "The name to inspect must be a string" });
-}
-
 /**
  * The error for a name without a pack: its package.json is broken, the package is not a pack, the config defines the name,
  * or the pack is not installed.
@@ -166,7 +160,7 @@ export async function inspectInstalledPack(
   options: InspectionOptions = {},
 ): Promise<PackInspection> {
   const port = createNodeInspectionPort();
-  const found = await findFor(port, subject, options);
+  const found = await findPacksFor(port, subject, options);
   return inspectFoundPack(port, await requirePack(port, found, subject), options);
 }
 
@@ -230,7 +224,7 @@ export async function inspectInstalledItem(
 ): Promise<ItemInspection> {
   const port = createNodeInspectionPort();
   const kind = readKind(options.kind);
-  const found = await findFor(port, name, options);
+  const found = await findPacksFor(port, name, options);
   return (await inspectFoundItem(port, found, name, kind, options)).item;
 }
 

@@ -12,7 +12,7 @@ import {
   type InspectionOptions,
   requirePack,
 } from "../inspection/inspect.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
 
 /** A package to validate. */
@@ -45,13 +45,7 @@ export async function findTarget(
       throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
     const { location, origin, name } = target;
     const isSource = origin === "self" || origin === "workspace";
-    const findContext = () =>
-      findContextIn(origin === "self" ? location : cwd).catch((error: unknown) => {
-        // If this process is not in a project, the pack's own folder determines the context.
-        const isElsewhere = error instanceof TrailblazeError && error.code === "ProjectNotFound";
-        if (explicitCwd !== undefined || !isElsewhere) throw error;
-        return findContextIn(location);
-      });
+    const findContext = () => findContextIn(origin === "self" ? location : (explicitCwd ?? location));
     const read = readManifest(port, location);
     return { location, read, origin, installedAs: isSource ? undefined : name, findContext };
   }

@@ -119,16 +119,6 @@ describe("an invalid package name", () => {
     },
   );
 
-  test("an invalid name of a package that is not declared is a warning", async () => {
-    const { packs } = await discoverPacks({
-      cwd: makeProject({ ...packManifest("x"), name: "../evil" }, { zebra: "*" }),
-      all: true,
-    });
-    expect(packs[0]?.problems).toEqual([
-      expect.objectContaining({ code: "MalformedPackageJson", severity: "warning", pack: "broken" }),
-    ]);
-  });
-
   test.each([["../evil"], ["a b"], [5], ["@acme"]])(
     "the name %j of the project itself is an error",
     async (name) => {
@@ -148,13 +138,5 @@ describe("an invalid package name", () => {
       ["broken", ["MalformedPackageJson"]],
       ["zebra", []],
     ]);
-  });
-});
-
-describe("other package.json fields of the wrong type", () => {
-  test("other package.json fields of the wrong type count as missing", async () => {
-    const manifest = packManifest("broken", { version: 5, description: ["x"], engines: "x", keywords: {} });
-    const { packs } = await discoverPacks({ cwd: makeProject(manifest) });
-    expect(packs[0]).toMatchObject({ name: "broken", version: null, description: null, enabled: true });
   });
 });

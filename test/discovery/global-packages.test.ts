@@ -48,21 +48,6 @@ describe.skipIf(process.platform === "win32")("globally installed packs", () => 
       "app@1.0.0 self enabled",
     ]);
   });
-
-  test("problems of broken global packs are warnings", async () => {
-    usePrefix({ "lib/node_modules/broken/package.json": '{"trailblaze": ' });
-    const { problems } = await discoverPacks({ cwd: makeTree(project), global: true });
-    expect(problems).toEqual([
-      expect.objectContaining({ code: "MalformedPackageJson", severity: "warning" }),
-    ]);
-  });
-
-  test("a global prefix that does not exist has no packs", async () => {
-    vi.stubEnv("npm_config_prefix", "/nowhere/at/all");
-    const { packs, problems } = await discoverPacks({ cwd: makeTree(project), global: true });
-    expect(packs).toHaveLength(1);
-    expect(problems).toEqual([]);
-  });
 });
 
 type Place = Partial<Parameters<typeof findGlobalPackages>[0]>;

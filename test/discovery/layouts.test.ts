@@ -137,18 +137,6 @@ describe("pnpm's layouts", () => {
     await expectExpected(makeIsolated({ jiraUnit, notesUnit }));
   });
 
-  test("bundled dependencies inside pnpm's store are found", async () => {
-    const desk = "app/node_modules/.pnpm/desk@1.0.0/node_modules/desk";
-    const project = makeIsolated({
-      others: {
-        [`${desk}/package.json`]: { name: "desk" },
-        [`${desk}/node_modules/extra/package.json`]: packManifest("extra"),
-      },
-    });
-    const { packs } = await discoverPacks({ cwd: project, all: true });
-    expect(describeOrigins(packs)).toEqual([expected[0], "extra@1.0.0 undeclared on demand", expected[1]]);
-  });
-
   test("an alias makes the linked pack direct, also for a workspace member", async () => {
     const unit = "@acme+jira@1.2.0/node_modules/@acme/jira";
     const root = makeTree({
@@ -194,12 +182,6 @@ describe("Deno's layouts", () => {
       expect(problems[0]?.hint).toContain('"nodeModulesDir": "auto"');
     },
   );
-
-  test("a project without dependencies, or with node_modules, needs no other layout", async () => {
-    const bare = makeTree({ "package.json": { name: "app" }, "deno.json": "{}" });
-    const installed = makeTree({ "package.json": app, "deno.json": "{}", "node_modules/.bin/x": "" });
-    for (const cwd of [bare, installed]) expect((await discoverPacks({ cwd })).problems).toEqual([]);
-  });
 });
 
 describe("Yarn's layouts", () => {

@@ -95,13 +95,6 @@ describe("invalid needs", () => {
     expect(pack?.needs).toEqual({ env: ["A"], network: ["a.b"] });
   });
 
-  test("a search shows them as problems of the pack", () => {
-    const { pack, text } = preview({ tools: [5] });
-    expect(pack.problems).toMatchObject([{ code: "InvalidNeeds", pack: "@acme/jira", file: "package.json" }]);
-    expect(text).toContain("  needs     tools: none\n");
-    expect(text).toContain("  InvalidNeeds: ");
-  });
-
   test("hostile paths and long lists are escaped and cut where people read them", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
     const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };

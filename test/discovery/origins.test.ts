@@ -16,22 +16,6 @@ describe("origins of packs", () => {
     ]);
   });
 
-  test("a project needs neither a name nor a version to be a pack", async () => {
-    const root = makeTree({ "my-pack/package.json": { trailblaze: { tools: ["a"] } } });
-    const { packs, problems } = await discoverPacks({ cwd: join(root, "my-pack") });
-    expect(packs).toEqual([
-      expect.objectContaining({
-        name: "my-pack",
-        qualifiedName: "my-pack",
-        version: null,
-        description: null,
-        origin: "self",
-        problems: [],
-      }),
-    ]);
-    expect(problems).toEqual([]);
-  });
-
   test.each(["dependencies", "devDependencies", "optionalDependencies", "peerDependencies"])(
     "a pack declared in the project's %s is `direct`",
     async (kind) => {

@@ -30,15 +30,12 @@ const own = ["me/app", "me/lib"];
 const everything = [...direct.slice(0, 2), ...own, "notes"];
 
 describe("packs that a session would use", () => {
-  test.each([
-    [undefined],
-    [null],
-    [{}],
-    [{ onError: "fail", memory: "none", autoInstall: ["x/*"] }],
-    [{ deny: [] }],
-  ])("without a rule (%j), a session uses packs that are self, workspace or direct", async (packs) => {
-    expect(await enabledWith(packs)).toEqual(everything);
-  });
+  test.each([[undefined], [null], [{}]])(
+    "without a rule (%j), a session uses packs that are self, workspace or direct",
+    async (packs) => {
+      expect(await enabledWith(packs)).toEqual(everything);
+    },
+  );
 
   test.each([
     [[], []],
@@ -102,17 +99,6 @@ describe("packs that a session would use", () => {
     expect(taken.filter((name) => name === "acme/shop" || name === "stray")).toEqual(enabled);
   });
 
-  test("wildcards match anything between the start and the end of a name", async () => {
-    expect(await enabledWith({ allow: ["a*e/j*i*a", "*o*e*", "m*/**p"] })).toEqual([
-      "acme/jira",
-      "me/app",
-      "notes",
-    ]);
-    expect(await enabledWith({ allow: ["acme/jir*ra", "acme/jira*a", "no*te*tes", "me/l*ib*b"] })).toEqual(
-      [],
-    );
-  });
-
   test("matching hostile patterns finishes", async () => {
     await enabledWith({ deny: [`acme/${"*a".repeat(5000)}`, `acme/${"*".repeat(50_000)}b`] });
   });
@@ -157,13 +143,10 @@ describe("engines.trailblaze", () => {
   test.each([
     [undefined],
     [{}],
-    [{ node: ">=99" }],
     [null],
-    ["^1"],
     [{ trailblaze: "^1.0.0" }],
     [{ trailblaze: "*" }],
     [{ trailblaze: ">=0.5 <2" }],
-    [{ trailblaze: "" }],
   ])("a pack for %j is enabled on this host", async (engines) => {
     expect(await list(engines)).toMatchObject({ enabled: true, problems: [] });
   });
@@ -173,8 +156,6 @@ describe("engines.trailblaze", () => {
     [{ trailblaze: "<1" }],
     [{ trailblaze: "latest" }],
     [{ trailblaze: 1 }],
-    [{ trailblaze: null }],
-    [{ trailblaze: ["^1"] }],
   ])(
     "a pack for %j is listed with its items but not enabled, and the problem has its place",
     async (engines) => {

@@ -103,19 +103,6 @@ describe("the borders of a workspace", () => {
     });
   });
 
-  test("a pattern of any depth does not follow links", async () => {
-    const root = makeTree({
-      "package.json": { name: "root", workspaces: ["packages/**"] },
-      "packages/a/lib/package.json": packManifest("lib"),
-      "elsewhere/desk/package.json": packManifest("desk"),
-    });
-    makeLink("../a/lib", join(root, "packages/b/lib"));
-    makeLink("..", join(root, "packages/b/up"));
-    makeLink("../elsewhere", join(root, "packages/elsewhere"));
-    const { packs } = await discoverPacks({ cwd: root, all: true });
-    expect(describeOrigins(packs)).toEqual(["lib@1.0.0 workspace enabled"]);
-  });
-
   test.each([
     [["node_modules/*"]],
     [["packages/lib/node_modules/notes"]],
@@ -168,14 +155,5 @@ describe("the borders of a workspace", () => {
         { code: "MalformedPackageJson", severity: "warning", line: 3, column: 1, args },
       ]);
     }
-  });
-
-  test("a broken package.json above a project is not a problem of the project", async () => {
-    const root = makeTree({ "package.json": "{ broken", "app/package.json": packManifest("app") });
-    expect(await discoverPacks({ cwd: join(root, "app"), all: true })).toMatchObject({
-      project: join(root, "app"),
-      packs: [{ name: "app" }],
-      problems: [],
-    });
   });
 });

@@ -71,20 +71,4 @@ describe("names passed to the library", () => {
       problem: { args: { reason: expect.stringMatching(/"rosa\/tea\/brew".*\bitem\b/) } },
     });
   });
-
-  test("a name that is not a string is rejected with a TrailblazeError", async () => {
-    const cwd = makeTree(tree);
-    for (const subject of [undefined, 5, { name: "plain" }] as unknown as string[]) {
-      await expect(inspectInstalledPack(subject, { cwd })).rejects.toMatchObject({
-        code: "InvalidArguments",
-      });
-      await expect(inspectInstalledItem(subject, { cwd })).rejects.toMatchObject({
-        code: "InvalidArguments",
-      });
-    }
-    const url = new URL("file:///tmp") as unknown as string;
-    await expect(inspectInstalledPack("plain", { cwd: url })).rejects.toMatchObject({
-      code: "InvalidArguments",
-    });
-  });
 });

@@ -1,9 +1,7 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
-import { validateTarget } from "../../src/validate/validate-target.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
@@ -71,19 +69,6 @@ describe("hostile definition files", () => {
     expect(problems).toMatchObject([
       { code, args: { own: "trailblaze/tools.yaml", isDangling: true } },
       { code, args: { own: "trailblaze/prompts/hello.json", isDangling: true } },
-    ]);
-  });
-
-  test("MissingDefinitionFile is reported for a file that disappears after it was listed", async () => {
-    const folder = makePack({
-      extension: { prompts: ["hello"] },
-      files: { "trailblaze/prompts/hello.json": prompt("hello") },
-    });
-    const port = { ...createNodeInspectionPort(), readFile: () => ({ state: "absent" }) as const };
-    const { report } = await validateTarget(folder, {}, port);
-    expect(report.problems.map(({ code, item }) => [code, item])).toContainEqual([
-      "MissingDefinitionFile",
-      "hello",
     ]);
   });
 });
