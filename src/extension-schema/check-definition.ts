@@ -41,29 +41,8 @@ const problemCode = {
   resource: "InvalidResourceDefinition",
 } as const;
 
-const helpers: Readonly<Record<Kind, string>> = {
-  server: "`defineServer`.",
-  tool: "`defineTool`, and make the function its `handler`.",
-  toolset: "`defineToolset`.",
-  prompt: "`definePrompt`, and make the function its `handler`.",
-  resource: "`defineResource`, and make the function its `handler`.",
-};
-
 const composedKeys = ["tools", "toolsets", "prompts", "resources"];
 const subprocessKeys = ["command", "script", "package"];
-
-/** A fault for keys that only configs of MCP clients have, which people paste into definitions. */
-function findClientKey(definition: Record<string, unknown>): Fault | undefined {
-  if (isRecord(definition.mcpServers)) {
-    const [label] = Object.keys(definition.mcpServers);
-    const above = label === undefined ? "`mcpServers`" : `\`mcpServers\` and ${quote(label)}`;
-    const hint = `Write \`command\`, \`args\` and \`env\` of one server at the top, without ${above}. Define each server as an item of its own.`;
-    return { reason: "`mcpServers` is a key of client configs", path: ["mcpServers"], hint };
-  }
-  if (definition.url === undefined) return undefined;
-  const hint = "Use `command`, `script` or `package`. Users add remote servers to their own config.";
-  return { reason: "packs cannot define remote servers (`url`)", path: ["url"], hint };
-}
 
 const listKeys = (keys: readonly string[]) => keys.map((key) => `\`${key}\``).join(", ");
 
@@ -83,8 +62,10 @@ function chooseServerShape(definition: Written): DefinitionShape | Fault {
   }
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
-  const foreign = findClientKey(definition);
-  if (foreign !== undefined) return foreign;
+  if (has("url")) {
+    const hint = "Use `command`, `script` or `package`. Users add remote servers to their own config.";
+    return { reason: "packs cannot define remote servers (`url`)", path: ["url"], hint };
+  }
   const reason = "none of the keys that define a server is present";
   const hint =
     "Add `tools`, `toolsets`, `prompts` or `resources` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
@@ -98,7 +79,7 @@ function chooseShape(kind: Kind, content: unknown): DefinitionShape | Fault {
     return { reason, path: [] };
   }
   if (isFunction(content)) {
-    const hint = `Export an object as the default, for example with ${helpers[kind]}`;
+    const hint = `Export an object as the default, for example with \`define${kind[0]?.toUpperCase()}${kind.slice(1)}\`. A function can be the \`handler\` of a tool, a prompt or a resource.`;
     return { reason: "expected an object, found a function", path: [], hint };
   }
   if (kind === "server") return chooseServerShape(content);

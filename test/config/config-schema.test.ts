@@ -6,7 +6,7 @@ import { findNearestNames } from "../../src/qualified-names/index.ts";
 import { parseMarkdown } from "../docs/markdown.ts";
 import { inRepository } from "../support/repository.ts";
 import { completeConfig } from "./complete-config.ts";
-import { faultsOfObject, faultsOfYaml, readYaml } from "./configs.ts";
+import { faultsOfObject, faultsOfYaml } from "./configs.ts";
 import { wrongByMeaning, wrongByShape } from "./wrong-values.ts";
 
 type Schema = Record<string, unknown> & { properties: Record<string, Schema> };
@@ -15,12 +15,6 @@ const schema = readJson("schema/config.schema.json") as Schema;
 const fitsSchema = new Ajv2020({ strict: true, allErrors: true }).compile(schema);
 
 describe("the exported schema of the config", () => {
-  test("the package exports the schema of the config", () => {
-    const { exports, files } = readJson("package.json");
-    expect(exports["./config.schema.json"]).toBe("./schema/config.schema.json");
-    expect(files).toContain("schema");
-  });
-
   test("the schema of the config accepts every key", () => {
     expect(fitsSchema(completeConfig), JSON.stringify(fitsSchema.errors)).toBe(true);
     const written = Object.keys(completeConfig).filter((key) => !key.startsWith("x-"));
@@ -66,31 +60,6 @@ describe("the exported schema of the config", () => {
       expect(fitsSchema(config)).toBe(false);
       expect(await faultsOfObject(config)).toHaveLength(1);
     }
-  });
-
-  test("the schema and the reader have the same defaults", async () => {
-    const defaults = (object: Schema | undefined) =>
-      Object.fromEntries(
-        Object.entries(object?.properties ?? {})
-          .filter(([, { default: value }]) => value !== undefined)
-          .map(([key, { default: value }]) => [key, value]),
-      );
-    const config = await readYaml("");
-    const { memory, options, toolsets, servers, mcpServers, builtIns, ...others } = defaults(schema);
-    const { trailblazeSubprocessToolsets, ...plain } = others;
-    expect(config).toMatchObject(plain);
-    expect([memory, options, toolsets, servers, mcpServers]).toEqual([{}, {}, {}, {}, {}]);
-    expect([builtIns, trailblazeSubprocessToolsets]).toEqual([[], []]);
-    expect(config.packs).toEqual({ allow: undefined, ...defaults(schema.properties.packs) });
-    expect(config.lock).toEqual({ mode: undefined, ...defaults(schema.properties.lock) });
-    expect(config.callback).toEqual(defaults(schema.properties.callback));
-    expect(config.timeouts).toEqual(defaults(schema.properties.timeouts));
-    const [server] = (await readYaml("trailblazeSubprocessToolsets: [{ name: a, command: b }]"))
-      .subprocessServers;
-    const item = schema.properties.trailblazeSubprocessToolsets?.items as Schema;
-    const { enabled, ...ofServer } = defaults(item);
-    expect(enabled).toBe(true);
-    expect(server).toMatchObject(ofServer);
   });
 });
 

@@ -122,13 +122,6 @@ describe("keys that are missing, or exclude each other", () => {
     ],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" } }, "", /^`tools` is missing$/],
     ["server", { cmd: "node", mcpServers: 5 }, "", /^none of the keys/, "`tools`, `toolsets`, `prompts`"],
-    [
-      "server",
-      { mcpServers: { "a b": {} } },
-      "mcpServers",
-      /a key of client configs$/,
-      '`mcpServers` and "a b"',
-    ],
     ["server", { url: "https://a" }, "url", /^packs cannot define remote servers/, "Use `command`, `script`"],
   ])("a %s %j has a fault at %j: %s", (kind, content, place, reason, hint) => {
     const expected = {

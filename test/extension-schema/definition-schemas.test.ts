@@ -67,7 +67,6 @@ describe("the schemas of definitions", () => {
   });
 
   const tool = { name: "a", inputSchema: {}, handler: "./a.js" };
-  const list = { name: "a", tools: ["b"] };
   const bundle = { kind: "Mcp.Tools", metadata: { name: "a" }, entries: [] };
   const document = { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] };
   const prompt = { name: "a", content: "b" };
@@ -76,31 +75,22 @@ describe("the schemas of definitions", () => {
   test.each<[Kind, object]>([
     ["tool", { ...tool, $schema: 5, unknown: 1, "x-own": 2 }],
     ["tool", { ...tool, parameters: {} }],
-    ["tool", { ...tool, parameters: { b: { required: "yes" } }, inputSchema: undefined }],
     ["tool", { ...tool, description: null }],
     ["server", {}],
     ["server", { tools: ["a"] }],
     ["server", { command: "a", script: "./a.js" }],
-    ["server", { package: "a", bin: "b" }],
     ["server", { command: "a", bin: "b" }],
     ["server", { command: "a", tools: ["b"] }],
     ["server", { ...document, prompts: ["c"] }],
-    ["server", { ...document, kind: "Mcp.Tools" }],
     ["toolset", { name: "a" }],
-    ["toolset", { ...list, tools: [""] }],
     ["toolset", bundle],
-    ["toolset", { ...bundle, tools: ["b"] }],
     ["toolset", { ...bundle, entries: [{ name: "b", handler: "c", catches: [{ when: 1 }] }] }],
     ["prompt", { name: "a" }],
     ["prompt", { ...prompt, handler: "./a.js" }],
-    ["prompt", { ...prompt, content: [{ role: "system", content: "b" }] }],
     ["prompt", { ...prompt, arguments: [{ name: "c" }], complete: { c: 1 } }],
-    ["resource", { ...resource, text: "" }],
     ["resource", { ...resource, uriTemplate: "docs://{b}" }],
-    ["resource", { ...resource, file: "./a.md" }],
     ["resource", { ...resource, annotations: { audience: ["user"], priority: 2 } }],
     ["resource", { ...template, complete: { b: "./a.js#b" }, subscribe: "./a.js#watch" }],
-    ["resource", { ...template, complete: { b: ["c", 1] } }],
   ])("the schemas agree with validation about the %s %j", (kind, definition) => {
     const written = JSON.parse(JSON.stringify(definition)) as unknown;
     const isValid = checkDefinition(kind, written, "validation").problems.length === 0;
@@ -118,18 +108,13 @@ describe("the schemas of definitions", () => {
     [greet, true],
     [{ ...greet, handler: "./lib/../greet.js#greet", initialize: "./greet.js#greet" }, true],
     [{ ...greet, name: "greet somebody" }, false],
-    [{ ...greet, name: "a".repeat(65) }, false],
     [{ ...greet, handler: "greet.js#greet" }, false],
     [{ ...greet, handler: ".\\greet.js#greet" }, false],
-    [{ ...greet, handler: "./greet.js#" }, false],
-    [{ ...greet, initialize: "greet.js" }, false],
     [meta({ "trailblaze/isForLlm": false, "trailblaze/supportedPlatforms": ["Android", "WEB"] }), true],
     [meta({ "trailblaze/supportedDrivers": ["a"], "trailblaze/toolset": "polite", "other/key": 1 }), true],
     [meta({ "trailblaze/isForLlm": "no" }), false],
-    [meta({ "trailblaze/supportedPlatforms": "ANDROID" }), false],
     [meta({ "trailblaze/supportedPlatforms": ["AMIGA"] }), false],
     [meta({ "trailblaze/supportedDrivers": [5] }), false],
-    [meta({ "trailblaze/toolset": "" }), false],
   ])("the schema of tools agrees with the checks about %j", async (definition, isValid) => {
     expect(findErrors("tool", definition).length === 0).toBe(isValid);
     const cwd = makeTree({
@@ -170,14 +155,6 @@ test("$schema is ignored in the field, in definitions and in files with several 
     "trailblaze/prompts.json": { $schema: "./s.json", b: { name: "b", description: "B.", content: "B" } },
   });
   expect((await validateExtension(cwd, { cwd, strict: true })).problems).toEqual([]);
-});
-
-test("$schema inside a declaration is an unknown key", async () => {
-  const cwd = makeTree({
-    "package.json": packManifest("desk", { trailblaze: { prompts: [{ name: "a", $schema: "./s.json" }] } }),
-    "trailblaze/prompts/a.json": { name: "a", description: "A.", content: "A" },
-  });
-  expect((await validateExtension(cwd, { cwd })).problems).toMatchObject([{ code: "UnknownExtensionKey" }]);
 });
 
 test("templates name a schema that exists where they install trailblaze", () => {
