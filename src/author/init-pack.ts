@@ -1,87 +1,79 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { basename, join, relative, resolve, sep } from "node:path";
+import { builtinModules } from "node:module";
+import { basename, join, relative, sep } from "node:path";
 import { applyEdits, describeFolder } from "../files/edit.ts";
 import { findOwnPackage } from "../install/own-command.ts";
 import { failure, quote } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 import { hostVersion } from "../version.ts";
-import { findNameFault, suggestName, suggestToolPrefix } from "./new-package-name.ts";
 
 /** The templates of `trailblaze init`: folders of `templates`, each a complete pack that is called `my-tools`. */
 export const templateNames = ["data", "typescript", "server", "composed", "bundle"] as const;
 export type TemplateName = (typeof templateNames)[number];
 
 interface Template {
-  /** One line for users who choose a template. */
-  summary: string;
   /** The command that builds the pack, if it has to be built. */
   build?: string;
   /** The call that tries the pack, without the prefix of the tool's name. */
   call: string;
 }
 
-export const templates: Readonly<Record<TemplateName, Template>> = {
+const templates: Readonly<Record<TemplateName, Template>> = {
   data: {
-    summary: "a tool defined in YAML, with a JavaScript handler",
     call: "greet name=Ada language=fr",
   },
   typescript: {
-    summary: "a tool written in TypeScript and built into dist",
     build: "npm run build",
     call: "greet name=Ada language=fr",
   },
   server: {
-    summary: "an MCP server that runs in its own process",
     call: 'countWords text="one two three"',
   },
   composed: {
-    summary: "tools, a toolset and a prompt, composed into a server",
     call: 'initials name="Ada Lovelace"',
   },
   bundle: {
-    summary: "an Mcp.Tools bundle that translates calls and results, and a server for it",
     call: "currentWeather city=Lisbon",
   },
 };
 
-export interface InitOptions {
-  /** The base of a relative folder. Default: the current folder. */
-  cwd?: string;
-  /** The npm name. Default: the folder's name. */
-  name?: string;
-  /** Default: `data`. */
-  template?: string;
+/** Names that npm reserves. */
+const reservedNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);
+
+/** Why npm does not accept this name for a new package, continuing "it"; `undefined` if it does. */
+function findNameFault(name: string): string | undefined {
+  if (name === "") return "is empty";
+  if (name.length > 214) return "is longer than 214 characters";
+  if (/[A-Z]/.test(name)) return "has capital letters, which npm allows only in old packages";
+  if (!isPackageName(name) || name.includes("~"))
+    return "may only have a-z, 0-9, -, . and _, optionally after an @scope/";
+  if (reservedNames.has(name)) return "is the name of a module of Node or is reserved by npm";
+  return undefined;
 }
 
-export interface PackPlan {
-  /** Absolute. */
-  directory: string;
-  name: string;
-  template: TemplateName;
-  /** Paths in the pack's folder, with `/`. */
-  files: readonly { path: string; text: string }[];
-  /** Commands for the author, in order. */
-  nextSteps: readonly string[];
-}
+/** A package name derived from a folder's name. */
+const suggestName = (folderName: string): string =>
+  folderName
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, "-")
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
 
-/** A new pack. */
-export interface InitResult extends Pick<PackPlan, "directory" | "name" | "template"> {
-  files: string[];
-}
+/** First words of advertised names that are reserved for hosts. */
+const reservedWords: ReadonlySet<string> = new Set(["org", "ios", "android", "mobile", "web"]);
+/** Leaves room for the rest of an advertised name, which has at most 64 characters. */
+const longestPrefix = 40;
 
-/** The name of a template. Throws `InvalidArguments` for an unknown one. */
-export function readTemplateName(name: string): TemplateName {
-  const known = templateNames.find((one) => one === name);
-  if (known !== undefined) return known;
-  const hint = `Use one of ${templateNames.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `Unknown template ${quote(name)}`, hint });
-}
-
-/** The name itself. Throws `InvalidArguments` if npm does not accept it. */
-export function readNewName(name: string): string {
-  const fault = findNameFault(name);
-  if (fault === undefined) return name;
-  const reason = `${quote(name)} is not a valid name for a new package: it ${fault}`;
-  throw failure("InvalidArguments", { reason, hint: "Use a name such as my-tools or @scope/my-tools." });
+/** The prefix of the advertised names of a package's tools: `weather_desk` for `@acme/weather-desk`. */
+export function suggestToolPrefix(packageName: string): string {
+  const own = packageName.slice(packageName.indexOf("/") + 1);
+  const words = own.split(/[^a-z0-9]+/).filter((word) => word !== "");
+  const [first = "pack"] = words;
+  const isUsual =
+    words.length <= 3 && words.every((word) => /^[a-z]/.test(word)) && !reservedWords.has(first);
+  if (isUsual && words.length > 0 && words.join("_").length <= longestPrefix) return words.join("_");
+  const joined = words.join("").slice(0, longestPrefix);
+  if (!/^[a-z]/.test(joined)) return `pack${joined}`;
+  return reservedWords.has(joined) ? `${joined}tools` : joined;
 }
 
 /** The entries of templates in the order in which an author reads them. */
@@ -90,7 +82,7 @@ const readingOrder = "package.json tsconfig.json trailblaze lib server src test 
 );
 
 /** The files of a template for a pack, in reading order. npm publishes no .gitignore, so it has another name in the template. */
-export function fillTemplate(template: TemplateName, name: string): PackPlan["files"] {
+export function fillTemplate(template: TemplateName, name: string): { path: string; text: string }[] {
   const folder = join(findOwnPackage(), "templates", template);
   const top = (path: string) => readingOrder.indexOf(path.split("/")[0] ?? "");
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -107,34 +99,51 @@ export function fillTemplate(template: TemplateName, name: string): PackPlan["fi
     }));
 }
 
-/**
- * The absolute path of the folder for a new pack. Throws `InvalidArguments` if it is not empty or not a folder, and
- * `ProjectNotFound` if `cwd` does not exist.
- */
-export function findNewFolder(directory: string, cwd: string = process.cwd()): string {
-  const start = resolve(cwd);
-  if (!["empty", "filled"].includes(describeFolder(start)))
-    throw failure("ProjectNotFound", { directory: start, exists: false });
-  const folder = resolve(cwd, directory);
-  const state = describeFolder(folder);
-  if (state === "absent" || state === "empty") return folder;
-  const reason = `${quote(folder, 400)} is ${state === "filled" ? "not empty" : "not a folder"}`;
-  throw failure("InvalidArguments", { reason, hint: "Choose a new folder: trailblaze init my-tools" });
+/** A new pack. */
+export interface CreatedPack {
+  /** Absolute. */
+  directory: string;
+  name: string;
+  template: TemplateName;
+  /** Paths in the pack's folder, with `/`. */
+  files: string[];
 }
 
-/** The default name of a pack in a folder; `undefined` if no valid npm name can be derived. */
-export const suggestPackName = (folder: string): string | undefined => suggestName(basename(folder));
-
-/** Plans a new pack and writes nothing. Throws `InvalidArguments`. */
-export function planNewPack(directory: string, options: InitOptions = {}): PackPlan {
-  const folder = findNewFolder(directory, options.cwd);
-  const chosen = options.name ?? suggestPackName(folder);
-  if (chosen === undefined) {
-    const reason = `Cannot derive an npm name from ${quote(basename(folder))}`;
-    throw failure("InvalidArguments", { reason, hint: "Choose a name: --name my-tools" });
+/**
+ * Creates a pack in an absolute folder that is empty or absent, completely or not at all. By default, it is called like the
+ * folder. Also returns commands for the author, in order. Throws `InvalidArguments`.
+ */
+export function createPack(
+  directory: string,
+  { name: chosen, template: word = "data" }: { name?: string; template?: string } = {},
+): CreatedPack & { nextSteps: string[] } {
+  const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
+  const state = describeFolder(directory);
+  if (state === "filled" || state === "noFolder") {
+    const reason = `${quote(directory, 400)} is ${state === "filled" ? "not empty" : "not a folder"}`;
+    throw invalid(reason, "Choose a new folder: trailblaze init my-tools");
   }
-  const name = readNewName(chosen);
-  const template = readTemplateName(options.template ?? "data");
+  const template = templateNames.find((one) => one === word);
+  if (template === undefined)
+    throw invalid(`Unknown template ${quote(word)}`, `Use one of ${templateNames.join(", ")}.`);
+  const name = chosen ?? suggestName(basename(directory));
+  const fault = findNameFault(name);
+  if (fault !== undefined && chosen === undefined)
+    throw invalid(
+      `Cannot derive an npm name from ${quote(basename(directory))}`,
+      "Choose a name: --name my-tools",
+    );
+  if (fault !== undefined) {
+    const reason = `${quote(name)} is not a valid name for a new package: it ${fault}`;
+    throw invalid(reason, "Use a name such as my-tools or @scope/my-tools.");
+  }
+  const files = fillTemplate(template, name);
+  const edits = files.map(({ path, text }) => ({
+    file: join(directory, path),
+    before: undefined,
+    after: text,
+  }));
+  applyEdits(edits, { makesFolders: true });
   const { build, call } = templates[template];
   const nextSteps = [
     "npm install",
@@ -143,16 +152,5 @@ export function planNewPack(directory: string, options: InitOptions = {}): PackP
     "npx trailblaze validate --strict",
     `npx trailblaze call ${suggestToolPrefix(name)}_${call}`,
   ];
-  return { directory: folder, name, template, files: fillTemplate(template, name), nextSteps };
-}
-
-/** Creates a planned pack, completely or not at all. Throws `InvalidArguments` if it cannot be written. */
-export function createPlannedPack({ directory, name, template, files }: PackPlan): InitResult {
-  const edits = files.map(({ path, text }) => ({
-    file: join(directory, path),
-    before: undefined,
-    after: text,
-  }));
-  applyEdits(edits, { makesFolders: true });
-  return { directory, name, template, files: files.map(({ path }) => path) };
+  return { directory, name, template, files: files.map(({ path }) => path), nextSteps };
 }

@@ -78,7 +78,6 @@ Next steps:
     ["a folder that is not empty", ["init", "full", "--yes"], "full"],
     ["a name that npm refuses", ["init", "new", "--yes", "--name", "No Good"], "No Good"],
     ["a template that is none", ["init", "new", "--template", "nope"], "nope"],
-    ["nobody to ask", ["init", "new"], "terminal"],
   ])("init rejects %s and changes nothing", async (_what, args, reason) => {
     const cwd = makeTree({ "full/package.json": "{}" });
     const { stdout, exitCode } = await runCommand(cwd, ...args, "--json");
@@ -89,35 +88,6 @@ Next steps:
     });
     expect(readdirSync(cwd, { recursive: true }).sort()).toEqual(["full", join("full", "package.json")]);
   });
-
-  test.skipIf(process.platform !== "linux")(
-    "init asks for a template on a terminal, and asks again if the answer is unknown",
-    async () => {
-      const cwd = makeTree({});
-      const ask = async (...answers: string[]) => {
-        const line = `'${process.execPath}' '${command}' init my-tools`;
-        const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
-        let text = "";
-        child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-          text += chunk;
-        });
-        child.stdin.end(answers.map((answer) => `${answer}\n`).join(""));
-        const [exitCode] = await once(child, "close");
-        return { text, exitCode };
-      };
-      const ended = await ask("Not Good");
-      expect(ended.text).toContain("InvalidArguments");
-      expect(ended.text).toContain('"Not Good"');
-      expect(ended.exitCode).toBe(2);
-      expect(readdirSync(cwd)).toEqual([]);
-      const { text, exitCode } = await ask("Not Good", "@acme/my-tools", "9", "5");
-      expect(text).toContain("Package name (my-tools):");
-      expect(text).toContain('Unknown template "9"');
-      expect(text).toContain("Created @acme/my-tools in my-tools from the template bundle");
-      expect(exitCode).toBe(0);
-      expect(existsSync(join(cwd, "my-tools/trailblaze/toolsets/weather.yaml"))).toBe(true);
-    },
-  );
 });
 
 describe("the command types", () => {

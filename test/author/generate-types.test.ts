@@ -3,7 +3,7 @@ import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
 import { declareTools } from "../../src/author/generate-types.ts";
-import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
+import { createPack } from "../../src/author/init-pack.ts";
 import {
   type DeclaredTool,
   formatDeclarations as format,
@@ -293,7 +293,7 @@ describe("the type of a schema", () => {
 
 test("declarations include the tools of a session's subprocess servers", { timeout }, async () => {
   const directory = makeTree({});
-  createPlannedPack(planNewPack(directory, { name: "front-desk", template: "composed" }));
+  createPack(directory, { name: "front-desk", template: "composed" });
   writeFileSync(
     join(directory, "trailblaze.config.json"),
     JSON.stringify({

@@ -1,8 +1,7 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createPlannedPack, planNewPack } from "../../src/author/init-pack.ts";
-import { findNameFault, suggestToolPrefix } from "../../src/author/new-package-name.ts";
+import { createPack, suggestToolPrefix } from "../../src/author/init-pack.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -23,7 +22,7 @@ const refusal = (named: string) =>
   });
 
 const make = (directory: string, template: string, name?: string) =>
-  createPlannedPack(planNewPack(directory, { template, ...(name === undefined ? {} : { name }) }));
+  createPack(directory, { template, name });
 
 describe("the name of a new pack", () => {
   test.each([
@@ -36,7 +35,6 @@ describe("the name of a new pack", () => {
     "@org/org",
     "0",
   ])("the name %s gives a pack without problems", async (name) => {
-    expect(findNameFault(name)).toBeUndefined();
     const directory = makeFolder();
     for (const template of ["composed", "bundle"]) {
       const made = make(join(directory, template), template, name);
@@ -71,9 +69,9 @@ describe("the name of a new pack", () => {
 
   test("the name defaults to the folder's name if npm allows it", () => {
     const parent = makeFolder();
-    expect(planNewPack(join(parent, "My Tools")).name).toBe("my-tools");
-    expect(() => planNewPack(join(parent, "道具"))).toThrow(refusal("道具"));
-    expect(planNewPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
+    expect(createPack(join(parent, "My Tools")).name).toBe("my-tools");
+    expect(() => createPack(join(parent, "道具"))).toThrow(refusal("道具"));
+    expect(createPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
   });
 
   test("the name becomes the prefix of the tools' names", () => {
@@ -115,15 +113,5 @@ describe("the folder of a new pack", () => {
     });
     expect(() => applyEdits(edits, { makesFolders: true })).toThrow(refusal("long"));
     expect(readdirSync(parent)).toEqual([]);
-  });
-
-  test("files that another program adds meanwhile are kept", () => {
-    const directory = makeFolder();
-    const plan = planNewPack(directory, { name: "tools" });
-    mkdirSync(join(directory, "lib"));
-    writeFileSync(join(directory, "lib/greet.js"), "mine");
-    expect(() => createPlannedPack(plan)).toThrow(refusal("lib/greet.js"));
-    expect(readdirSync(directory, { recursive: true }).sort()).toEqual(["lib", join("lib", "greet.js")]);
-    expect(readFileSync(join(directory, "lib/greet.js"), "utf8")).toBe("mine");
   });
 });

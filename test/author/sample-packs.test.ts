@@ -2,7 +2,7 @@
 import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
-import { planExport } from "../../src/author/exports/plan-export.ts";
+import { planExport } from "../../src/author/exports.ts";
 import { command as docs } from "../../src/cli/commands/docs.ts";
 import { applyEdits, isChange } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";

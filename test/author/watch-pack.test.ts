@@ -152,7 +152,7 @@ describe("watching a pack", () => {
     await next("opened");
     const file = join(directory, "package.json");
     renameSync(file, `${file}.away`);
-    expect((await next("failed")).problem.code).toBe("ProjectNotFound");
+    expect((await next("reported")).problem.code).toBe("ProjectNotFound");
     renameSync(`${file}.away`, file);
     await next("opened");
   });
@@ -169,11 +169,11 @@ await import("./probe.mjs");
 `,
     );
     const { next, stop } = startWatching(directory);
-    expect(await next("ignored")).toMatchObject({ path: "state.json" });
-    const started = pids().length;
-    expect(started).toBeGreaterThan(1);
+    await next("opened");
+    // Twice the quiet time, after which a change would count.
+    await new Promise((done) => setTimeout(done, 100));
     await stop();
-    expect(pids().length).toBeLessThanOrEqual(started + 1);
+    expect(pids()).toHaveLength(1);
   });
 });
 

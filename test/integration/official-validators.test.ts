@@ -3,7 +3,7 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ExportPlan, planExport } from "../../src/author/exports/plan-export.ts";
+import { type ExportPlan, planExport } from "../../src/author/exports.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { describePack } from "../../src/pages/describe-packs.ts";
 import { findProgram } from "../support/find-program.ts";

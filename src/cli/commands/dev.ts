@@ -3,7 +3,6 @@ import { type Problem, printable } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import { abbreviateHome, wrap } from "../layout.ts";
 import { flag, sessionOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
@@ -28,18 +27,10 @@ export function formatEvent(event: WatchEvent, reported: readonly Problem[], sty
   switch (event.type) {
     case "validated":
       return `${event.run === 1 ? "" : "\n"}${formatPretty(event.report, style)}`;
-    case "failed":
     case "reported":
       return `\n${formatProblemText(event.problem, style)}`;
     case "notOpened":
       return `${formatProblemText(event.problem, style)}\nNo session is open.`;
-    case "ignored":
-      return wrap(
-        printable(
-          `Ignoring changes of ${abbreviateHome(event.path)}: it changes whenever the session starts.`,
-        ),
-        style.width,
-      );
     case "opened": {
       const { tools, added, removed, problems } = event;
       const changes = [...added.map((name) => `+ ${name}`), ...removed.map((name) => `- ${name}`)];

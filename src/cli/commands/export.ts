@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { type ExportPlan, formatEdit, planExport } from "../../author/exports/plan-export.ts";
+import { type ExportPlan, formatEdit, planExport } from "../../author/exports.ts";
 import { applyEdits, isChange } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";

@@ -1,7 +1,7 @@
 import { planUninstall } from "../../install.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { placeOptions, runInstallCommand } from "../install/install-command.ts";
+import type { Command } from "../command.ts";
 import { flag } from "../options.ts";
+import { placeOptions, runInstallCommand } from "./install.ts";
 
 export const command: Command = {
   summary: "Remove the project's session, or a single server, from an MCP client's config",
@@ -11,18 +11,5 @@ export const command: Command = {
     all: flag("Uninstall from every detected client"),
     force: flag("Remove an entry that connects to a URL of another machine, too"),
   },
-  run,
+  run: (input) => runInstallCommand({ done: "Uninstalled", preposition: "from", plan: planUninstall }, input),
 };
-
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  return runInstallCommand(
-    {
-      done: "Uninstalled",
-      planned: "Would uninstall",
-      unchanged: "Nothing to do for",
-      preposition: "from",
-      plan: planUninstall,
-    },
-    input,
-  );
-}

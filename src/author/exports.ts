@@ -1,0 +1,451 @@
+import { lstatSync } from "node:fs";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { formatLineDiff } from "../data/line-diff.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { type JsonValue, valueAt } from "../install/editing/config-format.ts";
+import { jsonEditor } from "../install/editing/json-editor.ts";
+import { isSecretName } from "../install/secrets.ts";
+import type { DescribedPack } from "../pages/describe-packs.ts";
+import { readHttps, readRepository } from "../pages/links.ts";
+import { createProblem, failure, type Problem, quote } from "../problems/index.ts";
+import { countCharacters } from "../problems/text.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import { readBins } from "../qualified-names/reserved-commands.ts";
+import { hostVersion } from "../version.ts";
+
+/** A server of a pack, and what every format says of it. */
+interface ExportedServer {
+  /** The npm name. */
+  pack: string;
+  /** `@acme/jira` has the publisher `acme`. */
+  publisher: string | undefined;
+  /** The npm name without the scope. */
+  shortName: string;
+  version: string;
+  description: string | undefined;
+  /** package.json. */
+  manifest: Readonly<Record<string, unknown>>;
+  /** Name of the item. */
+  name: string;
+  qualifiedName: string;
+  /** The key in configs of clients. */
+  key: string;
+  /** The command of package.json that starts it; `undefined` without one. */
+  bin: { name: string; isDefault: boolean } | undefined;
+  /** What the user of an export gives, and whether its name suggests a secret. */
+  variables: { name: string; isSecret: boolean }[];
+  /** The hosts that the pack says it connects to. */
+  hosts: readonly string[];
+}
+
+const textIn = (value: unknown): string | undefined =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+
+/** The path of a server's program in the package, relative and with `/`. */
+const programOf = (server: string): string => `bin/${server}.mjs`;
+
+/** A path of package.json without a leading `./`. */
+const withoutDot = (path: string): string => path.replace(/^\.\//, "");
+
+/** The command that starts a server as its definition says: by the program that Trailblaze writes, or by its own script. */
+function findBin(
+  { declaration, definition, shape }: InspectedItem,
+  bins: ReadonlyMap<string, string>,
+  shortName: string,
+) {
+  const { script, args, env, cwd } = definition ?? {};
+  const isPlain = shape === "subprocessServer" && [args, env, cwd].every((value) => value === undefined);
+  const programs = [programOf(declaration.name), withoutDot((isPlain && textIn(script)) || "")];
+  const fitting = [...bins].filter(([, path]) => programs.includes(withoutDot(path))).map(([name]) => name);
+  const name = fitting.find((one) => one === shortName) ?? fitting[0];
+  if (name === undefined) return undefined;
+  // npx runs the only command, or the one with the package's name.
+  return { name, isDefault: bins.size === 1 || name === shortName };
+}
+
+/**
+ * The server of a pack by its name or qualified name; without a name, its only one. Throws `TrailblazeError`:
+ * `ServerNotFound`, and `AmbiguousName` if the pack has several.
+ */
+function findServer({ items, pack: { name: pack } }: DescribedPack, name: string | undefined): InspectedItem {
+  const servers = items.filter(({ declaration }) => declaration.kind === "server");
+  const names = servers.map(({ declaration }) => declaration.name);
+  const [only] = servers;
+  if (name === undefined && only !== undefined && servers.length === 1) return only;
+  if (name === undefined && only !== undefined)
+    throw failure("AmbiguousName", { name: pack, kinds: ["server"], servers: names });
+  if (name === undefined) {
+    const reason = "The pack has no servers.";
+    throw failure("ServerNotFound", { name: pack, otherKind: undefined, nearest: [], reason });
+  }
+  const wanted = name.replace(/^@/, "");
+  const server = servers.find((one) => one.declaration.name === name || one.qualifiedName === wanted);
+  if (server !== undefined) return server;
+  throw failure("ServerNotFound", { name, otherKind: undefined, nearest: findNearestNames(name, names) });
+}
+
+/** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
+function describeServer(pack: DescribedPack, name: string | undefined): ExportedServer {
+  const item = findServer(pack, name);
+  const { value: manifest } = pack.manifest;
+  const { name: packName, version, needs } = pack.pack;
+  if (version === null) {
+    const reason = `${quote(packName)} has no version, so nothing could start it`;
+    throw failure("InvalidArguments", { reason, hint: 'Add "version" to package.json.' });
+  }
+  const [, publisher, shortName = packName] = /^(?:@([^/]+)\/)?(.+)$/.exec(packName) ?? [];
+  const definition = item.definition ?? {};
+  const passed = Array.isArray(definition.envPassthrough) ? definition.envPassthrough : [];
+  return {
+    pack: packName,
+    publisher,
+    shortName,
+    version,
+    description: textIn(manifest.description) ?? textIn(item.declaration.description),
+    manifest,
+    name: item.declaration.name,
+    qualifiedName: item.qualifiedName,
+    key: textIn(definition.mcpServerName) ?? item.declaration.name,
+    bin: findBin(item, readBins(packName, manifest), shortName),
+    variables: passed
+      .filter((one) => typeof one === "string")
+      .map((variable) => ({ name: variable, isSecret: isSecretName(variable) })),
+    hosts: needs?.network ?? [],
+  };
+}
+
+/** The name of the command that starts a server. Throws `ExportNeedsBin`. */
+function requireBin({ bin, qualifiedName, name }: ExportedServer): string {
+  if (bin === undefined)
+    throw failure("ExportNeedsBin", { name: qualifiedName, server: name, isDefault: true });
+  return bin.name;
+}
+
+export interface ExportOptions {
+  name?: string | undefined;
+  description?: string | undefined;
+}
+
+interface Export {
+  /** Texts, or what is written as JSON, by paths relative to the folder of the export. */
+  files: Readonly<Record<string, string | object>>;
+  problems: Problem[];
+}
+
+/** How a server is exported. Throws `TrailblazeError` with a code of exports. */
+type Format = (server: ExportedServer, options: ExportOptions) => Export;
+
+function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
+  const [, writtenName, writtenEmail, writtenUrl] =
+    typeof author === "string"
+      ? (/^([^<(]*?)\s*(?:<([^>]*)>)?\s*(?:\(([^)]*)\))?\s*$/.exec(author) ?? [])
+      : [];
+  const { name, email, url } = isRecord(author)
+    ? author
+    : { name: writtenName, email: writtenEmail, url: writtenUrl };
+  const known = textIn(name);
+  return known === undefined ? undefined : { name: known, email: textIn(email), url: textIn(url) };
+}
+
+/** The texts of package.json that plugins repeat. */
+const describeManifest = ({ manifest, version, description }: ExportedServer, options: ExportOptions) => ({
+  version,
+  description: options.description || description,
+  author: authorOf(manifest),
+  homepage: readHttps(manifest.homepage),
+  repository: readRepository(manifest.repository),
+  license: textIn(manifest.license),
+  keywords: Array.isArray(manifest.keywords)
+    ? manifest.keywords.filter((one) => typeof one === "string")
+    : undefined,
+});
+
+/** A name for a format. Throws `ExportNameUnusable`. */
+function chooseName(server: ExportedServer, separator: string, pattern: RegExp, rule: string, name?: string) {
+  const { publisher, shortName } = server;
+  const wanted = publisher === undefined ? shortName : `${publisher}${separator}${shortName}`;
+  const chosen = name ?? wanted.toLowerCase();
+  if (chosen.length > 64 || !pattern.test(chosen))
+    throw failure("ExportNameUnusable", { name: chosen, rule });
+  return chosen;
+}
+
+/** What the user of an export gives for a variable. */
+const describeVariable = (name: string, { key }: ExportedServer): string =>
+  `The environment variable ${name} of the MCP server ${key}.`;
+
+/** Starts the exact version, installed into a folder. */
+const launchOf = (server: ExportedServer, folder: string) => ({
+  command: "npx",
+  args: ["-y", "--prefix", folder, `--package=${server.pack}@${server.version}`, requireBin(server)],
+});
+
+const agentPlugin: Format = (server, options) => {
+  const rule =
+    "lowercase letters, digits, hyphens and periods, not two hyphens or periods in a row, at most 64";
+  const pattern = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
+  const name = chooseName(server, ".", pattern, rule, options.name);
+  const schemaOf = (file: string) => `https://agent-plugins.org/schemas/1.0.0/${file}.schema.json`;
+  return {
+    files: {
+      "plugin.json": {
+        $schema: schemaOf("plugin"),
+        name,
+        ...describeManifest(server, options),
+        extensions: { "trailblaze.export": { server: server.qualifiedName } },
+      },
+      "mcp.json": {
+        $schema: schemaOf("mcp"),
+        mcpServers: { [server.key]: { type: "stdio", ...launchOf(server, "${PLUGIN_DATA}") } },
+      },
+    },
+    problems: server.variables.map(({ name: variable }) =>
+      createProblem("EnvironmentNotExported", { name: variable, format: "agent-plugin" }),
+    ),
+  };
+};
+
+const claudePlugin: Format = (server, options) => {
+  const pattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
+  const rule = "lowercase letters and digits, with single hyphens between them, at most 64";
+  const name = chooseName(server, "-", pattern, rule, options.name);
+  const { hosts } = server;
+  const isUsable = (one: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(one.name);
+  const variables = server.variables.filter(isUsable);
+  const byName = (describe: (title: string, isSecret: boolean) => unknown) =>
+    variables.length === 0
+      ? undefined
+      : Object.fromEntries(variables.map((one) => [one.name, describe(one.name, one.isSecret)]));
+  const env = byName((variable) => `\${user_config.${variable}}`);
+  return {
+    files: {
+      ".claude-plugin/plugin.json": {
+        name,
+        ...describeManifest(server, options),
+        mcpServers: { [server.key]: { ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"), env } },
+        userConfig: byName((title, sensitive) => {
+          return { type: "string", title, description: describeVariable(title, server), sensitive };
+        }),
+        network: hosts.length === 0 ? undefined : { hosts },
+      },
+    },
+    problems: server.variables
+      .filter((one) => !isUsable(one))
+      .map((one) => createProblem("EnvironmentNotExported", { name: one.name, format: "claude-plugin" })),
+  };
+};
+
+const mostCharacters = 100;
+
+const serverJson: Format = (server, options) => {
+  const { version, manifest } = server;
+  const mcpName = typeof manifest.mcpName === "string" ? manifest.mcpName : undefined;
+  if (mcpName === undefined || !/^(?=.{1,200}$)[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName))
+    throw failure("ExportNeedsMcpName", { mcpName });
+  const description = options.description ?? server.description ?? "";
+  const length = countCharacters(description);
+  if (length > mostCharacters || length === 0)
+    throw failure("ExportDescriptionTooLong", { length, most: mostCharacters });
+  requireBin(server);
+  if (server.bin?.isDefault !== true)
+    throw failure("ExportNeedsBin", { name: server.qualifiedName, server: server.name, isDefault: false });
+  const repository = readRepository(manifest.repository);
+  const source = /^https:\/\/(github|gitlab)\.com\//.exec(repository ?? "")?.[1];
+  const environmentVariables = server.variables.map(({ name, isSecret }) => {
+    return { name, description: describeVariable(name, server), isSecret };
+  });
+  const runtime = {
+    registryType: "npm",
+    identifier: server.pack,
+    version,
+    runtimeHint: "npx",
+    transport: { type: "stdio" },
+    environmentVariables: environmentVariables.length === 0 ? undefined : environmentVariables,
+  };
+  return {
+    files: {
+      "server.json": {
+        $schema: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+        name: mcpName,
+        description,
+        version,
+        repository: source && { url: repository, source },
+        websiteUrl: readHttps(manifest.homepage),
+        packages: [runtime],
+        _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" } },
+      },
+    },
+    problems: [],
+  };
+};
+
+/** The program of a server, which a command of package.json starts. */
+const bin: Format = (server) => ({
+  files: {
+    [programOf(server.name)]: `#!/usr/bin/env node
+// Written by \`trailblaze export bin\`.
+import { fileURLToPath } from "node:url";
+import { startServer } from "trailblaze/serve";
+
+const cwd = fileURLToPath(new URL("..", import.meta.url));
+try {
+  await startServer(${JSON.stringify(server.qualifiedName)}, { cwd, transport: "stdio" });
+} catch (error) {
+  console.error(error instanceof Error ? error.message : error);
+  process.exitCode = 1;
+}
+`,
+  },
+  problems: [],
+});
+
+const formats: Readonly<Record<string, Format>> = {
+  bin,
+  "agent-plugin": agentPlugin,
+  "claude-plugin": claudePlugin,
+  "server.json": serverJson,
+};
+
+/** A file of a plan. */
+export interface PlannedFile {
+  /** Relative to the folder of the package, with `/`; absolute outside it. */
+  shown: string;
+  edit: Edit;
+}
+
+/** Unified; empty if nothing changes. */
+export const formatEdit = ({ shown, edit: { before, after } }: PlannedFile): string =>
+  formatLineDiff(shown, before, after);
+
+/** What an export would write. */
+export interface ExportPlan {
+  format: string;
+  /** Qualified name. */
+  server: string;
+  files: PlannedFile[];
+  problems: Problem[];
+}
+
+export interface PlanOptions extends ExportOptions {
+  /** Absolute. Default: the folder of the package. */
+  out?: string | undefined;
+  force: boolean;
+}
+
+/** Whether `files` of package.json includes a path, as written or, if nothing is excluded, by one of its folders. */
+function isPublished(files: readonly unknown[], path: string): boolean {
+  const entries = files.filter((entry) => typeof entry === "string");
+  const excludes = entries.some((entry) => entry.startsWith("!"));
+  return entries.some((entry) => {
+    const plain = withoutDot(entry).replace(/\/(?:\*\*?(?:\/\*)?)?$/, "");
+    return plain === path || (!excludes && (path.startsWith(`${plain}/`) || plain === "*" || plain === "**"));
+  });
+}
+
+/** The values that package.json gets, by their paths: a command for the program, the host, and files to publish. */
+function changesOf(
+  { manifest, shortName, name }: ExportedServer,
+  isProgram: boolean,
+  published: readonly string[],
+): [path: [string] | [string, string], value: JsonValue][] {
+  const changes: ReturnType<typeof changesOf> = [];
+  const program = programOf(name);
+  const bins = readBins(shortName, manifest);
+  if (isProgram && ![...bins.values()].some((path) => withoutDot(path) === program)) {
+    // The first command has the name of the package, so that npx runs it.
+    const command = bins.size === 0 ? shortName : `${shortName}-${name}`;
+    if (isRecord(manifest.bin)) changes.push([["bin", command], program]);
+    else changes.push([["bin"], { ...Object.fromEntries(bins), [command]: program }]);
+  }
+  const { dependencies, files } = manifest;
+  const hasHost = isRecord(dependencies) && Object.hasOwn(dependencies, "trailblaze");
+  if (isProgram && !hasHost && manifest.name !== "trailblaze") {
+    const range = `^${hostVersion}`;
+    if (isRecord(dependencies)) changes.push([["dependencies", "trailblaze"], range]);
+    else changes.push([["dependencies"], { trailblaze: range }]);
+  }
+  const missing = Array.isArray(files) ? published.filter((path) => !isPublished(files, path)) : [];
+  if (missing.length > 0) changes.push([["files"], [...(files as JsonValue[]), ...missing]]);
+  return changes;
+}
+
+/** Changes package.json and keeps the formatting of everything else. Throws `ExportConflict` unless `force` is set. */
+function editManifest(
+  text: string,
+  manifest: Readonly<Record<string, unknown>>,
+  changes: ReturnType<typeof changesOf>,
+  force: boolean,
+): string {
+  const file = "package.json";
+  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
+  let edited = text.slice(mark.length);
+  for (const [path, value] of changes) {
+    const [key, inner] = path;
+    const before = inner === undefined ? manifest[key] : valueAt(manifest, path);
+    const isReplaceable =
+      before === undefined || before === null || key === "files" || typeof before === "string";
+    if (!force && (inner === undefined ? !isReplaceable : before !== undefined))
+      throw failure("ExportConflict", { file, key: path.join(".") }, { file });
+    const place = inner === undefined ? { container: [], key } : { container: [key], key: inner };
+    [edited = edited] = jsonEditor.open(edited).set({ ...place, isList: false }, value);
+  }
+  return mark + edited;
+}
+
+/** A path in a folder, with `/`; `undefined` outside it. */
+function pathIn(folder: string, path: string): string | undefined {
+  const inside = relative(folder, path);
+  if (/^\.\.(?:[\\/]|$)/.test(inside) || isAbsolute(inside)) return undefined;
+  return inside.split(sep).join("/");
+}
+
+/**
+ * Plans the export of a server of a pack; writes nothing. Throws `TrailblazeError`: `InvalidArguments` for another format,
+ * `ServerNotFound`, `AmbiguousName`, `ExportConflict`, and what the format demands.
+ */
+export function planExport(
+  pack: DescribedPack,
+  format: string,
+  serverName: string | undefined,
+  options: PlanOptions,
+): ExportPlan {
+  const create = Object.hasOwn(formats, format) ? formats[format] : undefined;
+  if (create === undefined) {
+    const hint = `Pass one of ${Object.keys(formats).join(", ")}.`;
+    throw failure("InvalidArguments", { reason: `Unknown format ${quote(format)}`, hint });
+  }
+  const { location } = pack.pack;
+  const out = options.out ?? location;
+  const isProgram = format === "bin";
+  if (isProgram && out !== location) {
+    const hint = "Omit --out.";
+    throw failure("InvalidArguments", { reason: "The program of a server belongs into its package", hint });
+  }
+  const server = describeServer(pack, serverName);
+  const { files, problems } = create(server, options);
+  const planned = Object.entries(files).map(([inside, content]): PlannedFile => {
+    const path = resolve(out, inside);
+    const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
+    const shown = pathIn(location, path) ?? path;
+    const conflict = () => failure("ExportConflict", { file: shown }, { file: shown });
+    // A folder, a pipe or a link to nothing.
+    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw conflict();
+    const edit = { ...planEdit(path, text), isProgram };
+    if (edit.before !== undefined && isChange(edit) && !options.force) throw conflict();
+    return { shown, edit };
+  });
+  const published = planned.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
+  const changes = changesOf(server, isProgram, published);
+  const file = join(location, "package.json");
+  const before = readTextFile(file) ?? "";
+  const after = editManifest(before, pack.manifest.value, changes, options.force);
+  const manifest = { shown: "package.json", edit: { file, before, after } };
+  return {
+    format,
+    server: server.qualifiedName,
+    files: after === before ? planned : [...planned, manifest],
+    problems,
+  };
+}
