@@ -6,7 +6,7 @@ import { command as install } from "../../src/cli/commands/install.ts";
 import { formatCommandHelp, formatHelp } from "../../src/cli/help.ts";
 import { abbreviateHome, formatTable, wrap } from "../../src/cli/layout.ts";
 import { formatProblemText } from "../../src/cli/problem-text.ts";
-import { formatCodeFrame } from "../../src/cli/report/report-formats.ts";
+import { formatCodeFrame } from "../../src/cli/report-formats.ts";
 
 const widest = (text: string) => Math.max(...text.split("\n").map((line) => line.length));
 /** A text without what wrapping changes: white space. */

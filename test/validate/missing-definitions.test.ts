@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatGithub, formatPretty } from "../../src/cli/report/report-formats.ts";
+import { formatGithub, formatPretty } from "../../src/cli/report-formats.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makePack, prompt, validateTree } from "./validate-tree.ts";
 

@@ -1,6 +1,6 @@
 // What an author sees of a file that cannot be parsed, or of a definition whose places cannot be told.
 import { describe, expect, test } from "vitest";
-import { formatPretty } from "../../src/cli/report/report-formats.ts";
+import { formatPretty } from "../../src/cli/report-formats.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makeTree } from "../support/packs.ts";
 import { greetTool, makePack, type PackTree } from "./validate-tree.ts";

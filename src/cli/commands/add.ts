@@ -2,7 +2,6 @@ import type { ShownAdditions } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedPack } from "../../inspection/types.ts";
-import type { AddedServerOptions } from "../../install/added-server.ts";
 import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
 import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
@@ -37,13 +36,6 @@ export const command: Command = {
   run,
 };
 
-interface ServerOptions extends AddedServerOptions {
-  /** Accept any package with a command. */
-  isForced: boolean;
-  writesConfig: boolean;
-  isChecked: boolean;
-}
-
 /** An added MCP server that is not a pack. */
 interface AddedServer {
   /** Its label in the config. */
@@ -56,125 +48,23 @@ interface AddedServer {
   tools?: string[];
 }
 
-const invalid = (reason: string, hint?: string) =>
-  failure("InvalidArguments", hint === undefined ? { reason } : { reason, hint });
+const isServer = (preview: PackPreview | undefined) => preview?.serverBins !== undefined;
 
-function readOptions({ options }: CommandInput): ServerOptions {
-  const server = {
-    name: textOf(options.name),
-    args: textsOf(options.arg) ?? [],
-    env: textsOf(options.env) ?? [],
-    bin: textOf(options.bin),
-    isForced: options.server === true,
-    writesConfig: options["no-config"] !== true,
-    isChecked: options.check === true,
-  };
-  const isStarted = server.writesConfig || server.isChecked;
-  if (!server.writesConfig && server.name !== undefined)
-    throw invalid("--name and --no-config exclude each other");
-  if (!isStarted && server.args.length + server.env.length > 0)
-    throw invalid("--arg and --env have no effect with --no-config");
-  return server;
-}
-
-/** Throws if options for a single server are given without a server, or with several. */
-function checkOptions(servers: readonly PackPreview[], options: ServerOptions): void {
-  const { name, args, env, bin, isForced, isChecked, writesConfig } = options;
-  const isForOne = name !== undefined || bin !== undefined || args.length + env.length > 0;
-  if (servers.length > 1 && isForOne) throw invalid("--name, --bin, --arg and --env apply to one server");
-  if (servers.length === 0 && (isForOne || isForced || isChecked || !writesConfig)) {
-    const hint = "Omit --server, --name, --bin, --arg, --env, --check and --no-config.";
-    throw invalid("The options for MCP servers do not apply to packs", hint);
-  }
-}
-
-/** Adds MCP servers to a project: plans the changes before the installation and makes them after it. */
-class ServerAdditions {
-  readonly #directory: string;
-  readonly #options: ServerOptions;
-  entries: EntryToWrite[] = [];
-  edit: ConfigEdit | undefined;
-  #shown: ShownAdditions | undefined;
-
-  constructor(directory: string, options: ServerOptions) {
-    this.#directory = directory;
-    this.#options = options;
-  }
-
-  async plan(previews: readonly PackPreview[]): Promise<void> {
-    const servers = previews.filter(({ serverBins }) => serverBins !== undefined);
-    checkOptions(servers, this.#options);
-    if (servers.length === 0) return;
-    const { checkLabels, createEntry } = await import("../../install/added-server.ts");
-    this.entries = servers.map((preview) => createEntry(preview, this.#options));
-    if (!this.#options.writesConfig) return;
-    await checkLabels(this.#directory, this.entries);
-    const { planConfigEdit } = await import("../../install/project-config.ts");
-    this.edit = await planConfigEdit(this.#directory, { write: this.entries });
-    output.note(printableLines(this.edit.diff.trimEnd()));
-  }
-
-  async complete(): Promise<void> {
-    const { checkProgram } = await import("../../install/added-server.ts");
-    for (const entry of this.entries) checkProgram(this.#directory, entry);
-    await this.edit?.apply();
-  }
-
-  /** Where there is a lock, shows what it would record. */
-  async show(previews: readonly PackPreview[], packs: readonly InspectedPack[]): Promise<void> {
-    const { previewAdditions } = await import("../../approval/update-lock.ts");
-    const versions = previews
-      .filter(({ serverBins }) => serverBins !== undefined)
-      .map(({ pack }) => pack.version);
-    const written = this.#options.writesConfig ? this.entries : [];
-    this.#shown = await previewAdditions(this.#directory, {
-      packs: packs.filter((_, index) => previews[index]?.serverBins === undefined),
-      servers: written.map((entry, index) => ({ ...entry, version: versions[index] ?? null })),
-    });
-    if (this.#shown !== undefined && this.#shown.text !== "") output.note(this.#shown.text);
-  }
-
-  /** Where there is a lock, records what was agreed to; with --check, also what the servers list. */
-  async record(packs: readonly string[], isConfirmed: boolean, signal: AbortSignal): Promise<string[]> {
-    const labels = this.#options.writesConfig ? this.entries.map(({ label }) => label) : [];
-    const { recordAdditions } = await import("../../approval/update-lock.ts");
-    return await recordAdditions(this.#directory, [...packs, ...labels], {
-      starts: this.#options.isChecked,
-      shown: this.#shown,
-      signal,
-      onCommand: (started) =>
-        output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`),
-      async agree({ text }) {
-        if (text !== "") output.note(text);
-        return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
-      },
-    });
-  }
-
-  /** With --check, starts the servers. Returns the problems of those that fail. */
-  async check(added: readonly AddedServer[], signal: AbortSignal): Promise<Problem[]> {
-    const wanted =
-      this.#options.isChecked ||
-      (added.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-    if (!wanted) return [];
-    const { listServerTools } = await import("../../install/added-server.ts");
-    const problems: Problem[] = [];
-    for (const [index, entry] of this.entries.entries()) {
-      const server = added[index];
-      if (server === undefined) continue;
-      const onCommand = (command: string) =>
-        output.note(`Starting ${printable(`${entry.label}: ${command}`)}`);
-      try {
-        server.tools = await listServerTools(this.#directory, entry, {
-          isInConfig: this.#options.writesConfig,
-          onCommand,
-        });
-      } catch (error) {
-        if (!(error instanceof TrailblazeError)) throw error;
-        problems.push(error.problem);
-      }
-    }
-    return problems;
+/** Starts an added server once to list its tools. Returns the problem of one that fails. */
+async function listTools(
+  directory: string,
+  entry: EntryToWrite,
+  server: AddedServer,
+): Promise<Problem | undefined> {
+  const { listServerTools } = await import("../../install/added-server.ts");
+  const onCommand = (line: string) => output.note(`Starting ${printable(`${entry.label}: ${line}`)}`);
+  try {
+    const options = { isInConfig: server.file !== null, onCommand };
+    server.tools = await listServerTools(directory, entry, options);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return error.problem;
+    throw error;
   }
 }
 
@@ -184,57 +74,109 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
   return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
 }
 
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
+/**
+ * Adds packs and MCP servers: shows them, what the config gets and what a lock would record; then installs them, writes the
+ * config, and records what was agreed to.
+ */
+async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
   const isConfirmed = options.yes === true;
-  // Without a prompt, names that resemble another pack's need --allow-similar.
-  const allowSimilar = !isConfirmed || options["allow-similar"] === true;
+  const writesConfig = options["no-config"] !== true;
+  const entryOptions = {
+    name: textOf(options.name),
+    args: textsOf(options.arg) ?? [],
+    env: textsOf(options.env) ?? [],
+    bin: textOf(options.bin),
+  };
   parseSpecs(positionals);
-  const serverOptions = readOptions(input);
   if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is installed.
   const { findLock } = await import("../../lock/lock-file.ts");
   await findLock(directory);
-  const additions = new ServerAdditions(directory, serverOptions);
+  let entries: EntryToWrite[] = [];
+  let edit: ConfigEdit | undefined;
+  let shown: ShownAdditions | undefined;
+
+  async function planServers(previews: readonly PackPreview[]): Promise<void> {
+    if (previews.length !== 1 && ["name", "bin", "arg", "env"].some((name) => options[name] !== undefined)) {
+      const reason = "--name, --bin, --arg and --env apply to one MCP server";
+      throw failure("InvalidArguments", { reason, hint: "Omit them, or add one server that is no pack." });
+    }
+    if (previews.length === 0) return;
+    const { checkLabels, createEntry } = await import("../../install/added-server.ts");
+    entries = previews.map((preview) => createEntry(preview, entryOptions));
+    if (!writesConfig) return;
+    await checkLabels(directory, entries);
+    const { planConfigEdit } = await import("../../install/project-config.ts");
+    edit = await planConfigEdit(directory, { write: entries });
+    output.note(printableLines(edit.diff.trimEnd()));
+  }
+
+  async function consent(
+    previews: readonly PackPreview[],
+    packs: readonly InspectedPack[],
+    signal: AbortSignal,
+  ): Promise<boolean> {
+    output.note(formatPreviews(previews, output.stderrStyle().width));
+    const servers = previews.filter(isServer);
+    await planServers(servers);
+    const { previewAdditions } = await import("../../approval/update-lock.ts");
+    shown = await previewAdditions(directory, {
+      packs: packs.filter((_, index) => !isServer(previews[index])),
+      servers: (writesConfig ? entries : []).map((entry, index) => {
+        return { ...entry, version: servers[index]?.pack.version ?? null };
+      }),
+    });
+    if (shown !== undefined && shown.text !== "") output.note(shown.text);
+    const what = entries.length === 0 ? "pack" : "package";
+    const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
+    return isConfirmed || (await askForYes(question, signal));
+  }
+
   return await withSignals(async (signal) => {
-    const change = await addPacks(positionals, {
+    const { added, declined, ...change } = await addPacks(positionals, {
       cwd,
       signal,
-      allowSimilar,
-      servers: serverOptions.isForced ? "any" : "declared",
-      onCommand: (command) => output.note(`Running ${printable(command)}`),
+      // Without a prompt, names that resemble another pack's need --allow-similar.
+      allowSimilar: !isConfirmed || options["allow-similar"] === true,
+      servers: options.server === true ? "any" : "declared",
+      onCommand: (line) => output.note(`Running ${printable(line)}`),
       onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-      async consent(previews, packs) {
-        output.note(formatPreviews(previews, output.stderrStyle().width));
-        await additions.plan(previews);
-        await additions.show(previews, packs);
-        const what = additions.entries.length === 0 ? "pack" : "package";
-        const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
-        return isConfirmed || (await askForYes(question, signal));
+      consent: (previews, packs) => consent(previews, packs, signal),
+      async complete() {
+        const { checkProgram } = await import("../../install/added-server.ts");
+        for (const entry of entries) checkProgram(directory, entry);
+        await edit?.apply();
       },
-      complete: () => additions.complete(),
     }).catch(async (error: unknown) => {
-      await additions.edit?.undo();
+      await edit?.undo();
       throw error;
     });
-    const { added, declined } = change;
-    const servers = change.servers.map(
-      ({ pack }, index): AddedServer => ({
-        name: additions.entries[index]?.label ?? pack.name,
-        package: pack.name,
-        version: pack.version,
-        file: additions.edit?.file ?? null,
-      }),
-    );
-    const problems = [...change.problems, ...(await additions.check(servers, signal))];
-    const recorded = declined
-      ? []
-      : await additions.record(
-          added.map(({ name }) => name),
-          isConfirmed,
-          signal,
-        );
+    const servers = change.servers.map(({ pack: { name, version } }, index): AddedServer => {
+      return { name: entries[index]?.label ?? name, package: name, version, file: edit?.file ?? null };
+    });
+    const problems = [...change.problems];
+    const starts =
+      options.check === true ||
+      (servers.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
+    for (const [index, server] of servers.entries()) {
+      const entry = entries[index];
+      const problem = starts && entry !== undefined ? await listTools(directory, entry, server) : undefined;
+      if (problem !== undefined) problems.push(problem);
+    }
+    const { recordAdditions } = await import("../../approval/update-lock.ts");
+    const labels = writesConfig ? entries.map(({ label }) => label) : [];
+    const recorded = await recordAdditions(directory, [...added.map(({ name }) => name), ...labels], {
+      starts: options.check === true,
+      shown: declined ? undefined : shown,
+      signal,
+      onCommand: (started) =>
+        output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`),
+      async agree({ text }) {
+        if (text !== "") output.note(text);
+        return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
+      },
+    });
     const lines = [
       ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
       ...servers.flatMap(describeServer),

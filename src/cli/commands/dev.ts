@@ -6,7 +6,7 @@ import { withSignals } from "../interruption.ts";
 import { flag, sessionOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
-import { formatPretty } from "../report/report-formats.ts";
+import { formatPretty } from "../report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
 export const command: Command = {

@@ -2,7 +2,7 @@ import { readConfigNames } from "../../config/server-entries.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
-import { findPacksFor, inspectSubject } from "../../inspection/inspect.ts";
+import { inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
@@ -10,7 +10,7 @@ import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command
 import { formatNeeds } from "../format-needs.ts";
 import { formatItemPage, formatServerToolPage } from "../format-page.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
-import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
+import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
 
 export const command: Command = {
   summary: "Show a pack or an item and its definition, without running it",
@@ -82,52 +82,33 @@ async function inspectServerTool(input: CommandInput, subject: string): Promise<
   );
 }
 
-/** Inspects a tool of the config's server `label`; `undefined` if a pack has an item with this name. */
-async function inspectByLabel(
-  input: CommandInput,
-  subject: string,
-  label: string,
-): Promise<CommandAnswer | undefined> {
-  if (input.options.start === true) return await inspectServerTool(input, subject);
-  if (await isItem(subject, input.cwd)) return undefined;
-  throw failure("InvalidArguments", {
-    reason: `The tools of the configured server ${quote(label)} are unknown until it starts`,
-    hint: "Pass --start to start it.",
-  });
-}
-
-/** Whether an installed pack declares an item with this name. */
-async function isItem(name: string, cwd: string): Promise<boolean> {
-  const { packs } = await findPacksFor(createNodeDiscoveryPort(), name, { cwd });
-  const wanted = name.replace(/^@/, "");
-  return packs.some(
-    ({ pack }) =>
-      pack.qualifiedName === wanted ||
-      kinds.some((kind) => pack[keyOfKind[kind]].some(({ qualifiedName }) => qualifiedName === wanted)),
-  );
-}
-
 async function run(input: CommandInput): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
-  const kind = readKind(typeof options.kind === "string" ? options.kind : undefined);
+  const kind = readKind(textOf(options.kind));
   const labels = (kind ?? "tool") === "tool" && subject.includes("/") ? await readLabels(cwd) : [];
   const label = labels.find((one) => subject.startsWith(`${one}/`));
-  const answer = label === undefined ? undefined : await inspectByLabel(input, subject, label);
-  if (answer !== undefined) return answer;
-  const unknownLabel = explainUnknownLabel(subject, labels);
+  const unknownLabel = label === undefined ? explainUnknownLabel(subject, labels) : undefined;
   if (options.start === true) {
-    if (unknownLabel !== undefined && !(await isItem(subject, cwd))) throw unknownLabel;
     const reason = `${quote(subject)} is not a tool of a server of the config`;
-    throw failure("InvalidArguments", { reason, hint: "Omit --start, or pass LABEL/TOOL." });
+    if (label === undefined)
+      throw (
+        unknownLabel ?? failure("InvalidArguments", { reason, hint: "Omit --start, or pass LABEL/TOOL." })
+      );
+    const answer = await inspectServerTool(input, subject);
+    if (answer !== undefined) return answer;
   }
-  const inspected = await inspectSubject(subject, {
-    ...readInspectionOptions(input),
-    kind,
-  }).catch((error: unknown) => {
-    const isMissing = error instanceof TrailblazeError && error.code === "PackNotInstalled";
-    throw (isMissing && unknownLabel) || error;
-  });
+  const inspected = await inspectSubject(subject, { ...readInspectionOptions(input), kind }).catch(
+    (error: unknown) => {
+      const code = error instanceof TrailblazeError ? error.code : undefined;
+      if (label !== undefined && code !== undefined && code !== "AmbiguousName")
+        throw failure("InvalidArguments", {
+          reason: `The tools of the configured server ${quote(label)} are unknown until it starts`,
+          hint: "Pass --start to start it.",
+        });
+      throw (code === "PackNotInstalled" && unknownLabel) || error;
+    },
+  );
   if ("pack" in inspected) {
     const { pack } = inspected;
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };

@@ -1,4 +1,4 @@
-import { closeSync, openSync, readSync, statSync } from "node:fs";
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-target.ts";
@@ -7,10 +7,23 @@ import { askForYes, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import { choice, flag, inspectionOptions, readInspectionOptions, textOf, texts } from "../options.ts";
+import {
+  choice,
+  flag,
+  inspectionOptions,
+  readInspectionOptions,
+  textOf,
+  texts,
+  textsOf,
+} from "../options.ts";
 import { formatJson, output } from "../output.ts";
-import { findReportBase } from "../report/report-base.ts";
-import { formatGithub, formatPretty, type ReportFormat, reportFormats } from "../report/report-formats.ts";
+import {
+  findReportBase,
+  formatGithub,
+  formatPretty,
+  type ReportFormat,
+  reportFormats,
+} from "../report-formats.ts";
 
 export const command: Command = {
   summary: "Check packs for problems",
@@ -50,26 +63,12 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
   throw failure("InstallFailed", { what: "validate the pack as installed", reason });
 }
 
-/** Whether a file starts with the signature of gzip, or is an uncompressed tar archive. */
-function isTarball(file: string): boolean {
-  // npm would read a file with any other name as a folder.
-  if (!/\.(?:tgz|tar|tar\.gz)$/i.test(file)) return false;
-  const start = Buffer.alloc(262);
-  const handle = openSync(file, "r");
-  try {
-    readSync(handle, start);
-  } finally {
-    closeSync(handle);
-  }
-  return (start[0] === 0x1f && start[1] === 0x8b) || start.toString("latin1", 257) === "ustar";
-}
-
-/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not a tarball. */
+/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not one: npm would read it as a folder. */
 function findTarballs({ options, cwd }: CommandInput): string[] {
-  return ((options.with ?? []) as string[]).map((path) => {
+  return (textsOf(options.with) ?? []).map((path) => {
     const tarball = resolve(cwd, path);
     const isFile = statSync(tarball, { throwIfNoEntry: false })?.isFile() === true;
-    if (isFile && isTarball(tarball)) return tarball;
+    if (isFile && /\.(?:tgz|tar|tar\.gz)$/i.test(tarball)) return tarball;
     const hint = "Pass the path of a tarball that `npm pack` created.";
     const reason = `--with: ${quote(path, 400)} is not a ${isFile ? "tarball" : "file"}`;
     throw failure("InvalidArguments", { reason, hint });
@@ -126,11 +125,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const details: DetailedReport[] = [];
   for (const target of targets) {
     try {
-      const detailed = await validateTarget(target, {
-        ...readInspectionOptions(input),
-        strict,
-      });
-      details.push(detailed);
+      details.push(await validateTarget(target, { ...readInspectionOptions(input), strict }));
     } catch (error) {
       // A missing target hides no other; arguments that no run can use end the command.
       if (isOne || !(error instanceof TrailblazeError) || exitCodeOfFailure(error) === 2) throw error;
@@ -144,17 +139,11 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   return {
     json,
     formatText(style) {
-      switch (format) {
-        case "json":
-          return formatJson(json);
-        case "github":
-          return details
-            .map((detailed) => formatGithub(detailed, findReportBase(detailed.location, cwd)))
-            .filter((text) => text !== "")
-            .join("\n");
-        case "pretty":
-          return details.map((detailed) => formatPretty(detailed, style, !isOne)).join("\n\n");
-      }
+      if (format === "json") return formatJson(json);
+      if (format === "pretty")
+        return details.map((detailed) => formatPretty(detailed, style, !isOne)).join("\n\n");
+      const texts = details.map((detailed) => formatGithub(detailed, findReportBase(detailed.location, cwd)));
+      return texts.filter((text) => text !== "").join("\n");
     },
     // The text has those of the reports.
     problems,

@@ -1,11 +1,13 @@
+import { existsSync, realpathSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import type { Problem } from "../../problems/index.ts";
-import { fileOfPosition } from "../../problems/index.ts";
-import { printable } from "../../problems/text.ts";
-import type { DetailedReport } from "../../validate/validate-target.ts";
-import type { TextStyle } from "../command.ts";
-import { disarmCommands } from "../log-commands.ts";
-import { formatProblemText } from "../problem-text.ts";
+import { ancestorsOf } from "../discovery/project.ts";
+import type { Problem } from "../problems/index.ts";
+import { fileOfPosition } from "../problems/index.ts";
+import { printable } from "../problems/text.ts";
+import type { DetailedReport } from "../validate/validate-target.ts";
+import type { TextStyle } from "./command.ts";
+import { disarmCommands } from "./log-commands.ts";
+import { formatProblemText } from "./problem-text.ts";
 
 /** Longer lines, such as minified JSON, are cut around the column. */
 const maximumWidth = 100;
@@ -58,9 +60,16 @@ export function formatPretty(
   return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts}`].join("\n");
 }
 
-/** The path of a problem's file relative to `base`, with `/`. */
-function pathFrom(base: string, location: string, file: string): string {
-  return relative(base, join(location, file)).split(sep).join("/");
+/**
+ * The folder to which paths in a report for machines are relative: `GITHUB_WORKSPACE`, links followed, if it contains the pack,
+ * otherwise the root of the pack's repository, or `cwd` outside a repository.
+ */
+export function findReportBase(location: string, cwd: string): string {
+  const path = process.env.GITHUB_WORKSPACE;
+  const workspace = path && existsSync(path) ? realpathSync(path) : undefined;
+  const folders = [...ancestorsOf(location)];
+  if (workspace !== undefined && folders.includes(workspace)) return workspace;
+  return folders.find((folder) => existsSync(join(folder, ".git"))) ?? cwd;
 }
 
 /** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
@@ -72,17 +81,11 @@ export function formatGithub({ report, location }: DetailedReport, base: string)
     .map((problem) => {
       const { code, severity, message, hint, line, column } = problem;
       const file = fileOfPosition(problem);
-      const properties: [string, string | number | undefined][] = [
-        ["file", file === undefined ? undefined : escapeProperty(pathFrom(base, location, file))],
-        ["line", line],
-        ["col", column],
-        ["title", code],
-      ];
-      const given = properties
-        .filter(([, value]) => value !== undefined)
-        .map(([key, value]) => `${key}=${value}`);
+      const path = file && relative(base, join(location, file)).split(sep).join("/");
+      const properties = { file: path && escapeProperty(path), line, col: column, title: code };
+      const given = Object.entries(properties).filter(([, value]) => value !== undefined);
       const words = hint === undefined ? message : `${message} ${hint}`;
-      return `::${levels[severity]} ${given.join(",")}::${escapeData(words)}`;
+      return `::${levels[severity]} ${given.map((entry) => entry.join("=")).join(",")}::${escapeData(words)}`;
     })
     .join("\n");
 }
