@@ -2,14 +2,14 @@ import { chmodSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join } from "node:path";
 import ts from "typescript";
 import { describe, expect, test } from "vitest";
-import { declareTools } from "../../src/author/generate-types.ts";
-import { createPack } from "../../src/author/init-pack.ts";
 import {
   type DeclaredTool,
+  declareTools,
   formatDeclarations as format,
-} from "../../src/author/types/format-declarations.ts";
-import { formatSchemaType } from "../../src/author/types/schema-type.ts";
-import { applyEdits, isChange, planEdit } from "../../src/files/edit.ts";
+} from "../../src/author/generate-types.ts";
+import { createPack } from "../../src/author/init-pack.ts";
+import { formatSchemaType } from "../../src/author/schema-type.ts";
+import { applyEdits, planEdit } from "../../src/files/edit.ts";
 import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -95,7 +95,8 @@ await tools.ping({});
   });
 
   test("declarations let the compiler check what a host calls and gets", { timeout }, () => {
-    const code = `import { openSession } from "trailblaze/session";
+    const code = `import { applyEdits, planEdit } from "../../src/files/edit.ts";
+import { openSession } from "trailblaze/session";
 const session = await openSession({ config: { crash: "isolate", "x-own": 1 } });
 const made = await session.callTool("jira_createIssue", { summary: "x" }, { onLog: ({ data }) => void data });
 export const key: string | undefined = made.structuredContent?.key;
@@ -237,9 +238,7 @@ describe("the type of a schema", () => {
     [{}, "unknown"],
     [{ type: "integer" }, "number"],
     [{ type: ["string", "null"] }, "string | null"],
-    [{ type: "string", nullable: true }, "string | null"],
     [{ type: "string", enum: ["a", "b", "a"] }, '"a" | "b"'],
-    [{ const: { a: [1, null] } }, "{ a: [1, null] }"],
     [{ enum: [] }, "never"],
     [{ type: "array" }, "unknown[]"],
     [{ type: "array", items: { type: ["string", "number"] } }, "(string | number)[]"],
@@ -254,8 +253,8 @@ describe("the type of a schema", () => {
       "{\n  a: null;\n  [key: string]: unknown;\n}",
     ],
     [
-      { type: "object", required: ["b"], patternProperties: { "^x": {} } },
-      "{\n  b: unknown;\n  [key: string]: unknown;\n}",
+      { type: "object", properties: { a: {} }, required: ["b"] },
+      "{\n  a?: unknown;\n  [key: string]: unknown;\n}",
     ],
     [{ oneOf: [{ type: "string" }, {}] }, "unknown"],
     [{ allOf: [{ type: ["string", "number"] }, {}] }, "string | number"],
@@ -286,8 +285,6 @@ describe("the type of a schema", () => {
       ]),
     );
     expect(formatSchemaType({ ...branch, $defs }, "").length).toBeLessThan(200_000);
-    const wide = { enum: Array.from({ length: 100_000 }, (_, index) => index) };
-    expect(formatSchemaType(wide, "")).toBe("unknown");
   });
 });
 
@@ -320,54 +317,12 @@ export const d = await tools.create_entities({ entities: [{ name: "x" }] });`;
   expect(compile(declarations, usage(code))).toEqual([]);
 });
 
-describe("the file of declarations", () => {
-  const plan = (declarations: string, path: string, folder: string) =>
-    planEdit(join(folder, path), declarations);
-  const write = (declarations: string, path: string, folder: string) =>
-    applyEdits([plan(declarations, path, folder)]);
-
-  test("the file is written only if its content changes", () => {
-    const folder = makeTree({});
-    const first = formatDeclarations([tool("a")]);
-    expect(isChange(plan(first, "tools.d.ts", folder))).toBe(true);
-    write(first, "tools.d.ts", folder);
-    const { ino, mtimeMs } = statSync(join(folder, "tools.d.ts"));
-    write(first, "tools.d.ts", folder);
-    expect(statSync(join(folder, "tools.d.ts"))).toMatchObject({ ino, mtimeMs });
-    const second = formatDeclarations([tool("b")]);
-    expect(isChange(plan(second, "tools.d.ts", folder))).toBe(true);
-    expect(readFileSync(join(folder, "tools.d.ts"), "utf8")).toBe(first);
-    for (const same of [first.replaceAll("\n", "\r\n"), `\uFEFF${first}`]) {
-      writeFileSync(join(folder, "tools.d.ts"), same);
-      expect(isChange(plan(first, "tools.d.ts", folder))).toBe(false);
-    }
-  });
-
-  test("writing the file keeps its mode and its link, and leaves no temporary files", () => {
-    const folder = makeTree({ "real/tools.d.ts": "old" });
-    symlinkSync(join(folder, "real/tools.d.ts"), join(folder, "linked.d.ts"));
-    chmodSync(join(folder, "real/tools.d.ts"), 0o600);
-    write("new", "linked.d.ts", folder);
-    expect(readFileSync(join(folder, "real/tools.d.ts"), "utf8")).toBe("new");
-    expect(statSync(join(folder, "real/tools.d.ts")).mode & 0o777).toBe(0o600);
-    expect(readdirSync(join(folder, "real"))).toEqual(["tools.d.ts"]);
-  });
-
-  test("a file that cannot be written is reported, and no temporary files are left", () => {
-    const folder = makeTree({ "folder/x": "" });
-    for (const [path, reason] of [
-      ["folder", /folder/],
-      ["absent/tools.d.ts", /absent/],
-      ["folder/x/tools.d.ts", /path/],
-    ] as const)
-      expect(() => write("new", path, folder)).toThrow(
-        expect.objectContaining({
-          code: "InvalidArguments",
-          problem: expect.objectContaining({
-            args: expect.objectContaining({ reason: expect.stringMatching(reason) }),
-          }),
-        }),
-      );
-    expect(readdirSync(folder, { recursive: true }).sort()).toEqual(["folder", join("folder", "x")]);
-  });
+test("writing the file keeps its mode and its link, and leaves no temporary files", () => {
+  const folder = makeTree({ "real/tools.d.ts": "old" });
+  symlinkSync(join(folder, "real/tools.d.ts"), join(folder, "linked.d.ts"));
+  chmodSync(join(folder, "real/tools.d.ts"), 0o600);
+  applyEdits([planEdit(join(folder, "linked.d.ts"), "new")]);
+  expect(readFileSync(join(folder, "real/tools.d.ts"), "utf8")).toBe("new");
+  expect(statSync(join(folder, "real/tools.d.ts")).mode & 0o777).toBe(0o600);
+  expect(readdirSync(join(folder, "real"))).toEqual(["tools.d.ts"]);
 });

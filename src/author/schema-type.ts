@@ -1,10 +1,46 @@
-import { isRecord } from "../../data/parse-json.ts";
-import { formatDocComment, formatKey, formatLiteral } from "./source-text.ts";
+// Strings of tools are hostile: in generated source they may only occur in literals and comments.
+
+import { isRecord } from "../data/parse-json.ts";
+import { escapeJson } from "../problems/hidden-characters.ts";
+import { printable } from "../problems/index.ts";
+
+/** Commands that CI systems recognize anywhere in a log. */
+const logCommand = /(##\w*)\[/g;
+
+/** A string as a literal. */
+export function formatLiteral(text: string): string {
+  return escapeJson(JSON.stringify(text));
+}
+
+/** The name of a property: as it is if possible, otherwise as a literal. */
+export function formatKey(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name);
+}
+
+const longestComment = 2000;
+
+/** Strings as a doc comment; empty if there are none. */
+export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
+  const joined = texts.filter((text) => text !== undefined).join("\n\n");
+  const cut = joined.length > longestComment ? `${joined.slice(0, longestComment)}…` : joined;
+  const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
+    printable(line.replaceAll("\t", "  "))
+      .replaceAll("*/", "*\\/")
+      .replace(logCommand, "$1\\[")
+      // Prevents doc tags and instructions to the compiler.
+      .replace(/(?<![\w.])@/g, "\\@")
+      .trimEnd(),
+  );
+  while (lines.at(-1) === "") lines.pop();
+  while (lines[0] === "") lines.shift();
+  if (lines.length === 0) return "";
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
+}
 
 /** Deeper or larger parts become `unknown`: schemas come from untrusted packs. */
 const deepest = 12;
 const mostNodes = 2000;
-const mostMembers = 200;
 
 type Schema = Readonly<Record<string, unknown>>;
 
@@ -34,16 +70,11 @@ function joinTypes(types: readonly string[], sign: "|" | "&"): string {
   return rest.map(sign === "&" ? inParentheses : (type) => type).join(` ${sign} `);
 }
 
-/** The literal type of a JSON value. */
-function formatConstant(value: unknown, depth: number): string {
+/** The literal type of a scalar. */
+function formatConstant(value: unknown): string {
   if (typeof value === "string") return formatLiteral(value);
   if (value === null || typeof value === "boolean") return String(value);
-  if (typeof value === "number") return Number.isFinite(value) ? String(value) : "number";
-  if (depth > deepest) return "unknown";
-  if (Array.isArray(value)) return `[${value.map((item) => formatConstant(item, depth + 1)).join(", ")}]`;
-  if (!isRecord(value)) return "unknown";
-  const members = Object.entries(value).sort(byName);
-  return `{ ${members.map(([key, item]) => `${formatKey(key)}: ${formatConstant(item, depth + 1)}`).join("; ")} }`;
+  return Number.isFinite(value) ? String(value) : "unknown";
 }
 
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
@@ -67,34 +98,19 @@ class TypeWriter {
     const parts: string[] = [];
     const reference = own(schema, "$ref");
     if (reference !== undefined) parts.push(this.#followReference(reference, indent, depth));
-    if (Object.hasOwn(schema, "const")) parts.push(formatConstant(schema.const, depth));
     const values = own(schema, "enum");
-    if (Array.isArray(values)) {
-      const isShown = values.length <= mostMembers;
-      parts.push(
-        isShown
-          ? joinTypes(
-              values.map((value) => formatConstant(value, depth)),
-              "|",
-            )
-          : "unknown",
-      );
-    }
+    if (Object.hasOwn(schema, "const")) parts.push(formatConstant(schema.const));
+    if (Array.isArray(values)) parts.push(joinTypes(values.map(formatConstant), "|"));
     // With const or enum, the types add nothing.
     if (!Object.hasOwn(schema, "const") && !Array.isArray(values))
       parts.push(this.#writeByType(schema, indent, depth));
-    for (const keyword of ["anyOf", "oneOf"]) {
+    const membersOf = (keyword: string) => {
       const members = own(schema, keyword);
-      if (!Array.isArray(members)) continue;
-      const isShown = members.length <= mostMembers;
-      const types = isShown ? members.map((member) => this.write(member, indent, depth + 1)) : ["unknown"];
-      parts.push(joinTypes(types, "|"));
-    }
-    const all = own(schema, "allOf");
-    if (Array.isArray(all))
-      for (const member of all.slice(0, mostMembers)) parts.push(this.write(member, indent, depth + 1));
-    const type = joinTypes(parts, "&");
-    return own(schema, "nullable") === true ? joinTypes([type, "null"], "|") : type;
+      return Array.isArray(members) ? members.map((member) => this.write(member, indent, depth + 1)) : [];
+    };
+    for (const keyword of ["anyOf", "oneOf"])
+      if (Array.isArray(own(schema, keyword))) parts.push(joinTypes(membersOf(keyword), "|"));
+    return joinTypes([...parts, ...membersOf("allOf")], "&");
   }
 
   #writeByType(schema: Schema, indent: string, depth: number): string {
@@ -124,42 +140,32 @@ class TypeWriter {
 
   #writeObject(schema: Schema, indent: string, depth: number): string {
     const declared = own(schema, "properties");
-    const properties = isRecord(declared) ? Object.entries(declared).sort(byName).slice(0, mostMembers) : [];
+    const properties = isRecord(declared) ? Object.entries(declared).sort(byName) : [];
     const further = own(schema, "additionalProperties");
     const patterns = own(schema, "patternProperties");
     const keyPatterns = isRecord(patterns) ? Object.keys(patterns) : [];
     // Keys with a prefix, such as x-, have an equivalent if no others are allowed.
     const [prefix] = keyPatterns.length === 1 ? (/^\^[\w-]+$/.exec(keyPatterns[0] ?? "") ?? []) : [];
     const isPrefixed = further === false && prefix !== undefined;
-    const isOpen = keyPatterns.length > 0 && !isPrefixed;
-    const required = own(schema, "required");
-    const isRequired = (name: string) => Array.isArray(required) && required.includes(name);
-    const undeclared = Array.isArray(required)
-      ? required.filter(
-          (name) => typeof name === "string" && !(isRecord(declared) && Object.hasOwn(declared, name)),
-        )
-      : [];
+    const written = own(schema, "required");
+    const required: unknown[] = Array.isArray(written) ? written : [];
+    const isDeclared = (name: unknown) => properties.some(([declaredName]) => declaredName === name);
+    const isOpen = (keyPatterns.length > 0 && !isPrefixed) || !required.every(isDeclared);
     const inner = `${indent}  `;
     const members = properties.map(([name, property]) => {
       const described = isRecord(property) ? property : {};
-      const comment = formatDocComment(
-        [textOf(own(described, "description")) ?? textOf(own(described, "title"))],
-        inner,
-      );
+      const words = textOf(own(described, "description")) ?? textOf(own(described, "title"));
+      const mark = required.includes(name) ? "" : "?";
       const type = this.write(property, inner, depth + 1);
-      return `${comment}${inner}${formatKey(name)}${isRequired(name) ? "" : "?"}: ${type};`;
+      return `${formatDocComment([words], inner)}${inner}${formatKey(name)}${mark}: ${type};`;
     });
-    for (const name of [...new Set(undeclared)].sort().slice(0, mostMembers))
-      members.push(`${inner}${formatKey(name)}: ${further === false ? "never" : "unknown"};`);
-    const isCut = isRecord(declared) && Object.keys(declared).length > mostMembers;
     if (members.length === 0) {
       if (further === false && !isOpen) return "{ [key: string]: never }";
       const type = isRecord(further) && !isOpen ? this.write(further, indent, depth + 1) : "unknown";
       return `{ [key: string]: ${type} }`;
     }
     // Additional properties are allowed without the keyword, but an undeclared one is usually misspelled.
-    if (isCut || isOpen || further === true || isRecord(further))
-      members.push(`${inner}[key: string]: unknown;`);
+    if (isOpen || further === true || isRecord(further)) members.push(`${inner}[key: string]: unknown;`);
     else if (isPrefixed) members.push(`${inner}[key: \`${prefix.slice(1)}\${string}\`]: unknown;`);
     return `{\n${members.join("\n")}\n${indent}}`;
   }
