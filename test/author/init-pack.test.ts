@@ -25,22 +25,16 @@ const make = (directory: string, template: string, name?: string) =>
   createPack(directory, { template, name });
 
 describe("the name of a new pack", () => {
-  test.each([
-    "@acme/web-search",
-    "ios",
-    "3d-print",
-    "a.b_c-d.e-f",
-    `x${"y".repeat(213)}`,
-    "@acme/http",
-    "@org/org",
-    "0",
-  ])("the name %s gives a pack without problems", async (name) => {
-    const directory = makeFolder();
-    for (const template of ["composed", "bundle"]) {
-      const made = make(join(directory, template), template, name);
-      expect((await validateExtension(made.directory, { strict: true })).problems).toEqual([]);
-    }
-  });
+  test.each(["@acme/web-search", "ios", "3d-print", `x${"y".repeat(213)}`, "@org/org"])(
+    "the name %s gives a pack without problems",
+    async (name) => {
+      const directory = makeFolder();
+      for (const template of ["composed", "bundle"]) {
+        const made = make(join(directory, template), template, name);
+        expect((await validateExtension(made.directory, { strict: true })).problems).toEqual([]);
+      }
+    },
+  );
 
   test.each([
     "",
@@ -48,16 +42,10 @@ describe("the name of a new pack", () => {
     "a b",
     "../up",
     "@acme",
-    "@acme/a/b",
     "_tools",
-    ".tools",
-    "-tools",
-    "~tools",
     "too~ls",
     "http",
     "node_modules",
-    "favicon.ico",
-    "it's",
     "ünïcode",
     "a".repeat(215),
     "\u001b[31m",

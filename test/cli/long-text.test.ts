@@ -32,20 +32,17 @@ function makeProject(): string {
 }
 
 describe("long texts from packs", () => {
-  test.each([
-    [["inspect", "x"]],
-    [["inspect", "x/t"]],
-    [["inspect", "x/b"]],
-    [["list", "tools"]],
-    [["tools"]],
-  ])("`trailblaze` with %j cuts long texts, and prints them whole with --json", async (args) => {
-    const cwd = makeProject();
-    const { stdout } = await runMain(args, { cwd });
-    expect(stdout).toContain(note);
-    expect(stdout).not.toContain("zzz");
-    const { stdout: json } = await runMain([...args, "--json"], { cwd });
-    expect(json).toContain(`"${long}"`);
-  });
+  test.each([[["inspect", "x"]], [["inspect", "x/t"]], [["list", "tools"]], [["tools"]]])(
+    "`trailblaze` with %j cuts long texts, and prints them whole with --json",
+    async (args) => {
+      const cwd = makeProject();
+      const { stdout } = await runMain(args, { cwd });
+      expect(stdout).toContain(note);
+      expect(stdout).not.toContain("zzz");
+      const { stdout: json } = await runMain([...args, "--json"], { cwd });
+      expect(json).toContain(`"${long}"`);
+    },
+  );
 
   test.each([[["validate"]], [["inspect", "x/p"]], [["run", "trail.yaml"]], [["doctor"]]])(
     "`trailblaze` with %j prints less than 40,000 characters of long texts",
