@@ -23,29 +23,24 @@ function formatText(text: string): string {
 
 const textOfCell = (cell: Cell) => (typeof cell === "string" ? cell : cell.code);
 
-function formatPart(part: Part, style: TextStyle): string {
+export function formatPart(part: Part, style: TextStyle): string {
   if (part.type === "text") return formatText(part.text);
   if (part.type === "table") {
-    const headings = part.columns.map((column) => column.toUpperCase());
+    const rows = part.rows.map((row) => row.map(textOfCell));
     return formatTable(
-      headings,
-      part.rows.map((row) => row.map(textOfCell)),
+      part.columns.map((column) => column.toUpperCase()),
+      rows,
       style,
     );
   }
-  const kind = (part.members[0]?.kind ?? "").toUpperCase();
-  const rows = part.members.map(({ name, qualifiedName, description }) => [
-    name,
-    qualifiedName ?? "",
-    description,
-  ]);
-  if (part.members.every(({ name, qualifiedName }) => name === qualifiedName))
-    return formatTable(
-      [kind],
-      rows.map(([name = ""]) => [name]),
-      style,
-    );
-  return formatTable([kind, "QUALIFIED NAME", "DESCRIPTION"], rows, style);
+  const { members } = part;
+  const headings = [(members[0]?.kind ?? "").toUpperCase(), "QUALIFIED NAME", "DESCRIPTION"];
+  // The names of prompts and resources are qualified themselves.
+  const columns = members.every(({ name, qualifiedName }) => name === qualifiedName) ? 1 : 3;
+  const rows = members.map(({ name, qualifiedName, description }) =>
+    [name, qualifiedName ?? "", description].slice(0, columns),
+  );
+  return formatTable(headings.slice(0, columns), rows, style);
 }
 
 /** A page: its heading, texts, facts and parts. */

@@ -1,10 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
+import { formatSchemaType } from "../extension-schema/format-schema-type.ts";
 import { isDefinitionKey, type Needs, needsKeys } from "../extension-schema/index.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Kind } from "../kinds.ts";
 import type { DescribedPack } from "./describe-packs.ts";
-import { listProperties } from "./list-properties.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
 export type Cell = string | { code: string };
@@ -18,10 +18,16 @@ export interface Member {
   description: string;
 }
 
+interface Table {
+  type: "table";
+  columns: string[];
+  rows: Cell[][];
+}
+
 export type Part =
   | { type: "text"; text: string }
   | { type: "members"; title: string; members: Member[] }
-  | { type: "table"; columns: string[]; rows: Cell[][] };
+  | Table;
 
 /** What a page says about an item, in its order. */
 export interface ItemPage {
@@ -73,12 +79,49 @@ function formatMessages(content: unknown): string {
   return messages.join("\n");
 }
 
-/** The properties of a schema as a table, in which inner ones follow their object. */
+const deepest = 5;
+const mostProperties = 500;
+
+/** The schema that a local `$ref` points to, with the keys beside it; the schema itself without one. */
+function follow(schema: unknown, root: unknown): unknown {
+  const reference = isRecord(schema) ? schema.$ref : undefined;
+  if (!isRecord(schema) || typeof reference !== "string" || !reference.startsWith("#/")) return schema;
+  let target: unknown = root;
+  for (const key of reference.slice(2).split("/")) {
+    const name = key.replaceAll("~1", "/").replaceAll("~0", "~");
+    target = isRecord(target) && Object.hasOwn(target, name) ? target[name] : undefined;
+  }
+  const { $ref: _, ...own } = schema;
+  return isRecord(target) ? { ...target, ...own } : schema;
+}
+
+/** The properties of a schema as a table, in which those of inner objects follow their object; not all of a very large one. */
 function tableOfSchema(title: string, schema: unknown): Part[] {
-  const { properties, isComplete } = listProperties(schema);
-  const rows = properties.map(({ path, type, required, fallback, description }) => {
-    return [code(path), code(type), required ? "yes" : "no", json(fallback), description];
-  });
+  const rows: Cell[][] = [];
+  let isComplete = true;
+  const collect = (written: unknown, prefix: string, depth: number): void => {
+    const object = follow(written, schema);
+    if (!isRecord(object) || !isRecord(object.properties)) return;
+    const required: unknown[] = Array.isArray(object.required) ? object.required : [];
+    for (const [name, inner] of Object.entries(object.properties)) {
+      isComplete &&= depth <= deepest && rows.length < mostProperties;
+      if (!isComplete) return;
+      const property = follow(inner, schema);
+      const { description, default: fallback, items } = isRecord(property) ? property : {};
+      const path = `${prefix}${name}`;
+      const isRequired = required.includes(name) ? "yes" : "no";
+      rows.push([
+        code(path),
+        code(formatSchemaType(property)),
+        isRequired,
+        json(fallback),
+        textOf(description),
+      ]);
+      collect(property, `${path}.`, depth + 1);
+      collect(items, `${path}[].`, depth + 1);
+    }
+  };
+  collect(schema, "", 1);
   const table: Part = { type: "table", columns: [title, "Type", "Required", "Default", "Description"], rows };
   if (isComplete) return [table];
   return [table, { type: "text", text: "The table is not complete: the schema is too large or too deep." }];
@@ -217,7 +260,7 @@ const needsTitles = {
 } as const;
 
 /** What a pack declares that it needs; without rows if it declares nothing. */
-export function createNeedsTable(needs: Needs | undefined): Part {
+export function createNeedsTable(needs: Needs | undefined): Table {
   const describe = (names: readonly string[] | undefined): Cell => {
     if (names === undefined) return "not declared";
     return names.length === 0 ? "none" : code(names.join(", "));

@@ -1,7 +1,7 @@
 // What a pack needs, wherever packs are shown.
 import { describe, expect, test } from "vitest";
 import { command as inspect } from "../../src/cli/commands/inspect.ts";
-import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
+import { formatPreviews } from "../../src/cli/format-previews.ts";
 import { discoverPacks, inspectPack } from "../../src/index.ts";
 import { describeRemotePack } from "../../src/npm/registry/remote-pack.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -62,12 +62,12 @@ describe("the needs of a pack", () => {
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
     const page = await inspectForPeople(needs);
     expect(page.slice(page.indexOf("NEEDS")).split("\n")).toEqual([
-      "NEEDS    DECLARED",
-      "env      JIRA_TOKEN",
-      "network  api.atlassian.com, *.atlassian.net:443",
-      "read     none",
-      "write    not declared",
-      "tools    web_*, acme/notes/create",
+      "NEEDS                  DECLARED",
+      "Environment variables  JIRA_TOKEN",
+      "Network                api.atlassian.com, *.atlassian.net:443",
+      "Reads                  none",
+      "Writes                 not declared",
+      "Calls tools            web_*, acme/notes/create",
     ]);
     expect(await inspectForPeople(undefined)).not.toContain("NEEDS");
   });

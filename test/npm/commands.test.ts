@@ -3,7 +3,7 @@ import type { CommandInput } from "../../src/cli/command.ts";
 import { command as add } from "../../src/cli/commands/add.ts";
 import { command as remove } from "../../src/cli/commands/remove.ts";
 import { command as search } from "../../src/cli/commands/search.ts";
-import { formatPreviews } from "../../src/cli/remote/format-previews.ts";
+import { formatPreviews } from "../../src/cli/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";

@@ -9,11 +9,11 @@ import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { formatPreviews } from "../format-previews.ts";
 import { withSignals } from "../interruption.ts";
 import { countItems } from "../layout.ts";
 import { flag, text, textOf, texts, textsOf } from "../options.ts";
 import { output } from "../output.ts";
-import { formatPreviews } from "../remote/format-previews.ts";
 import { formatCommand } from "../session/session-command.ts";
 
 export const command: Command = {

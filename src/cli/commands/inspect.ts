@@ -4,11 +4,11 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
+import { createNeedsTable } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
-import { formatNeeds } from "../format-needs.ts";
-import { formatItemPage, formatServerToolPage } from "../format-page.ts";
+import { formatItemPage, formatPart, formatServerToolPage } from "../format-page.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
 
@@ -42,8 +42,8 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   );
   if (rows.length > 0)
     lines.push("", formatTable(["KIND", "NAME", "DEFINITION", "DESCRIPTION"], rows, style));
-  const needs = formatNeeds(pack.needs);
-  if (needs.length > 0) lines.push("", formatTable(["NEEDS", "DECLARED"], needs, style));
+  const needs = createNeedsTable(pack.needs);
+  if (needs.rows.length > 0) lines.push("", formatPart({ ...needs, columns: ["Needs", "Declared"] }, style));
   return lines.join("\n");
 }
 

@@ -1,11 +1,20 @@
-import { keyOfKind, kinds } from "../../kinds.ts";
-import type { PackPreview } from "../../npm/preview-packs.ts";
-import { printable, shorten } from "../../problems/index.ts";
-import { formatNames, formatNeeds } from "../format-needs.ts";
-import { wrap } from "../layout.ts";
+import { needsKeys } from "../extension-schema/index.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import type { PackPreview } from "../npm/preview-packs.ts";
+import { printable, shorten } from "../problems/index.ts";
+import { wrap } from "./layout.ts";
 
 /** Limit on the listed commands and problems. */
 const maximumLines = 40;
+
+/** Users do not read more names before they answer a prompt. */
+const maximumNames = 40;
+
+/** Names in one line, cut after the first forty. */
+function formatNames(names: readonly string[]): string {
+  const shown = names.slice(0, maximumNames).join(", ");
+  return names.length > maximumNames ? `${shown} and ${names.length - maximumNames} more` : shown;
+}
 
 function formatPreview(preview: PackPreview): string[] {
   const { pack, commands, lifecycleScripts, deprecated, warnings, serverBins = [] } = preview;
@@ -23,7 +32,11 @@ function formatPreview(preview: PackPreview): string[] {
     lines.push(`  command   ${server}: ${what}`);
   }
   if (serverBins.length > 0) lines.push(`  commands  ${formatNames(serverBins)}`);
-  for (const [key, value] of formatNeeds(pack.needs)) lines.push(`  needs     ${key}: ${value}`);
+  for (const key of pack.needs === undefined ? [] : needsKeys) {
+    const needed = pack.needs?.[key];
+    const words = needed === undefined ? "not declared" : formatNames(needed) || "none";
+    lines.push(`  needs     ${key}: ${words}`);
+  }
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
   for (const { code, message } of pack.problems.slice(0, maximumLines)) lines.push(`  ${code}: ${message}`);
