@@ -5,7 +5,7 @@ import { printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 
 /** If the last column would be narrower, its lines are longer than the terminal. */
-const narrowestColumn = 32;
+const narrowestColumn = 20;
 
 /** The number of characters that a text shows. Escape sequences show none. */
 const measureWidth = (text: string): number => stripVTControlCharacters(text).length;
