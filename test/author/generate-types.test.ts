@@ -95,8 +95,7 @@ await tools.ping({});
   });
 
   test("declarations let the compiler check what a host calls and gets", { timeout }, () => {
-    const code = `import { applyEdits, planEdit } from "../../src/files/edit.ts";
-import { openSession } from "trailblaze/session";
+    const code = `import { openSession } from "trailblaze/session";
 const session = await openSession({ config: { crash: "isolate", "x-own": 1 } });
 const made = await session.callTool("jira_createIssue", { summary: "x" }, { onLog: ({ data }) => void data });
 export const key: string | undefined = made.structuredContent?.key;
