@@ -133,19 +133,6 @@ const formatClients = () =>
     ]),
   );
 
-/** What to do after an installation, with the clients that it applies to. */
-function formatAfterwards(): string {
-  const byNote = new Map<string, string[]>();
-  for (const { id, afterwards, approval } of clients) {
-    const note = approval === undefined ? afterwards : `${afterwards} ${approval}`;
-    byNote.set(note, [...(byNote.get(note) ?? []), code(id)]);
-  }
-  return formatTable(
-    ["client", "what to do"],
-    [...byNote].map(([note, ids]) => [ids.join(", "), note]),
-  );
-}
-
 const shapes = Object.entries({ ...definitionShapes, needs, bundleEntry: bundleEntry() });
 
 /** What generates each table, by its name. */
@@ -155,5 +142,4 @@ export const pageTables: Readonly<Record<string, () => string>> = {
   declarations: formatDeclarations,
   _meta: formatMetaKeys,
   clients: formatClients,
-  afterwards: formatAfterwards,
 };

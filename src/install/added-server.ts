@@ -34,16 +34,14 @@ function readVariable(written: string): [name: string, value: string] {
 /** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
 function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
   const own = name.replace(/^@[^/]*\//, "");
-  const names = bins.slice(0, 10).map((one) => quote(one));
-  if (bin !== undefined && !bins.includes(bin)) {
-    const reason = `The package ${quote(name)} has no command ${quote(bin)}`;
-    throw failure("InvalidArguments", { reason, hint: `Pass --bin ${listOf(names)}.` });
-  }
-  if (bin === undefined && bins.length > 1 && !bins.includes(own)) {
-    const reason = `The package ${quote(name)} has several commands`;
-    throw failure("InvalidArguments", { reason, hint: `Pass --bin ${listOf(names)}.` });
-  }
-  return bin;
+  const isMissing = bin !== undefined && !bins.includes(bin);
+  const isUnclear = bin === undefined && bins.length > 1 && !bins.includes(own);
+  if (!isMissing && !isUnclear) return bin;
+  const what = isMissing ? `no command ${quote(bin)}` : "several commands";
+  throw failure("InvalidArguments", {
+    reason: `The package ${quote(name)} has ${what}`,
+    hint: `Pass --bin ${listOf(bins.slice(0, 10).map((one) => quote(one)))}.`,
+  });
 }
 
 /** The entry of the config for an MCP server. Throws `TrailblazeError` `InvalidArguments`. */

@@ -115,30 +115,17 @@ async function checkLock(
 
 /** Opens a session, which starts its servers, and closes it. */
 async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
-  const started: string[] = [];
-  const noted: SessionOptions = {
-    ...options,
-    onCommand(command) {
-      started.push(command.label);
-      options.onCommand?.(command);
-    },
-    onConnect(server) {
-      started.push(server.label);
-      options.onConnect?.(server);
-    },
-  };
   try {
-    const session = await openSessionByRules(noted, { userServers: "reported" });
+    const session = await openSessionByRules(options, { userServers: "reported" });
     try {
-      const lost = session.skipped.filter(({ reason }) => reason === "ServerFailed");
-      const names = lost.map(({ name }) => name);
-      // A server without a value for a variable fails before it has a command.
-      const total = new Set([...started, ...names]).size;
-      const servers = total === 0 ? "none to start" : `${total - names.length} of ${total} started`;
-      const rest = names.length === 0 ? "" : `; failed: ${names.join(", ")}`;
-      yield { name: "servers", ok: names.length === 0, summary: `${servers}${rest}` };
+      const running = session.servers.filter(({ state }) => state === "running").length;
+      const lost = session.servers.filter(({ reason }) => reason === "ServerFailed");
+      const total = running + lost.length;
+      const started = total === 0 ? "none to start" : `${running} of ${total} started`;
+      const failures = lost.length === 0 ? "" : `; failed: ${lost.map(({ label }) => label).join(", ")}`;
+      yield { name: "servers", ok: lost.length === 0, summary: `${started}${failures}` };
       // `openSession` would reject. Here, these are excluded so that the others are checked, too.
-      const needed = lost.filter(({ source }) => source.type === "config").map(({ name }) => name);
+      const needed = lost.filter(({ source }) => source.type === "config").map(({ label }) => label);
       const summary =
         needed.length === 0
           ? `${count(session.tools.length, "tool")}, ${session.skipped.length} excluded`

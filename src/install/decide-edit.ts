@@ -4,7 +4,6 @@ import { isRecord } from "../data/parse-json.ts";
 import { fileExists } from "../files/edit.ts";
 import { failure } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
-import { findReaders } from "./clients/index.ts";
 import { ConfigDocument } from "./editing/config-document.ts";
 import {
   type ConfigEditor,
@@ -53,18 +52,24 @@ function withoutName(value: unknown, isList: boolean): unknown {
   return rest;
 }
 
-/** Opens a config and runs an edit. Throws a syntax error as `ClientConfigMalformed`. */
+/**
+ * Opens a config and runs an edit. Throws a syntax error as `ClientConfigMalformed`, and a layout that the editor does not
+ * handle as `ClientConfigUnwritable` with what to do by hand.
+ */
 function withConfig<Result>(
   file: string,
   editor: ConfigEditor,
   text: string | undefined,
   run: (config: ConfigDocument) => Result,
+  byHand?: string,
 ): Result {
   try {
     return run(new ConfigDocument(editor, text ?? ""));
   } catch (error) {
     if (!(error instanceof ConfigSyntaxError)) throw error;
     const { reason, offset } = error;
+    if (error instanceof ConfigLayoutError)
+      throw failure("ClientConfigUnwritable", { file, reason, byHand }, { file });
     const body = (text ?? "").replace(/^\uFEFF/, "");
     const place = createLineIndex(body)(Math.min(offset, body.length));
     throw failure("ClientConfigMalformed", { file, reason }, { file, ...place });
@@ -101,16 +106,6 @@ function findOtherProject(there: unknown, wanted: JsonRecord): string | undefine
   return folder !== undefined && than !== undefined && isOtherFolder(folder, than) ? folder : undefined;
 }
 
-/** Runs an edit. A layout that the editor does not handle is `ClientConfigUnwritable` with what to do by hand. */
-function refuseLayout<Result>({ file }: Request, byHand: string, run: () => Result): Result {
-  try {
-    return run();
-  } catch (error) {
-    if (!(error instanceof ConfigLayoutError)) throw error;
-    throw failure("ClientConfigUnwritable", { file, reason: error.reason, byHand }, { file });
-  }
-}
-
 /**
  * Decides on an edit of a client's file, given its current text. An entry is Trailblaze's by its command line. Throws
  * `TrailblazeError`: `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigUnwritable`.
@@ -122,53 +117,49 @@ export function decideEdit(
   text: string | undefined,
 ): EditDecision {
   const { file, key, server, edit } = request;
-  return withConfig(file, editor, text, (config) => {
-    const isList = client.isList === true;
+  const isList = client.isList === true;
+  const run = (config: ConfigDocument): EditDecision => {
     const place: EntryPlace = { container: chooseContainer(client, config), key, isList };
     const entry = withoutName(config.get(place), isList);
-    const owner = serverOf(matchEntry(findReaders(client), entry));
-    const own = owner !== undefined && isRecord(entry) ? (entry as JsonRecord) : undefined;
+    const owner = serverOf(matchEntry(entry));
     const unchanged = (notes: string[] = []) => ({ changed: false, text, notes, diff: "" });
-    const change = (
-      after: JsonRecord | undefined,
-      newText: string | undefined,
-      before = own,
-    ): EditDecision => ({
+    const change = (edited: ConfigDocument, before?: JsonRecord, after?: JsonRecord): EditDecision => ({
       changed: true,
-      text: newText,
+      text: after === undefined && edited.isBlank ? undefined : edited.text,
       notes: [],
       diff: formatEntryDiff(file, editor, [{ place, before, after }]),
     });
 
-    if (edit.action === "install") {
-      const { force } = edit;
-      let wanted = edit.entry;
-      let before = own;
-      if (entry !== undefined) {
-        const url = addressOf(client, entry);
-        const isSameAddress = url !== undefined && url === addressOf(client, wanted);
-        const otherProject = owner === server ? findOtherProject(entry, wanted) : undefined;
-        if ((owner === server && otherProject === undefined) || isSameAddress) {
-          before = entry as JsonRecord;
-          wanted = mergeEntry(client, before, wanted);
-        } else if (!force && !isSameValue(toPlain(entry), toPlain(wanted)))
-          throw failure("ClientConfigConflict", { file, key, owner, project: otherProject }, { file });
-        if (isSameValue(toPlain(entry), toPlain(wanted))) return unchanged();
-      }
-      const pasted = editor.writeInline(key, hideEntry(isList ? { name: key, ...wanted } : wanted));
-      const edited = refuseLayout(request, pasted, () => config.set(place, wanted));
-      return change(wanted, edited.text, before);
+    if (edit.action === "uninstall") {
+      if (entry === undefined) return unchanged();
+      const url = addressOf(client, entry);
+      if (owner === server || (url !== undefined && (edit.force || isLocal(url))))
+        return change(config.remove(place), entry as JsonRecord);
+      return unchanged([
+        `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
+      ]);
     }
 
-    if (entry === undefined) return unchanged();
+    if (entry === undefined) return change(config.set(place, edit.entry), undefined, edit.entry);
+    if (isSameValue(toPlain(entry), toPlain(edit.entry))) return unchanged();
     const url = addressOf(client, entry);
-    if (owner !== server && (url === undefined || !(edit.force || isLocal(url)))) {
-      const note = `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`;
-      return unchanged([note]);
+    const isSameAddress = url !== undefined && url === addressOf(client, edit.entry);
+    const project = owner === server ? findOtherProject(entry, edit.entry) : undefined;
+    if ((owner === server && project === undefined) || isSameAddress) {
+      const merged = mergeEntry(client, entry as JsonRecord, edit.entry);
+      if (isSameValue(toPlain(entry), toPlain(merged))) return unchanged();
+      return change(config.set(place, merged), entry as JsonRecord, merged);
     }
-    const removed = refuseLayout(request, `remove ${JSON.stringify(key)}`, () => config.remove(place));
-    return change(undefined, removed.isBlank ? undefined : removed.text, own ?? (entry as JsonRecord));
-  });
+    if (!edit.force) throw failure("ClientConfigConflict", { file, key, owner, project }, { file });
+    // What another program wrote is not shown.
+    const before = owner === undefined ? undefined : (entry as JsonRecord);
+    return change(config.set(place, edit.entry), before, edit.entry);
+  };
+  const byHand =
+    edit.action === "uninstall"
+      ? `remove ${JSON.stringify(key)}`
+      : editor.writeInline(key, hideEntry(isList ? { name: key, ...edit.entry } : edit.entry));
+  return withConfig(file, editor, text, run, byHand);
 }
 
 /** An entry that Trailblaze wrote. */
@@ -189,10 +180,9 @@ export function findOwnEntries(
 ): FoundEntry[] {
   return withConfig(file, editor, text, (config) => {
     const isList = client.isList === true;
-    const readers = findReaders(client);
     return [...config.entries({ container: chooseContainer(client, config), isList })].flatMap(
       ([key, value]): FoundEntry[] => {
-        const server = serverOf(matchEntry(readers, value));
+        const server = serverOf(matchEntry(value));
         if (server === undefined || !isRecord(value)) return [];
         return [{ key, server, folder: findStartFolder(value) }];
       },

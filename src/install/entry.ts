@@ -44,23 +44,17 @@ export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: str
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 
-/** The command that earlier versions wrote to project files. */
-const formerLaunch = ["npx", "--no-install", "trailblaze"];
-
-const beginsWith = (words: readonly unknown[], start: readonly string[]) =>
-  start.every((word, index) => words[index] === word);
-
 /** The server that a command line of Trailblaze starts, `null` for the session; `undefined` for any other command line. */
-export function findStartedServer(words: readonly unknown[]): string | null | undefined {
-  const [_first, second] = words;
-  const prefix = [["node", ...loadOwnCommand], formerLaunch].find((one) => beginsWith(words, one));
+function findStartedServer(words: readonly unknown[]): string | null | undefined {
+  const [program, script] = words;
+  const isOfProject = program === "node" && loadOwnCommand.every((word, index) => words[index + 1] === word);
   // A user's entry is only recognized with the folder, because other programs have a `cli.js` too.
-  const isUser =
-    typeof second === "string" &&
-    /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(second) &&
+  const isOfUser =
+    typeof script === "string" &&
+    /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(script) &&
     words.includes("--cwd");
-  const start = prefix?.length ?? (isUser ? 2 : -1);
-  if (start < 0 || words[start] !== "start") return undefined;
+  const start = isOfProject ? 1 + loadOwnCommand.length : 2;
+  if (!(isOfProject || isOfUser) || words[start] !== "start") return undefined;
   const server = words[start + 1];
   if (server === undefined || (typeof server === "string" && server.startsWith("-"))) return null;
   return typeof server === "string" ? server : undefined;
@@ -118,13 +112,6 @@ export function buildEntry(
   return { entry, omitted: hasPlace ? [] : names };
 }
 
-/** The command line of an entry, in the client's form. */
-function readWords({ shape }: ClientRecord, entry: Readonly<Record<string, unknown>>): unknown[] {
-  const command = entry[shape.command ?? "command"];
-  if (shape.commandIsList) return Array.isArray(command) ? command : [];
-  return [command, ...(Array.isArray(entry.args) ? entry.args : [])];
-}
-
 /**
  * An entry of Trailblaze with another launch. Keys that the client or the user added stay, such as `disabled`, `timeout` and
  * approvals.
@@ -148,14 +135,10 @@ export function mergeEntry(
 }
 
 /**
- * The server that an entry starts, `null` for the session, if its command line is one of Trailblaze's in the form of one of
- * `clients`. Project files are shared, and several clients may read one file.
+ * The server that an entry starts, `null` for the session, if its command line is one of Trailblaze's, in any client's form:
+ * several clients may read one file.
  */
-export function matchEntry(clients: readonly ClientRecord[], value: unknown): string | null | undefined {
+export function matchEntry(value: unknown): string | null | undefined {
   if (!isRecord(value)) return undefined;
-  for (const client of clients) {
-    const server = findStartedServer(readWords(client, value));
-    if (server !== undefined) return server;
-  }
-  return undefined;
+  return findStartedServer([value.command ?? value.cmd, value.args ?? []].flat());
 }

@@ -1,7 +1,5 @@
-import { listOf, printable } from "../problems/index.ts";
+import { listOf } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import type { Environment } from "./entry.ts";
-import type { ResolvedServer } from "./resolve-server.ts";
 
 interface NextSteps {
   scope: Scope;
@@ -32,7 +30,7 @@ export function describeNextSteps(
     const whose = `The file contains the value of ${listOf(headerNames, "and")} in plain text`;
     notes.push(scope === "project" ? `${whose}: do not commit a secret.` : `${whose}.`);
   }
-  notes.push(client.afterwards);
+  notes.push(`Restart ${client.name}, or start a new session in it, to load the new configuration.`);
   if (scope === "project") {
     if (client.approval !== undefined) notes.push(client.approval);
     notes.push(
@@ -45,30 +43,4 @@ export function describeNextSteps(
       );
   }
   return notes;
-}
-
-/** Warns of variables that the client passes on but that do not reach the server. */
-export function warnOfVariables(
-  { reachedBy, envPassthrough }: Pick<ResolvedServer, "reachedBy" | "envPassthrough">,
-  { literals, names }: Environment,
-): string[] {
-  const lost = [...literals.keys(), ...names].filter((name) => reachedBy?.includes(name) === false);
-  if (lost.length === 0) return [];
-  const accepted = envPassthrough.length === 0 ? "none" : listOf(envPassthrough.map(printable), "and");
-  return [
-    `${listOf(lost, "and")} will not reach the server: its definition accepts these variables: ${accepted}.`,
-  ];
-}
-
-/** Warns of what the parser of a client that reads plain JSON may reject: comments and a byte order mark. */
-export function warnOfPlainJson({ format, name }: ClientRecord, text: string | undefined): string[] {
-  if (format !== "json" || text === undefined || text.trim() === "") return [];
-  const found: string[] = [];
-  if (text.startsWith("\uFEFF")) found.push("starts with a byte order mark");
-  try {
-    JSON.parse(text.replace(/^\uFEFF/, ""));
-  } catch {
-    found.push("has comments or trailing commas");
-  }
-  return found.map((what) => `The file ${what}, which ${name} may not be able to read.`);
 }

@@ -14,9 +14,8 @@ import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, type EditDecision, findOwnEntries } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry, createLaunch, isInNpxCache } from "./entry.ts";
-import { describeNextSteps, warnOfPlainJson, warnOfVariables } from "./install-notes.ts";
+import { describeNextSteps } from "./install-notes.ts";
 import {
-  checkOptions,
   chooseKey,
   type InstallOptions,
   isWebAddress,
@@ -44,17 +43,11 @@ export function findFiles(
   const host = readHost();
   const found = findCandidates(client, scope, host, scope === "project" ? project() : "");
   if (found.length > 0) return found;
-  const args = { client: client.name };
-  if (Object.keys(client.user).length === 0) {
-    const hint = "Pass --scope project, or the config file with --file.";
-    throw failure("UnknownInstallLocation", { ...args, reason: "it has no fixed location", hint });
-  }
-  if (findCandidates(client, scope, { ...host, home: "/" }, "").length === 0) {
-    throw failure("UnknownInstallLocation", { ...args, reason: "it does not support this system" });
-  }
+  const isHomeMissing = findCandidates(client, scope, { ...host, home: "/" }, "").length > 0;
   const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
-  const hint = `Set ${variable}, or pass the config file with --file.`;
-  throw failure("UnknownInstallLocation", { ...args, reason: `${variable} is not set`, hint });
+  const reason = isHomeMissing ? `${variable} is not set` : "it has no fixed location on this system";
+  const hint = `${isHomeMissing ? `Set ${variable}, or pass` : "Pass"} the config file with --file.`;
+  throw failure("UnknownInstallLocation", { client: client.name, reason, hint });
 }
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
@@ -70,7 +63,7 @@ async function finishPlan(
   const text = readConfigFile(file);
   const decision = decideEdit(client, editor, target, text);
   const { changed, diff } = decision;
-  const described = [...decision.notes, ...notes(decision), ...warnOfPlainJson(client, text)];
+  const described = [...decision.notes, ...notes(decision)];
   return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
 }
 
@@ -99,6 +92,22 @@ async function refuseCache(directory: string): Promise<never> {
   });
 }
 
+/** Throws for a URL, or what it is given with, that the client's config cannot have. */
+function checkAddress(
+  { name, shape: { address } }: ClientRecord,
+  url: string,
+  headers: readonly string[],
+  variables: readonly string[],
+): void {
+  const refuse = (reason: string, hint?: string) => failure("InvalidArguments", { reason, hint });
+  if (!isWebAddress(url)) throw refuse(`"${url}" is not an http or https URL`);
+  if (address === undefined) throw refuse(`Trailblaze does not know how ${name} configures a server by URL`);
+  if (variables.length > 0)
+    throw refuse("Variables cannot reach a server that already runs", "Omit --env, or omit --url.");
+  if (headers.length > 0 && address.headers === undefined)
+    throw refuse(`Trailblaze does not know how ${name} configures HTTP headers`, "Omit --header.");
+}
+
 /**
  * Plans the installation of a server into an MCP client's config; `null` installs the project's session, one entry with the
  * tools of all packs. Writes nothing. Checks every reference of the server, and reads definitions as inspection does.
@@ -111,7 +120,6 @@ export async function planInstall(
   reference: string | null,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
-  checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
   const headers = readHeaders(options);
@@ -124,25 +132,8 @@ export async function planInstall(
   const { server, started } = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
   const key = chooseKey(client, name, resolved);
   const environment = readEnvironment(env, resolved.envPassthrough);
-  if (url !== undefined && (client.shape.address === undefined || !isWebAddress(url))) {
-    const reason = isWebAddress(url)
-      ? `Trailblaze does not know how ${client.name} configures a server by URL`
-      : `"${url}" is not an http or https URL`;
-    throw failure("InvalidArguments", { reason });
-  }
-  if (url !== undefined && Object.keys(env ?? {}).length > 0) {
-    const reason = "Variables cannot reach a server that already runs";
-    throw failure("InvalidArguments", {
-      reason,
-      hint: "Omit --env, or omit --url to let the client start it.",
-    });
-  }
   const headerNames = Object.keys(headers);
-  if (headerNames.length > 0 && client.shape.address?.headers === undefined) {
-    const reason = `Trailblaze does not know how ${client.name} configures HTTP headers`;
-    const hint = "Omit --header, and add the header in the client itself.";
-    throw failure("InvalidArguments", { reason, hint });
-  }
+  if (url !== undefined) checkAddress(client, url, headerNames, Object.keys(env ?? {}));
   const script = findOwnScript(resolved.project);
   if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
   const launch =
@@ -160,16 +151,11 @@ export async function planInstall(
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
   await refuseLinkOut(file, options);
-  return finishPlan(client, target, () => [
-    ...describeNextSteps(client, {
-      scope,
-      names: environment.names,
-      omitted,
-      headerNames,
-      canStart: scope !== "project" || url !== undefined || hasOwnCopy(resolved.project),
-    }),
-    ...(url === undefined ? warnOfVariables(resolved, environment) : []),
-  ]);
+  const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
+  const { names } = environment;
+  return finishPlan(client, target, () =>
+    describeNextSteps(client, { scope, names, omitted, headerNames, canStart }),
+  );
 }
 
 /** Whether an entry is meant, by what it starts (`null` for the session) and its key. */
@@ -211,7 +197,6 @@ export async function planUninstall(
   reference: string | null,
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
-  checkOptions(options);
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, force = false } = options;
   const { server, name: itemName } = normalizeServer(reference);

@@ -2,7 +2,6 @@ import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { inspectInstalledItem } from "../inspection/inspect.ts";
-import { inheritedNames } from "../runtime/server-environment.ts";
 import { findServer } from "../serve/compose-server.ts";
 
 /** A resolved reference to a server. */
@@ -15,8 +14,6 @@ export interface ResolvedServer {
   mcpServerName?: string | undefined;
   /** Names of variables that the server takes from the environment. */
   envPassthrough: readonly string[];
-  /** Names of the variables of the environment that reach it; `undefined` if all do. */
-  reachedBy?: readonly string[];
   transport: "stdio" | "http";
   /** Absolute path of the project's folder. */
   project: string;
@@ -61,12 +58,10 @@ export async function resolveServer(
     cwd,
     kind: "server",
   });
-  const envPassthrough = textsOf(definition?.envPassthrough);
   return {
     ...known,
     name: qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1),
     mcpServerName: textOrUndefined(definition?.mcpServerName),
-    envPassthrough,
-    reachedBy: [...inheritedNames(process.platform), ...envPassthrough],
+    envPassthrough: textsOf(definition?.envPassthrough),
   };
 }

@@ -6,7 +6,6 @@ import {
   withheldLines,
 } from "../../src/files/npm-configuration.ts";
 import { toFetchOptions } from "../../src/npm/registry/fetch-options.ts";
-import { runUsersNpm } from "../support/package-managers.ts";
 import { makeTree } from "../support/packs.ts";
 import { runToSuccess } from "../support/run-process.ts";
 
@@ -132,17 +131,6 @@ test("a project that is not trusted does not choose how registries are reached",
   expect(configuration.get("fetch-retries")).toBe("1");
 });
 
-test("a missing home, a folder named .npmrc and invalid lines are ignored", () => {
-  const folder = makeTree({ ".npmrc/x": "", globalrc: "[x\n=\n\u0000[[" });
-  const configuration = readNpmConfiguration({
-    projectDirectory: folder,
-    env: { npm_config_globalconfig: join(folder, "globalrc"), npm_config_registry: "" },
-    home: undefined,
-  });
-  expect(configuration.get("registry")).toBeUndefined();
-  expect(toFetchOptions(configuration).registry).toBeUndefined();
-});
-
 test("the configuration becomes options of npm-registry-fetch, without invalid addresses", () => {
   const folder = makeTree({
     "ca.pem": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----\n".repeat(2),
@@ -176,13 +164,4 @@ test("the configuration becomes options of npm-registry-fetch, without invalid a
     cert: "a\nb",
   });
   expect(toFetchOptions(new Map()).strictSSL).toBe(true);
-});
-
-test("the registry of this machine's user is the one that npm reports", async () => {
-  const cwd = makeTree({});
-  const { stdout } = await runUsersNpm(["config", "get", "registry"], cwd);
-  const configured = toFetchOptions(
-    readNpmConfiguration({ projectDirectory: cwd, env: process.env }),
-  ).registry;
-  if (configured !== undefined) expect(new URL(String(configured)).href).toBe(new URL(stdout.trim()).href);
 });

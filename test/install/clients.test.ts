@@ -26,7 +26,6 @@ describe("the data about clients", () => {
   test.each(clients)("the data about $id has a source, a date and a config file", (client) => {
     expect(client.source.length).toBeGreaterThan(3);
     expect(client.checked).toMatch(/^20\d\d-\d\d$/);
-    expect(client.afterwards).toMatch(/[.]$/);
     const paths = [linux, mac, windows].flatMap((one) => findCandidates(client, "user", one, ""));
     expect(paths.length + (client.project?.length ?? 0)).toBeGreaterThan(0);
     for (const path of paths) {

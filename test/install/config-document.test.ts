@@ -281,27 +281,18 @@ describe("editing any TOML or YAML", () => {
 describe("a config that cannot be edited safely", () => {
   const broken: [ConfigFormatName, string, RegExp, number][] = [
     ["json", '{"mcpServers": {"a": {', /not valid JSON/, 22],
-    ["json", '{"a": 1}}', /not valid JSON/, 8],
     ["json", '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', /merge conflicts/, 2],
     ["json", '{"a": 1, "b": {"x": 1, "x": 2}}', /"x" twice/, 23],
-    ["json", "[]", /an array/, 0],
-    ["json", '"text"', /a string/, 0],
-    ["json", "null", /null/, 0],
     ["json", '{"mcpServers": []}', /"mcpServers".* an array/, 15],
-    ["json", '{"mcpServers": "x"}', /"mcpServers".* a string/, 15],
     ["json", '{"mcpServers": null}', /"mcpServers".* null/, 15],
     ["json", "[".repeat(100_000), /nested too deeply/, 0],
     ["json", `${"[".repeat(600)}${"]".repeat(600)}`, /nested too deeply/, 500],
     ["toml", "a = \n", /not valid TOML/, 4],
-    ["toml", "a = 1\na = 2\n", /not valid TOML/, 6],
     ["toml", 'mcp_servers = "x"\n', /"mcp_servers".* a string/, 0],
     ["toml", "[[mcp_servers]]\na = 1\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: [1\n", /not valid YAML/, 6],
-    ["yaml", "a: 1\na: 2\n", /duplicated/, 5],
-    ["yaml", "- 1\n", /an array/, 0],
     ["yaml", "mcp_servers: [1]\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],
-    ["yaml", "\ta: 1\n", /not valid YAML/, 0],
     ["yaml", `# ${"x".repeat(16 << 20)}`, /it has 17 MiB; the limit for its format is 16 MiB/, 0],
   ];
 

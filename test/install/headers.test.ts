@@ -51,12 +51,8 @@ describe("invalid headers", () => {
     ["headers for a client that has no known form for them", "devin", { url, headers }],
     ["a header whose name contains a space", "cursor", { url, headers: { "s3cret ": "x" } }],
     ["a header without a name", "cursor", { url, headers: { "": "s3cret" } }],
-    ["a header with a reserved name", "cursor", { url, headers: JSON.parse('{"__proto__":"s3cret"}') }],
     ["a header with a line break", "cursor", { url, headers: { A: "s3cret\nB: x" } }],
-    ["a header with an empty value", "cursor", { url, headers: { A: "" } }],
-    ["a header whose value is not a string", "cursor", { url, headers: { A: 5 } }],
     ["two headers whose names differ only in case", "cursor", { url, headers: { A: "s3cret", a: "x" } }],
-    ["headers that are not an object", "cursor", { url, headers: ["A=s3cret"] }],
   ])(
     "an install with %s is rejected, with nothing written and no value shown",
     async (_, client, options) => {

@@ -203,22 +203,6 @@ describe("an import", () => {
     expect(plan.edit.diff).toContain("command: near");
   });
 
-  test("the diff of an import has only the servers that it adds", async () => {
-    const config = "mcpServers:\n  a: { command: x, env: { MODE: s3cret } }\n";
-    const cwd = open({ [configFile]: config });
-    const plan = await paste(cwd, { mcpServers: { b: { ...server, env: { MODE: "s3cret" } } } });
-    expect(plan.edit.diff).not.toContain("a:");
-    expect(plan.edit.diff).not.toContain("s3cret");
-    await plan.edit.apply();
-    expect(readConfig(cwd)?.split("s3cret")).toHaveLength(2);
-  });
-
-  test("an import keeps an escaped reference escaped", async () => {
-    const plan = await paste(open(), { mcpServers: { a: { command: "x", args: ["$${X}"] } } });
-    expect(plan).toMatchObject({ added: ["a"], variables: [] });
-    expect(plan.edit.diff).toContain("$${X}");
-  });
-
   test.each([
     ["${env:GH}", "${GH}"],
     ["{env:GH}", "${GH}"],
@@ -229,28 +213,6 @@ describe("an import", () => {
     const plan = await paste(open(), { mcpServers: { a: { command: "x", env: { A: written } } } });
     expect(plan.edit.diff).toContain(`A: "${expected}"`);
     expect(plan.variables).toHaveLength(1);
-  });
-
-  test.each([
-    [{ "FOO-BAR": "${VAR}" }, { "FOO-BAR": "${VAR}" }, ["VAR"]],
-    [{ "FOO-BAR": "s3cret!" }, { "FOO-BAR": "${FOO_BAR}" }, ["FOO_BAR"]],
-    [{ "1A": "s3cret!" }, { "1A": "${_1A}" }, ["_1A"]],
-  ])("an import refers to a variable from a name that is none: %j", async (env, written, variables) => {
-    const cwd = open();
-    const plan = await paste(cwd, { mcpServers: { a: { command: "x", env } } });
-    expect(plan).toMatchObject({ skipped: [], variables });
-    await plan.edit.apply();
-    expect(parse(readConfig(cwd) ?? "").mcpServers.a.env).toEqual(written);
-  });
-
-  test.each([
-    [{ command: "x", env: { A: "b", C: null } }, /^env\.C is not a string/],
-    [{ command: "x", env: { C: ["d"] } }, /^env\.C is not a string/],
-    [{ command: "x", env: ["C"] }, /^env is not an object$/],
-    [{ url: "https://x.test/", headers: { C: null } }, /^headers\.C is not a string/],
-  ])("an import names the value for which it skips a server: %j", async (entry, detail) => {
-    const plan = await paste(open(), { mcpServers: { a: entry } });
-    expect(plan.skipped).toEqual([{ name: "a", reason: "invalid", detail: expect.stringMatching(detail) }]);
   });
 
   test.each(["${env:FOO-BAR}", "${workspaceFolder}/x", "${userHome}", "${a%b}", "{file:~/.key}"])(

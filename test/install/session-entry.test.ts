@@ -1,5 +1,4 @@
-import { readFileSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { packManifest } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
@@ -66,15 +65,6 @@ describe("the entry of a project's session", () => {
     });
     expect(readFileSync(file, "utf8")).toBe(foreign);
   });
-
-  test("a project's file starts the session of the project that has the file", async () => {
-    const place = makeInstallPlace();
-    const { file } = await place.install("cursor", null, { scope: "project" });
-    expect(JSON.parse(readFileSync(file, "utf8")).mcpServers.trailblaze).toEqual({
-      command: "node",
-      args: ["-e", "require('trailblaze/cli')", "trailblaze", "start"],
-    });
-  });
 });
 
 describe("the entry of a pack", () => {
@@ -125,15 +115,5 @@ describe("the entry of a pack", () => {
     const place = makeInstallPlace(packs);
     const problem = { code: "AmbiguousName", args: { name: "mine", isInConfig: true } };
     await expect(place.install("cursor", "mine")).rejects.toMatchObject({ problem });
-  });
-
-  test("the entry of a removed pack is uninstalled by the pack's name", async () => {
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}", ...packs });
-    await place.install("cursor", "acme/notes");
-    rmSync(join(place.project, "node_modules/@acme/notes"), { recursive: true });
-    expect(await place.uninstall("cursor", "acme/notes")).toMatchObject({
-      server: "acme/notes/project-management",
-      changed: true,
-    });
   });
 });

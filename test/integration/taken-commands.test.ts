@@ -140,14 +140,6 @@ describe("a trailblaze command that only the registry's document declares", () =
   });
 });
 
-test("a pack that depends on the trailblaze package is added", async () => {
-  await publishPack("tb-dependent", { dependencies: { trailblaze: "1.0.0" } });
-  useManagers(inject("registry"));
-  const directory = await makeProject("npm", { registry: inject("registry") });
-  const { added } = await addPacks(["tb-dependent"], { cwd: directory, consent: yes });
-  expect(added.map(({ name }) => name)).toEqual(["tb-dependent"]);
-});
-
 test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
   const directory = await makeHost();
   const before = readState(directory);

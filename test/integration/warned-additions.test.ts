@@ -1,6 +1,6 @@
 // What `add` says before it asks: names that may be mistaken for others; and versions of a minimum age.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { beforeAll, describe, expect, inject, test } from "vitest";
@@ -58,21 +58,6 @@ describe("a name similar to that of an installed pack", () => {
     expect(allowed.stderr).toMatch(/warning SimilarName: .*tb-notes/);
     const codes = allowed.answer.problems.map(({ code }: { code: string }) => code);
     expect(codes).toContain("SimilarName");
-  });
-
-  test("names are compared with declared packs that are not installed, but not with other dependencies", async () => {
-    const { directory } = await makeHost();
-    const manifest = { name: "consumer", version: "1.0.0", private: true };
-    const dependencies = { "tb-gone": "1.0.0" };
-    writeFileSync(join(directory, "package.json"), JSON.stringify({ ...manifest, dependencies }));
-    writeFileSync(join(directory, "package-lock.json"), "{}");
-    const options = { cwd: directory, consent: () => false };
-    await expect(addPacks(["tb-gon"], options)).rejects.toMatchObject({ code: "SimilarName" });
-    // A package that is installed and no pack.
-    mkdirSync(join(directory, "node_modules/tb-gone"), { recursive: true });
-    writeFileSync(join(directory, "node_modules/tb-gone/package.json"), '{ "name": "tb-gone" }');
-    await expect(addPacks(["tb-gon"], options)).rejects.toMatchObject({ code: "InstallFailed" });
-    expect((await addPacks(["tb-notes"], options)).declined).toBe(true);
   });
 
   test("a pack with a similar name is not installed for a session unless the config names it in full", async () => {

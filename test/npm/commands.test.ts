@@ -37,17 +37,6 @@ test("`search` shows packs as a table, with control characters escaped", async (
   expect(answer.json).toMatchObject({ total: 2, source: "network" });
 });
 
-test("`search` accepts several words and rejects --refresh together with --offline", async () => {
-  const registry = await startStandIn({ manifests: [remoteManifest("x", { description: "one two" })] });
-  useHome([`registry=${registry.url}`]);
-  const cwd = makeTree({});
-  expect((await search.run(input(["one", "two"], cwd))).json).toMatchObject({ total: 1 });
-  expect((await search.run(input(["none"], cwd))).formatText?.(style)).toBe("No packs found.");
-  await expect(search.run(input([], cwd, { refresh: true, offline: true }))).rejects.toMatchObject({
-    code: "InvalidArguments",
-  });
-});
-
 test("`add` rejects unsupported specs and a missing terminal before it contacts the registry", async () => {
   const registry = await startStandIn();
   useHome([`registry=${registry.url}`]);

@@ -65,9 +65,7 @@ export interface ClientRecord {
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */
   signs?: readonly string[];
-  /** What the user has to do before the client uses a new entry. */
-  afterwards: string;
-  /** What the user also has to do for an entry in the project's file. */
+  /** What the user has to do for an entry in the project's file. */
   approval?: string;
   /** The source of these facts. */
   source: string;

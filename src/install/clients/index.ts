@@ -51,21 +51,19 @@ const openCodeShape: EntryShape = {
   address: { first: { type: "remote" }, ...plainAddress, last: { enabled: true } },
 };
 
-const restart = "Restart it to load the new configuration.";
-const newSession = "Start a new session: open sessions do not see the change.";
-const byItself = "It reloads the file automatically; reload its window if the server does not appear.";
-
 const vscode = {
   format: "jsonc",
   project: ["./.vscode/mcp.json"],
   container: ["servers"],
   shape: typedShape,
   reference: "${env:NAME}",
-  afterwards: 'Run "MCP: List Servers" from the command palette and start the server there.',
   approval: "VS Code asks whether the workspace and the server are trusted before it starts it.",
 } as const satisfies Partial<ClientRecord>;
 
-/** A record. `names`: the id and the aliases. `source`: of the facts. What is usual is not repeated. */
+/**
+ * A record. `names`: the id and the aliases. `source`: of the facts; `docs` are its own, and `real client` says that the client
+ * itself read a written file. What is usual is not repeated.
+ */
 function client(
   names: string,
   name: string,
@@ -82,55 +80,42 @@ function client(
     format: "json",
     container: ["mcpServers"],
     shape: { address: plainAddress },
-    afterwards: newSession,
     ...facts,
   };
 }
 
 /** All known clients, sorted by id. */
 export const clients: readonly ClientRecord[] = [
-  client("amp sourcegraph-amp", "Amp", "its documentation; rulesync", {
+  client("amp sourcegraph-amp", "Amp", "docs, rulesync", {
     format: "jsonc",
     user: inDotConfig("amp/settings.json", "amp/settings.jsonc"),
     project: ["./.amp/settings.json", "./.amp/settings.jsonc"],
     container: ["amp.mcpServers"],
     approval: "Amp asks for approval of a project's servers.",
   }),
-  client("antigravity", "Antigravity", "add-mcp, rulesync; Glean names the second file", {
+  client("antigravity", "Antigravity", "add-mcp, rulesync; the second file: Glean", {
     format: "jsonc",
     user: everywhere("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
     project: ["./.agents/mcp_config.json"],
     shape: { address: { key: "serverUrl", headers: "headers" } },
-    signs: ["~/.gemini/config", "~/.gemini/antigravity"],
-    afterwards: "Press Refresh in the list of MCP servers.",
   }),
-  client(
-    "auggie augment augment-code",
-    "Auggie",
-    "rulesync; read by the real client",
-    both(".augment/settings.json"),
-  ),
-  client(
-    "claude-code claude",
-    "Claude Code",
-    "its documentation; add-mcp, rulesync; read by the real client",
-    {
-      user: everywhere("${CLAUDE_CONFIG_DIR:-~}/.claude.json"),
-      project: ["./.mcp.json"],
-      shape: typedShape,
-      reference: "${NAME}",
-      byFolder: ["projects"],
-      keyPattern: "^[A-Za-z0-9_-]+$",
-      signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
-      afterwards: `${newSession} /mcp shows the servers.`,
-      approval: "Claude Code asks for approval of a project's servers. Other clients read .mcp.json too.",
-    },
-  ),
+  client("auggie augment augment-code", "Auggie", "rulesync, real client", both(".augment/settings.json")),
+  client("claude-code claude", "Claude Code", "docs, add-mcp, rulesync, real client", {
+    user: everywhere("${CLAUDE_CONFIG_DIR:-~}/.claude.json"),
+    project: ["./.mcp.json"],
+    shape: typedShape,
+    reference: "${NAME}",
+    byFolder: ["projects"],
+    keyPattern: "^[A-Za-z0-9_-]+$",
+    signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
+    approval: "Claude Code asks for approval of a project's servers. Other clients read .mcp.json too.",
+  }),
   client(
     "claude-desktop claude-app",
     "Claude Desktop",
-    "add-mcp, Glean. There is no official build for Linux; the path there is that of others' builds",
-    { user: inSettings("Claude/claude_desktop_config.json"), shape: {}, afterwards: restart },
+    "add-mcp, Glean",
+    // There is no official build for Linux; the path there is that of others' builds.
+    { user: inSettings("Claude/claude_desktop_config.json"), shape: {} },
   ),
   client("cline cline-cli", "Cline CLI", "add-mcp, rulesync", {
     user: everywhere("~/.cline/data/settings/cline_mcp_settings.json"),
@@ -140,52 +125,39 @@ export const clients: readonly ClientRecord[] = [
   client("cline-vscode saoudrizwan.claude-dev", "Cline (VS Code extension)", "add-mcp, install-mcp", {
     user: inSettings("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
     shape: clineShape,
-    afterwards: byItself,
   }),
-  client(
-    "codex codex-cli openai-codex",
-    "Codex",
-    "its documentation; add-mcp, rulesync, Glean; read by the real client",
-    {
-      format: "toml",
-      user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"),
-      project: ["./.codex/config.toml"],
-      container: ["mcp_servers"],
-      shape: {
-        passedNames: "env_vars",
-        last: { enabled: true },
-        address: { key: "url", headers: "http_headers", last: { enabled: true } },
-      },
-      keyPattern: "^[A-Za-z0-9_-]+$",
-      afterwards: `${newSession} \`codex mcp list\` shows the servers.`,
-      approval: "Codex reads a project's file only where the project is trusted.",
+  client("codex codex-cli openai-codex", "Codex", "docs, add-mcp, rulesync, Glean, real client", {
+    format: "toml",
+    user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"),
+    project: ["./.codex/config.toml"],
+    container: ["mcp_servers"],
+    shape: {
+      passedNames: "env_vars",
+      last: { enabled: true },
+      address: { key: "url", headers: "http_headers", last: { enabled: true } },
     },
-  ),
+    keyPattern: "^[A-Za-z0-9_-]+$",
+    approval: "Codex reads a project's file only where the project is trusted.",
+  }),
   // It also accepts the type "local", but shares its project file with Claude Code, which does not.
-  client(
-    "copilot-cli github-copilot-cli",
-    "GitHub Copilot CLI",
-    "add-mcp, rulesync; read by the real client",
-    {
-      user: everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"),
-      project: ["./.mcp.json", "./.github/mcp.json"],
-      shape: {
-        first: { type: "stdio" },
-        last: { tools: ["*"] },
-        address: { ...typedAddress, last: { tools: ["*"] } },
-      },
-      approval: "The folder must be trusted. Other clients read .mcp.json too.",
+  client("copilot-cli github-copilot-cli", "GitHub Copilot CLI", "add-mcp, rulesync, real client", {
+    user: everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"),
+    project: ["./.mcp.json", "./.github/mcp.json"],
+    shape: {
+      first: { type: "stdio" },
+      last: { tools: ["*"] },
+      address: { ...typedAddress, last: { tools: ["*"] } },
     },
-  ),
-  client("copilot-jetbrains copilot-intellij", "GitHub Copilot for JetBrains", "its documentation", {
+    approval: "The folder must be trusted. Other clients read .mcp.json too.",
+  }),
+  client("copilot-jetbrains copilot-intellij", "GitHub Copilot for JetBrains", "docs", {
     user: {
       ...inDotConfig("github-copilot/intellij/mcp.json"),
       win32: [`${localData}/github-copilot/intellij/mcp.json`],
     },
     container: ["servers"],
-    afterwards: "Open Copilot Chat's agent mode and start the server from its tools.",
   }),
-  client("crush", "Crush", "its documentation; rulesync", {
+  client("crush", "Crush", "docs, rulesync", {
     user: { ...inDotConfig("crush/crush.json"), win32: [`${localData}/crush/crush.json`] },
     project: ["./crush.json", "./.crush.json"],
     container: ["mcp"],
@@ -193,62 +165,49 @@ export const clients: readonly ClientRecord[] = [
     reference: "$NAME",
     alsoReads: ["$(COMMAND)"],
   }),
-  client("cursor", "Cursor", "its documentation; add-mcp, rulesync, Glean", {
+  client("cursor", "Cursor", "docs, add-mcp, rulesync, Glean", {
     ...both(".cursor/mcp.json"),
     reference: "${env:NAME}",
-    afterwards: "Enable the server under Settings, MCP, if Cursor does not do so automatically.",
     approval: "Cursor asks for approval of a project's servers.",
   }),
-  client(
-    "devin devin-desktop",
-    "Devin Desktop",
-    "rulesync; its documentation. Until June 2026 it was Windsurf",
-    {
-      user: { ...inDotConfig("devin/mcp_config.json"), win32: [`${appData}/devin/mcp_config.json`] },
-      project: ["./.devin/mcp_config.json"],
-      shape: { address: { key: "url" } },
-      afterwards: "Press Refresh in the list of MCP servers.",
-    },
-  ),
-  client("droid factory factory-droid", "Factory Droid", "rulesync; read by the real client", {
+  client("devin devin-desktop", "Devin Desktop", "docs, rulesync", {
+    user: { ...inDotConfig("devin/mcp_config.json"), win32: [`${appData}/devin/mcp_config.json`] },
+    project: ["./.devin/mcp_config.json"],
+    shape: { address: { key: "url" } },
+  }),
+  client("droid factory factory-droid", "Factory Droid", "rulesync, real client", {
     ...both(".factory/mcp.json"),
     shape: typedShape,
   }),
-  client("gemini-cli gemini", "Gemini CLI", "add-mcp, Glean; read by the real client", {
+  client("gemini-cli gemini", "Gemini CLI", "add-mcp, Glean, real client", {
     format: "jsonc",
     ...both(".gemini/settings.json"),
     shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
-    signs: ["~/.gemini"],
-    afterwards: `${newSession} \`gemini mcp list\` shows the servers.`,
     approval: "The folder must be trusted.",
   }),
-  client(
-    "goose goose-cli block-goose",
-    "Goose",
-    "its documentation, which names no project file; add-mcp, rulesync, Glean. Since 1.39, it reads `./.agents/plugins/NAME/.mcp.json` (goose#9471), which goose#11043 plans to replace with another file, so none is written",
-    {
-      format: "yaml",
-      user: xdgOnLinux("goose/config.yaml", "Block/goose/config/config.yaml"),
-      container: ["extensions"],
-      // add-mcp also writes an empty description; the reason is unknown.
-      shape: {
-        first: { enabled: true, type: "stdio", description: "" },
-        name: "name",
-        command: "cmd",
-        environment: "envs",
-        passedNames: "env_keys",
+  client("goose goose-cli block-goose", "Goose", "docs, add-mcp, rulesync, Glean", {
+    // Since 1.39, it reads `./.agents/plugins/NAME/.mcp.json` (goose#9471), which goose#11043 plans to replace.
+    format: "yaml",
+    user: xdgOnLinux("goose/config.yaml", "Block/goose/config/config.yaml"),
+    container: ["extensions"],
+    // add-mcp also writes an empty description; the reason is unknown.
+    shape: {
+      first: { enabled: true, type: "stdio", description: "" },
+      name: "name",
+      command: "cmd",
+      environment: "envs",
+      passedNames: "env_keys",
+      last: { timeout: 300 },
+      address: {
+        first: { enabled: true, type: "streamable_http" },
+        key: "uri",
+        headers: "headers",
         last: { timeout: 300 },
-        address: {
-          first: { enabled: true, type: "streamable_http" },
-          key: "uri",
-          headers: "headers",
-          last: { timeout: 300 },
-        },
       },
     },
-  ),
+  }),
   client("grok grok-build grok-cli", "Grok Build", "add-mcp, rulesync", {
     format: "toml",
     user: everywhere("${GROK_HOME:-~/.grok}/config.toml"),
@@ -257,15 +216,12 @@ export const clients: readonly ClientRecord[] = [
   }),
   client("jetbrains-ai-assistant jetbrains intellij", "JetBrains AI Assistant", "rulesync", {
     ...both(".ai/mcp/mcp.json"),
-    signs: ["~/.ai/mcp"],
-    afterwards: "Apply the change under Settings, AI Assistant, MCP.",
   }),
   client("junie", "JetBrains Junie", "rulesync, Glean", {
     ...both(".junie/mcp/mcp.json"),
     signs: ["~/.junie"],
-    afterwards: restart,
   }),
-  client("kilo kilo-code kilocode", "Kilo", "add-mcp, rulesync; read by the real client", {
+  client("kilo kilo-code kilocode", "Kilo", "add-mcp, rulesync, real client", {
     format: "jsonc",
     user: inDotConfig("kilo/kilo.json", "kilo/kilo.jsonc"),
     project: ["./kilo.json", "./kilo.jsonc", "./.kilo/kilo.json", "./.kilo/kilo.jsonc"],
@@ -277,39 +233,29 @@ export const clients: readonly ClientRecord[] = [
     shape: transportShape,
     approval: "The folder must be trusted.",
   }),
-  client("kiro kiro-cli", "Kiro", "its documentation; add-mcp, rulesync", {
+  client("kiro kiro-cli", "Kiro", "docs, add-mcp, rulesync", {
     ...both(".kiro/settings/mcp.json"),
     shape: { last: { disabled: false, autoApprove: [] }, address: plainAddress },
     reference: "${NAME}",
     signs: ["~/.kiro"],
-    afterwards: byItself,
   }),
-  client("librechat", "LibreChat", "its documentation; smithery", {
+  client("librechat", "LibreChat", "docs, smithery", {
     // Its location depends on the installation.
     user: {},
     format: "yaml",
     project: ["./librechat.yaml"],
     shape: { first: { type: "stdio" }, address: { first: { type: "streamable-http" }, key: "url" } },
     reference: "${NAME}",
-    afterwards: restart,
   }),
-  client(
-    "lm-studio lmstudio",
-    "LM Studio",
-    "its documentation; its bug tracker, 1371, names the second file",
-    {
-      user: everywhere("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
-      signs: ["~/.lmstudio", "~/.cache/lm-studio"],
-      afterwards: byItself,
-    },
-  ),
+  client("lm-studio lmstudio", "LM Studio", "docs; the second file: its bug tracker, 1371", {
+    user: everywhere("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
+  }),
   client("mcporter", "MCPorter", "add-mcp", {
     format: "jsonc",
     user: everywhere("~/.mcporter/mcporter.json"),
     project: ["./config/mcporter.json"],
     reference: "${NAME}",
     alsoReads: ["$env:NAME"],
-    afterwards: "`mcporter list` shows the servers.",
   }),
   client("mistral-vibe vibe", "Mistral Vibe", "rulesync", {
     format: "toml",
@@ -318,7 +264,7 @@ export const clients: readonly ClientRecord[] = [
     isList: true,
     shape: { first: { transport: "stdio" }, address: { first: { transport: "http" }, key: "url" } },
   }),
-  client("opencode open-code", "OpenCode", "its documentation; add-mcp, rulesync; read by the real client", {
+  client("opencode open-code", "OpenCode", "docs, add-mcp, rulesync, real client", {
     format: "jsonc",
     user: inDotConfig("opencode/opencode.json", "opencode/opencode.jsonc"),
     project: [
@@ -332,35 +278,29 @@ export const clients: readonly ClientRecord[] = [
     shape: openCodeShape,
     reference: "{env:NAME}",
   }),
-  client(
-    "qwen-code qwen",
-    "Qwen Code",
-    "rulesync; the code of its version 0.15.10; read by the real client",
-    {
-      ...both(".qwen/settings.json"),
-      shape: { address: { key: "httpUrl", headers: "headers" } },
-      reference: "${NAME}",
-      alsoReads: ["$NAME"],
-    },
-  ),
+  client("qwen-code qwen", "Qwen Code", "rulesync, its code, real client", {
+    ...both(".qwen/settings.json"),
+    shape: { address: { key: "httpUrl", headers: "headers" } },
+    reference: "${NAME}",
+    alsoReads: ["$NAME"],
+  }),
   client("rovo-dev rovodev", "Rovo Dev", "rulesync", { ...both(".rovodev/mcp.json"), shape: transportShape }),
-  client("tabnine-cli tabnine", "Tabnine CLI", "its documentation; rulesync", {
+  client("tabnine-cli tabnine", "Tabnine CLI", "docs, rulesync", {
     ...both(".tabnine/agent/settings.json"),
     shape: { address: typedAddress },
     signs: ["~/.tabnine"],
   }),
-  client("visual-studio vs", "Visual Studio", "its documentation", {
+  client("visual-studio vs", "Visual Studio", "docs", {
     user: { win32: ["~/.mcp.json"] },
     project: ["./.mcp.json", "./.vs/mcp.json"],
     container: ["servers"],
     signs: ["~/.mcp.json"],
-    afterwards: "Open the tools of Copilot Chat's agent mode and tick the server's.",
     approval: "The file .mcp.json is shared with other clients, which read other keys of it.",
   }),
   client(
     "vscode code visual-studio-code github-copilot copilot",
     "VS Code",
-    "its documentation; add-mcp, rulesync, Glean",
+    "docs, add-mcp, rulesync, Glean",
     { ...vscode, user: inSettings("Code/User/mcp.json") },
   ),
   client("vscode-insiders code-insiders", "VS Code Insiders", "smithery", {
@@ -369,40 +309,28 @@ export const clients: readonly ClientRecord[] = [
   }),
   client("warp", "Warp", "rulesync", {
     ...both(".warp/.mcp.json"),
-    afterwards: "Start the server under Settings, MCP Servers.",
   }),
-  client("zed", "Zed", "its documentation; add-mcp, rulesync", {
+  client("zed", "Zed", "docs, add-mcp, rulesync", {
     format: "jsonc",
     user: xdgOnLinux("zed/settings.json", "Zed/settings.json"),
     project: ["./.zed/settings.json"],
     container: ["context_servers"], // add-mcp writes the source; the reason is unknown.
     shape: { first: { source: "custom" }, address: plainAddress },
-    afterwards: "Zed starts it automatically; the agent panel's settings show whether it runs.",
     approval: "Zed asks whether the worktree is trusted.",
   }),
 ];
 
-/** The client with an id or an alias; ignores case and spaces. Throws `TrailblazeError` `UnknownClient`. */
+/** The client with an id or an alias; ignores case, spaces and dashes. Throws `TrailblazeError` `UnknownClient`. */
 export function findClient(name: string): ClientRecord {
-  const wanted = String(name).trim().toLowerCase().replace(/[ _]+/g, "-");
+  const wanted = String(name).trim().toLowerCase();
+  const compact = (text: string) => text.replace(/[ _-]+/g, "");
+  const isWanted = (one: string) => compact(one) === compact(wanted);
   const found =
-    clients.find(({ id }) => id === wanted) ?? clients.find(({ aliases }) => aliases.includes(wanted));
+    clients.find(({ id }) => isWanted(id)) ?? clients.find(({ aliases }) => aliases.some(isWanted));
   if (found !== undefined) return found;
-  const compact = (text: string) => text.replaceAll("-", "");
-  const named = clients.filter(({ id, aliases }) =>
-    [id, ...aliases].some((one) => compact(one) === compact(wanted)),
-  );
-  const [only, second] = named;
-  if (only !== undefined && second === undefined) return only;
   const near = findNearestNames(
     wanted,
     clients.flatMap(({ id, aliases }) => [id, ...aliases]),
   );
   throw failure("UnknownClient", { name: String(name), nearest: near });
-}
-
-/** The client, and others that read the same container of a file in the same format. */
-export function findReaders(client: ClientRecord): ClientRecord[] {
-  const place = ({ format, container, isList }: ClientRecord) => JSON.stringify([format, container, isList]);
-  return [client, ...clients.filter((other) => other !== client && place(other) === place(client))];
 }
