@@ -225,6 +225,13 @@ describe("clients of one served session over HTTP", () => {
     expect(await ask(legacy, "remember", { key: "user" })).toEqual({ before: "ada" });
     expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
   });
+
+  test("with --stateless, each call of a legacy client starts with the configured memory, too", async () => {
+    const url = await serve(makeSession(), { transport: { port: 0, stateless: true } });
+    const client = await connectLegacy(url);
+    expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
+    expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
+  });
 });
 
 describe("a session that cannot be served", () => {
