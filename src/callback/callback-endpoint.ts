@@ -41,8 +41,6 @@ export interface CallbackOptions {
   limits: SessionConfig["callback"];
   /** Calls a tool of the session. Its errors are not revealed. */
   dispatch(call: CallbackCall): Promise<CallbackOutcome>;
-  /** Limits of the transport; not documented for users. */
-  transport?: { headersTimeoutMs?: number };
 }
 
 /** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
@@ -173,7 +171,7 @@ function runCall(
 
 /** Opens the endpoint. It does not keep the process alive. */
 export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
-  const { sessionId, limits, dispatch, transport } = options;
+  const { sessionId, limits, dispatch } = options;
   /** The servers by the digests of their tokens. */
   const servers = new Map<string, string>();
   const invocations = new OpenEntries<string, RunningInvocation>();
@@ -218,7 +216,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     methods: ["POST"],
     maxBodyBytes: limits.maxBodyBytes,
     bodyTimeoutMs: limits.bodyTimeoutMs,
-    headersTimeoutMs: transport?.headersTimeoutMs ?? 10_000,
+    headersTimeoutMs: 10_000,
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
     // Enough for all callbacks of one invocation and as many of others.
     maxConnections: 2048,

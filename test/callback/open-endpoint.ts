@@ -21,7 +21,6 @@ export interface OpenedEndpoint {
 
 interface Changes {
   limits?: Partial<CallbackOptions["limits"]>;
-  transport?: CallbackOptions["transport"];
   dispatch?: CallbackOptions["dispatch"];
 }
 
@@ -43,7 +42,6 @@ export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoin
       calls.push(call);
       return dispatch(call);
     },
-    ...(changes.transport && { transport: changes.transport }),
   });
   onTestFinished(() => endpoint.close());
   const token = endpoint.issueToken("api");
