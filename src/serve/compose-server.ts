@@ -250,44 +250,36 @@ class ServerFinder {
   }
 
   async #resolve(reference: string) {
-    const { config } = this.#sources;
-    const { port } = this.#sources;
+    const { config, port } = this.#sources;
+    const { manager } = this.#library;
     try {
-      const { manager } = this.#library;
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
-      // The reference may be a misspelled name of the config, or `name/tool` with a name of the config.
       if (!(error instanceof TrailblazeError)) throw error;
-      await this.#refuseMissingPack(reference);
-      const names = listServers(config).map(({ name }) => name);
-      const [first] = reference.split("/");
+      const { project } = this.#found;
+      // Two segments without a range may name a server of an unscoped pack, or a scoped pack, which is written so or declared.
+      const isScoped = reference.startsWith("@") && isPackageName(reference);
+      const isTwofold = /^[^@/]+\/[^@/]+$/.test(reference);
+      const name = isScoped ? reference : `@${reference}`;
+      const isDeclared = declaredDependencies(findProject(port, project).manifest).has(name);
+      const isPack = isScoped || (isTwofold && isDeclared);
+      if (isPack && resolveFrom(port, project, name) === undefined)
+        throw failure(
+          "PackNotInstalled",
+          { name, isDeclared, manager },
+          { pack: name },
+          { missingPack: name },
+        );
+      // It may be a misspelled name of the config, or `name/tool` with a name of the config.
+      const isMissing = error.code === "PackNotInstalled";
+      const names = listServers(config).map((server) => server.name);
       const nearest =
         error.code === "ServerNotFound"
           ? findNearestNames(reference, names)
-          : names.filter((name) => error.code === "PackNotInstalled" && name === first);
+          : names.filter((server) => isMissing && server === reference.split("/")[0]);
       if (nearest.length > 0) throw failure("ServerNotFound", { ...notFound(reference), nearest });
-      // Two segments without a range may name a server of an unscoped pack, or a scoped pack: neither is installed by guess.
-      const isTwofold = error.code === "PackNotInstalled" && /^[^@/]+\/[^@/]+$/.test(reference);
-      throw isTwofold ? await missingPack(port, this.#found, reference) : error;
+      throw isScoped || (isTwofold && isMissing) ? await missingPack(port, this.#found, reference) : error;
     }
-  }
-
-  /** Throws `PackNotInstalled` if the reference names a scoped pack that is written so or that the project declares. */
-  async #refuseMissingPack(reference: string): Promise<void> {
-    if (reference.split("/").length !== 2) return;
-    const isWritten = reference.startsWith("@") && isPackageName(reference);
-    const name = isWritten ? reference : `@${reference}`;
-    const { port } = this.#sources;
-    const { project } = this.#found;
-    const { manifest } = findProject(port, project);
-    const isDeclared = declaredDependencies(manifest).has(name);
-    if (!isDeclared && !isWritten) return;
-    if (resolveFrom(port, project, name) !== undefined) {
-      if (!isWritten) return;
-      throw await missingPack(port, this.#found, name);
-    }
-    const args = { name, isDeclared, manager: this.#library.manager };
-    throw failure("PackNotInstalled", args, { pack: name }, { missingPack: name });
   }
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
