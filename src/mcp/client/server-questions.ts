@@ -2,7 +2,6 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import type {
   InputAnswer,
-  InputAnswers,
   InputRequest,
   InputRequests,
   InputRequired,
@@ -50,7 +49,7 @@ export async function readInputRequired(
   const fault = isEmpty ? undefined : await findInputFault({ requests, state });
   if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
   return {
-    inputRequired: { requests: requests as InputRequests, ...(state === undefined ? {} : { state }) },
+    inputRequired: { requests: requests as InputRequests, ...(state !== undefined && { state }) },
   };
 }
 
@@ -58,11 +57,9 @@ export async function readInputRequired(
 export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
 
 /** The parameters that a modern server gets in the next round. */
-export function toRoundParams({ input, state }: Partial<InputRound> = {}): JsonObject {
-  if (input === undefined) return {};
-  const inputResponses = toInputResponses(input);
-  return { inputResponses, requestState: state };
-}
-
-const toInputResponses = (input: InputAnswers): JsonObject =>
-  Object.fromEntries(Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]));
+export const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
+  inputResponses: Object.fromEntries(
+    Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),
+  ),
+  requestState: state,
+});
