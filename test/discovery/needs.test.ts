@@ -99,7 +99,7 @@ describe("invalid needs", () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
     const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };
     for (const text of [await inspectForPeople(field), preview(field).text]) {
-      expect(text).toMatch(/V39 and 9960 more|V\d*… \([\d,]+ more characters/);
+      expect(text).toMatch(/V39 and 9960 more|V39.*… \([\d,]+ more characters/s);
       expect(text).toContain("\\u{202e}gnp");
       expect(text).toMatch(/x… \([\d,]+ more characters/);
       expect(text).not.toContain("\u202e");
