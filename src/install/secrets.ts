@@ -2,9 +2,6 @@
 export const isSecretName = (name: string): boolean =>
   /token|key|secret|passw|passphrase|auth|cookie|(?:^|[-_.])(?:pass|pat|pwd)$/i.test(name);
 
-/** Whether a text has a reference to a variable in the form of the config. */
-export const hasReference = (text: string): boolean => /\$\{[A-Za-z_]\w*(?::-[^{}]*)?\}/.test(text);
-
 /** Letters and digits that are mixed as in keys, and UUIDs. */
 const keyShape =
   /(?<![A-Za-z0-9])(?=[A-Za-z]*\d)(?=\d*[A-Za-z])[A-Za-z0-9]{16,}|[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}|-----BEGIN /i;
