@@ -111,26 +111,14 @@ describe("lists beside that of the tools", () => {
     ]);
   });
 
-  test("a resource without a name is known by its URI, and a list that is null is reported", async () => {
+  test("a list that is null is empty, and is reported", async () => {
     const { ready, reports } = startFixture({
       capabilities,
-      answers: {
-        "prompts/list": list({ prompts: null }),
-        "resources/list": list({ resources: [{ uri: "a:b", name: null }] }),
-        "resources/templates/list": list({ resourceTemplates: [{ uriTemplate: "a:{b}", name: null }] }),
-      },
+      answers: { ...answers, "prompts/list": list({ prompts: null }) },
     });
-    expect(await ready).toMatchObject({
-      prompts: [],
-      resources: [{ uri: "a:b", name: "a:b" }],
-      resourceTemplates: [{ uriTemplate: "a:{b}", name: "a:{b}" }],
-    });
+    expect(await ready).toMatchObject({ prompts: [] });
     expect(reports.failed).toEqual([
       ["prompts", "it answered `prompts/list` with an invalid result: `prompts` is null"],
-    ]);
-    expect(reports.keys).toEqual([
-      ["resources", "a:b", "name", "it is null"],
-      ["resourceTemplates", "a:{b}", "name", "it is null"],
     ]);
   });
 
