@@ -2,7 +2,7 @@
 //   - a block with title="path" is written to that file, and type-checked if it is TypeScript or uses our types; those in loops/ are
 //     left to test/adapters/hosting-loops.test.ts, which compiles them more strictly and runs them,
 //   - in a ```console block the lines after "$ " are run, and what follows them is what they printed,
-//   - of what `trailblaze COMMAND --help` printed, options of several commands are left out,
+//   - of what `trailblaze COMMAND --help` printed, the summary and options of several commands are left out,
 //   - a line `<!-- $ command -->` is run as well, and nothing is shown of it: what others do between two commands,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
 // in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
@@ -27,14 +27,21 @@ const examples = pages
 
 /** Options of several commands, which docs/cli.md shows once. */
 const sharedOption =
-  /^ +(?:-h, )?--(?:cwd|json|strict|help|platform|driver|memory|toolset|on-device|frozen|config|served|install) .*\n?/gm;
+  /^ +(?:-h, )?--(?:cwd|json|strict|help|platform|driver|memory|toolset|on-device|frozen|config|served|install|lazy|eager|built-ins|data-only|require-confinement) .*\n?/gm;
+
+/** The list of all commands has the summary. */
+const shortenHelp = (help: string) =>
+  help
+    .replace(/^.*\n\n/, "")
+    .replace(sharedOption, "")
+    .trimEnd();
 
 async function fillInConsole(project: ExampleProject, text: string): Promise<string> {
   const commands = text.split("\n").filter((line) => line.startsWith("$ "));
   const shown: string[] = [];
   for (const command of commands) {
     const printed = await project.runCommand(command.slice(2));
-    const output = / \S+ --help$/.test(command) ? printed.replace(sharedOption, "").trimEnd() : printed;
+    const output = / \S+ --help$/.test(command) ? shortenHelp(printed) : printed;
     shown.push(output === "" ? command : `${command}\n${output}`);
   }
   return shown.join("\n\n");
