@@ -24,7 +24,7 @@ afterAll(() => project.remove());
 
 test("the loops compile without skipLibCheck", () => {
   const files = [...loops].map(([title, text]) => project.write(title, text));
-  expect(files).toHaveLength(7);
+  expect(files).toHaveLength(6);
   const program = ts.createProgram(files, {
     strict: true,
     exactOptionalPropertyTypes: true,
@@ -85,6 +85,6 @@ test("each loop gives the call to the session, and the result to the model", asy
   const outputs = output.split(/^# /m).slice(1);
   expect(outputs).toHaveLength(runnable.length);
   for (const one of outputs) expect(one).toContain("Hello, Ada!");
-  expect(server.requests).toHaveLength(8);
+  expect(server.requests).toHaveLength(6);
   for (const { tools } of server.requests) expect(JSON.stringify(tools)).toContain("hello_greet");
 });

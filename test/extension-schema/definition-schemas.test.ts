@@ -139,15 +139,6 @@ describe("the schemas of definitions", () => {
   });
 });
 
-test("the guide to editors names files and exports that are the schemas", () => {
-  const rows = readFileSync(inRepository("docs/guides/editors.md"), "utf8").matchAll(
-    /^\| (\w+) \| `node_modules\/trailblaze\/(.+)` \| `(.+)` \|$/gm,
-  );
-  const named = [...rows].map(([, kind = "", file = "", name = ""]) => [kind, inRepository(file), name]);
-  expect(named.map(([kind]) => kind).sort()).toEqual([...kinds].sort());
-  for (const [, file, name = ""] of named) expect(require.resolve(name)).toBe(file);
-});
-
 test("$schema is ignored in the field, in definitions and in files with several of them", async () => {
   const cwd = makeTree({
     "package.json": packManifest("desk", { trailblaze: { $schema: "./s.json", prompts: ["a", "b"] } }),

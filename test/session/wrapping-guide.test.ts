@@ -6,11 +6,19 @@ import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { openForTest } from "./support/session.ts";
 
-test("the pack of the guide to wrapping a server is valid, and its server works", async () => {
-  const guide = readFileSync(inRepository("docs/guides/wrapping-a-server.md"), "utf8");
-  const blocks = [...guide.matchAll(/^```\w+ title="([^"]+)"\n([\s\S]*?)^```$/gm)];
-  const files = Object.fromEntries(blocks.map(([, file = "", text = ""]) => [file, text]));
-  const root = makeTree(files);
+test("a server that a pack wraps as the guide shows is valid, and works", async () => {
+  const guide = readFileSync(inRepository("docs/guides/writing-a-pack.md"), "utf8");
+  const [, definition = ""] = /^```yaml\n(name: notes\n[\s\S]*?)^```$/m.exec(guide) ?? [];
+  const root = makeTree({
+    "package.json": {
+      name: "@acme/notes",
+      version: "1.0.0",
+      files: ["trailblaze"],
+      dependencies: { "@modelcontextprotocol/server-memory": "^2026.8.31" },
+      trailblaze: { servers: [["notes", "Remember notes as a knowledge graph"]] },
+    },
+    "trailblaze/servers/notes.yaml": definition,
+  });
   mkdirSync(join(root, "node_modules"));
   symlinkSync(
     inRepository("node_modules/@modelcontextprotocol"),
