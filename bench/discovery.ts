@@ -1,17 +1,12 @@
-import { mkdirSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { runUsersNpm } from "../test/support/package-managers.ts";
-import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
+import { type BenchmarkOptions, compareRounds, runRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
 import { command, processes, runTimed } from "./support/run-process.ts";
-import { type Tree, withTemporaryTrees } from "./support/temporary-trees.ts";
+import { inTurn, type Tree, withTemporaryTrees } from "./support/trees.ts";
 
 const aims = { discoverPacks: 1.5, all: 1.25, smallestWalk: 1000 };
 /** How many packages are read, and how many packs are found, in every tree. */
 const expected = { floor: 41, discoverPacks: 4 };
-const peerPackages = ["@tanstack/intent@0.4", "skills-npm@1.2"];
 /** The size of the tree in which peers are measured, and how often: they take seconds. */
 const peerTree = 1000;
 const peerRounds = 5;
@@ -27,14 +22,14 @@ function search(way: keyof typeof expected, { path }: Tree, cpu: boolean) {
   return { time: cpu ? sample.cpu : sample.wall };
 }
 
-function measureTree(tree: Tree, { rounds, cpu }: BenchmarkOptions): string[] {
+async function measureTree(tree: Tree, { rounds, cpu }: BenchmarkOptions): Promise<string[]> {
   const contestants = {
     floor: () => search("floor", tree, cpu),
     discoverPacks: () => search("discoverPacks", tree, cpu),
   };
-  const ratio = compareRounds(runPairedRounds(contestants, rounds), "discoverPacks", "floor", "time");
+  const ratio = compareRounds(await runRounds(contestants, rounds), "discoverPacks", "floor", "time");
   const lines = { walk: [walk], all: [command, "list", "--all"] };
-  const whole = runPairedRounds(processes(tree.path, cpu, lines), rounds);
+  const whole = await runRounds(processes(tree.path, cpu, lines), rounds);
   const all = compareRounds(whole, "all", "walk", "time");
   return [
     formatCount(tree.packages),
@@ -45,39 +40,26 @@ function measureTree(tree: Tree, { rounds, cpu }: BenchmarkOptions): string[] {
   ];
 }
 
-/** Commands that answer a similar question, installed for the run. */
-async function measurePeers({ path }: Tree, folder: string, { cpu }: BenchmarkOptions): Promise<string[][]> {
-  const peers = join(folder, "peers");
-  mkdirSync(peers);
-  writeFileSync(join(peers, "package.json"), JSON.stringify({ name: "peers", private: true }));
-  const { exitCode, stderr } = await runUsersNpm(
-    ["install", ...peerPackages, "--no-audit", "--no-fund"],
-    peers,
-  );
-  if (exitCode !== 0) throw new Error(`The peers cannot be installed: ${stderr}`);
+/** Commands that answer a similar question. */
+async function measurePeers({ path }: Tree, { cpu }: BenchmarkOptions): Promise<string[][]> {
   const npm = process.env.npm_execpath;
   const lines: Readonly<Record<string, readonly string[]>> = {
     ...(npm === undefined ? {} : { "npm query '[trailblaze]'": [npm, "query", "[trailblaze]"] }),
     "pnpm list": [fileURLToPath(new URL("../node_modules/pnpm/bin/pnpm.cjs", import.meta.url)), "list"],
-    "intent list": [join(peers, "node_modules/@tanstack/intent/dist/cli.mjs"), "list"],
-    "skills-npm --dry-run": [join(peers, "node_modules/skills-npm/dist/cli.mjs"), "--dry-run"],
   };
   const contestants = processes(path, cpu, { list: [command, "list"], ...lines });
-  const measured = runPairedRounds(contestants, peerRounds);
+  const measured = await runRounds(contestants, peerRounds);
   return Object.keys(lines).map((peer) => [peer, formatRatio(compareRounds(measured, "list", peer, "time"))]);
 }
 
 /** Discovery in one process and in whole ones against its floors, and beside its peers. */
 export async function benchDiscovery(options: BenchmarkOptions): Promise<void> {
-  await withTemporaryTrees(async (trees, folder) => {
+  await withTemporaryTrees(async (trees) => {
     const headings = ["packages", "discoverPacks ÷ reading", "aim", "list --all ÷ walk", "aim"];
-    printTable(
-      headings,
-      trees.map((tree) => measureTree(tree, options)),
-    );
+    printTable(headings, await inTurn(trees, (tree) => measureTree(tree, options)));
     const tree = trees.find(({ packages }) => packages === peerTree);
     if (tree === undefined) return;
     console.log();
-    printTable(["peer, 1,000 packages", "list ÷ peer"], await measurePeers(tree, folder, options));
+    printTable(["peer, 1,000 packages", "list ÷ peer"], await measurePeers(tree, options));
   });
 }

@@ -1,9 +1,10 @@
 // npm run bench -- [NAME…] [--rounds N] [--cpu]
 import { availableParallelism, loadavg } from "node:os";
+import { parseArgs } from "node:util";
 import { benchDiscovery } from "./discovery.ts";
 import { benchServe, benchSession } from "./session.ts";
 import { benchStartup } from "./startup.ts";
-import { type BenchmarkOptions, readCommandLine } from "./support/options.ts";
+import type { BenchmarkOptions } from "./support/paired-rounds.ts";
 import { benchValidation } from "./validation.ts";
 
 const benchmarks: ReadonlyMap<string, (options: BenchmarkOptions) => Promise<void>> = new Map([
@@ -19,7 +20,11 @@ delete process.env.NODE_EXTRA_CA_CERTS;
 
 const readLoad = () => Number(loadavg()[0]?.toFixed(1));
 
-const { names, options } = readCommandLine(process.argv.slice(2));
+const { positionals: names, values } = parseArgs({
+  allowPositionals: true,
+  options: { rounds: { type: "string", default: "11" }, cpu: { type: "boolean", default: false } },
+});
+const options = { rounds: Number(values.rounds), cpu: values.cpu };
 for (const name of names) {
   if (!benchmarks.has(name))
     throw new Error(`No benchmark "${name}"; there are ${[...benchmarks.keys()].join(", ")}`);

@@ -1,7 +1,5 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Client as ModernClient } from "@modelcontextprotocol/client";
@@ -13,8 +11,9 @@ import { Server } from "@modelcontextprotocol/sdk/server/index.js";
 import { CallToolRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import type { openSession as OpenSession, Session } from "../src/session.ts";
 import { runUsersNpm } from "../test/support/package-managers.ts";
-import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runAsyncRounds, runPairedRounds } from "./support/paired-rounds.ts";
+import { makeTemporaryFolder } from "../test/support/temporary-folder.ts";
+import { writeTree } from "../test/support/tree.ts";
+import { type BenchmarkOptions, compareRounds, runRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatRatio, printTable } from "./support/print.ts";
 import { RawClient } from "./support/raw-client.ts";
 import { runTimed } from "./support/run-process.ts";
@@ -27,20 +26,21 @@ const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url))
 const built = new URL("../dist/session.mjs", import.meta.url);
 const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 
-const toolModule = "export const echo = ({ text }) => text;\n";
-const toolDefinition = {
-  name: "local",
-  inputSchema: { type: "object", properties: { text: { type: "string" } } },
-  handler: "./tool.js#echo",
-};
+const inputSchema = { type: "object", properties: { text: { type: "string" } } };
 
-/** A project that is itself a pack, with one tool that runs in the process. */
+/** A project that is itself a pack, with one tool, and a server of it. */
 function writeProject(folder: string): void {
-  mkdirSync(join(folder, "trailblaze/tools"), { recursive: true });
-  const manifest = { name: "measured", version: "1.0.0", type: "module", trailblaze: { tools: ["local"] } };
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest));
-  writeFileSync(join(folder, "tool.js"), toolModule);
-  writeFileSync(join(folder, "trailblaze/tools/local.json"), JSON.stringify(toolDefinition));
+  writeTree(folder, {
+    "package.json": {
+      name: "measured",
+      version: "1.0.0",
+      type: "module",
+      trailblaze: { tools: ["local"], servers: ["plain"] },
+    },
+    "tool.js": "export const echo = ({ text }) => text;\n",
+    "trailblaze/tools/local.json": { name: "local", inputSchema, handler: "./tool.js#echo" },
+    "trailblaze/servers/plain.json": { tools: ["local"] },
+  });
 }
 
 const configOf = (count: number, logDir: string) => ({
@@ -58,7 +58,7 @@ async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: 
   const open = (count: number) => openSession({ cwd, config: configOf(count, join(cwd, "logs")) });
   const close = (session: Session) => session.close();
   for (const count of [1, 5, 10]) {
-    const measured = await runAsyncRounds(
+    const measured = await runRounds(
       {
         session: () => time(() => open(count), close),
         serial: () =>
@@ -101,15 +101,14 @@ async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: 
 /** Whole commands that start a server, list its tools and stop it. The peer is installed for the run. */
 async function benchCommand(cwd: string, rounds: number): Promise<void> {
   const folder = join(cwd, "peer");
-  mkdirSync(folder);
-  writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "peer", private: true }));
+  const launch = { command: process.execPath, args: [server, "echo"] };
+  writeTree(folder, {
+    "package.json": { name: "peer", private: true },
+    "mcporter.json": { mcpServers: { echo: launch } },
+    "trailblaze.config.json": { mcpServers: { echo: launch } },
+  });
   const { exitCode, stderr } = await runUsersNpm(["install", peer, "--no-audit", "--no-fund"], folder);
   if (exitCode !== 0) throw new Error(`${peer} cannot be installed: ${stderr}`);
-  const launch = { command: process.execPath, args: [server, "echo"] };
-  const peerConfig = join(folder, "mcporter.json");
-  writeFileSync(peerConfig, JSON.stringify({ mcpServers: { echo: launch } }));
-  const config = { trailblazeSubprocessToolsets: [{ name: "echo", ...launch }] };
-  writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
 
   const peerCommand = join(folder, "node_modules/mcporter/dist/cli.js");
   const run = (args: readonly string[]) => () => {
@@ -117,10 +116,10 @@ async function benchCommand(cwd: string, rounds: number): Promise<void> {
     if (!stdout.includes('"echo"')) throw new Error(`${args.join(" ")} lists no tool`);
     return { time: wall };
   };
-  const measured = runPairedRounds(
+  const measured = await runRounds(
     {
       ours: run([command, "tools", "--json"]),
-      peer: run([peerCommand, "--config", peerConfig, "list", "echo", "--json"]),
+      peer: run([peerCommand, "--config", "mcporter.json", "list", "echo", "--json"]),
     },
     rounds,
   );
@@ -135,10 +134,11 @@ async function benchCommand(cwd: string, rounds: number): Promise<void> {
 async function benchLabels(cwd: string, rounds: number): Promise<void> {
   const callWith = (count: number) => {
     const folder = join(cwd, `labels${count}`);
-    mkdirSync(folder);
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ name: "labels", private: true }));
-    const config = { trailblazeSubprocessToolsets: configOf(count, folder).trailblazeSubprocessToolsets };
-    writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+    const { trailblazeSubprocessToolsets } = configOf(count, folder);
+    writeTree(folder, {
+      "package.json": { name: "labels", private: true },
+      "trailblaze.config.json": { trailblazeSubprocessToolsets },
+    });
     return () => {
       const { stdout, wall } = runTimed(
         process.execPath,
@@ -149,7 +149,7 @@ async function benchLabels(cwd: string, rounds: number): Promise<void> {
       return { time: wall };
     };
   };
-  const measured = runPairedRounds({ twelve: callWith(12), one: callWith(1) }, rounds);
+  const measured = await runRounds({ twelve: callWith(12), one: callWith(1) }, rounds);
   const ratio = compareRounds(measured, "twelve", "one", "time");
   printTable(
     ["whole command", "twelve servers ÷ one", "aim"],
@@ -204,8 +204,6 @@ async function measureCalls(openSession: typeof OpenSession, cwd: string, rounds
   const own = { name: "echo", protocol: era.name, ...launch([era.server, "echo"]) };
   const config = { logDir: join(cwd, "logs"), trailblazeSubprocessToolsets: [own] };
   const session = await openSession({ cwd, config });
-  const raw = new RawClient([server, "echo"]);
-  await raw.ready();
   const client = await era.connect([era.server, "echo"]);
   const rows: string[][] = [];
   for (const [label, bytes, calls, width, callAim] of [
@@ -214,27 +212,24 @@ async function measureCalls(openSession: typeof OpenSession, cwd: string, rounds
     ["1 MB, one at a time", 1_000_000, 8, 1, 1.1],
   ] as const) {
     const call = { name: "echo", arguments: { text: "x".repeat(bytes) } };
-    const measured = await runAsyncRounds(
+    const measured = await runRounds(
       {
         session: () => timeCalls(() => session.callTool(call.name, call.arguments), calls, width),
         sdk: () => timeCalls(() => client.callTool(call), calls, width),
-        raw: () => timeCalls(() => raw.request("tools/call", call), calls, width),
       },
       rounds,
     );
-    const ratio = (base: string) => compareRounds(measured, "session", base, "time");
-    // The raw client speaks only to legacy servers.
-    const toRaw = era.name === "legacy" ? formatRatio(ratio("raw")) : "-";
-    rows.push([`${era.name}: ${label}`, formatRatio(ratio("sdk")), formatAim(ratio("sdk"), callAim), toRaw]);
+    const ratio = compareRounds(measured, "session", "sdk", "time");
+    rows.push([`${era.name}: ${label}`, formatRatio(ratio), formatAim(ratio, callAim)]);
   }
-  await Promise.all([session.close(), client.close(), raw.close()]);
+  await Promise.all([session.close(), client.close()]);
   return rows;
 }
 
 async function benchCalls(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
   const rows = [];
   for (const era of eras) rows.push(...(await measureCalls(openSession, cwd, rounds, era)));
-  printTable(["tools/call over stdio", "session ÷ the SDK's client", "aim", "÷ raw"], rows);
+  printTable(["tools/call over stdio", "session ÷ the SDK's client", "aim"], rows);
 }
 
 async function benchInProcess(openSession: typeof OpenSession, cwd: string, rounds: number): Promise<void> {
@@ -247,20 +242,17 @@ async function benchInProcess(openSession: typeof OpenSession, cwd: string, roun
   const client = new Client({ name: "sdk", version: "1.0.0" });
   await Promise.all([memory.connect(near), client.connect(far)]);
   const args = { text: "x".repeat(100) };
-  const direct = async ({ text }: { text: string }) => ({ content: [{ type: "text", text }] });
-  const measured = await runAsyncRounds(
+  const measured = await runRounds(
     {
       session: () => timeCalls(() => session.callTool("local", args), 3000, 1),
       memory: () => timeCalls(() => client.callTool({ name: "local", arguments: args }), 3000, 1),
-      direct: () => timeCalls(() => direct(args), 3000, 1),
     },
     rounds,
   );
-  const ratio = (base: string) => compareRounds(measured, "session", base, "time");
-  const aim = formatAim(ratio("memory"), aims.inProcess);
+  const ratio = compareRounds(measured, "session", "memory", "time");
   printTable(
-    ["a tool in the process", "÷ the SDK's InMemoryTransport", "aim", "÷ a direct call"],
-    [["100 B", formatRatio(ratio("memory")), aim, formatRatio(ratio("direct"))]],
+    ["a tool in the process", "÷ the SDK's InMemoryTransport", "aim"],
+    [["100 B", formatRatio(ratio), formatAim(ratio, aims.inProcess)]],
   );
   await Promise.all([session.close(), client.close()]);
 }
@@ -268,7 +260,7 @@ async function benchInProcess(openSession: typeof OpenSession, cwd: string, roun
 /** Sessions against the minimal equivalent, in this process; servers are the SDK's. */
 export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> {
   const { openSession } = (await import(built.href)) as { openSession: typeof OpenSession };
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
+  const { path: folder, remove } = makeTemporaryFolder();
   try {
     writeProject(folder);
     await benchStart(openSession, folder, rounds);
@@ -281,45 +273,11 @@ export async function benchSession({ rounds }: BenchmarkOptions): Promise<void> 
     console.log();
     await benchInProcess(openSession, folder, rounds);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }
 
 const serveAims = { oneAtATime: 1.1, atOnce: 1.2 };
-const inputSchema = { type: "object", properties: { text: { type: "string" } } };
-
-/** A pack with a tool, and a bundle with an entry that passes its argument to the same handler. */
-function writeServedPack(folder: string): void {
-  const files: Readonly<Record<string, unknown>> = {
-    "package.json": {
-      name: "measured",
-      version: "1.0.0",
-      type: "module",
-      trailblaze: { tools: ["echo"], toolsets: ["Bundle"], servers: ["plain", "both"] },
-    },
-    "tool.js": "export const echo = ({ text }) => text;\n",
-    "trailblaze/tools/echo.json": { name: "echo", inputSchema, handler: "./tool.js#echo" },
-    "trailblaze/toolsets/Bundle.json": {
-      kind: "Mcp.Tools",
-      metadata: { name: "Bundle" },
-      entries: [
-        {
-          name: "entry",
-          argumentsSchema: inputSchema,
-          handler: "./tool.js#echo",
-          inputs: { text: "${{ request.arguments.text }}" },
-          result: { content: [{ type: "text", text: "${{ result }}" }] },
-        },
-      ],
-    },
-    "trailblaze/servers/plain.json": { tools: ["echo"] },
-    "trailblaze/servers/both.json": { tools: ["echo"], toolsets: ["Bundle"] },
-  };
-  for (const [path, content] of Object.entries(files)) {
-    mkdirSync(join(folder, path, ".."), { recursive: true });
-    writeFileSync(join(folder, path), typeof content === "string" ? content : JSON.stringify(content));
-  }
-}
 
 async function measureEra({ name, server: bare, connect }: Era, folder: string, rounds: number) {
   const close = (client: SdkClient) => client.close();
@@ -329,7 +287,7 @@ async function measureEra({ name, server: bare, connect }: Era, folder: string, 
     await client.listTools();
     return client;
   };
-  const starts = await runAsyncRounds(
+  const starts = await runRounds(
     {
       served: () => time(() => start([command, "start", "measured/plain"]), close),
       bare: () => time(() => start([bare, "echo"]), close),
@@ -338,26 +296,24 @@ async function measureEra({ name, server: bare, connect }: Era, folder: string, 
   );
   const started = compareRounds(starts, "served", "bare", "time");
 
-  const served = await connect([command, "start", "measured/both"], folder);
+  const served = await connect([command, "start", "measured/plain"], folder);
   const sdk = await connect([bare, "echo"], folder);
-  const rows = [[`${name}: start to the first tools/list`, formatRatio(started), "-", "-"]];
+  const rows = [[`${name}: start to the first tools/list`, formatRatio(started), "-"]];
   for (const [label, calls, width, aim] of [
     ["tools/call, 100 B, one at a time", 300, 1, serveAims.oneAtATime],
     ["tools/call, 100 B, 32 at once", 960, 32, serveAims.atOnce],
   ] as const) {
     const args = { text: "x".repeat(100) };
-    const call = (client: SdkClient, tool: string) => () => client.callTool({ name: tool, arguments: args });
-    const measured = await runAsyncRounds(
+    const call = (client: SdkClient, name: string) => () => client.callTool({ name, arguments: args });
+    const measured = await runRounds(
       {
-        served: () => timeCalls(call(served, "echo"), calls, width),
-        entry: () => timeCalls(call(served, "entry"), calls, width),
+        served: () => timeCalls(call(served, "local"), calls, width),
         bare: () => timeCalls(call(sdk, "echo"), calls, width),
       },
       rounds,
     );
     const ratio = compareRounds(measured, "served", "bare", "time");
-    const entry = compareRounds(measured, "entry", "served", "time");
-    rows.push([`${name}: ${label}`, formatRatio(ratio), formatAim(ratio, aim), formatRatio(entry)]);
+    rows.push([`${name}: ${label}`, formatRatio(ratio), formatAim(ratio, aim)]);
   }
   await Promise.all([served.close(), sdk.close()]);
   return rows;
@@ -373,9 +329,9 @@ async function measureServedSession(folder: string, rounds: number): Promise<voi
     args: [server, name],
   }));
   const config = { logDir: "logs", trailblazeSubprocessToolsets: entries };
-  writeFileSync(join(folder, "trailblaze.config.json"), JSON.stringify(config));
+  writeTree(folder, { "trailblaze.config.json": config });
   const open = fileURLToPath(new URL("support/open-session.mjs", import.meta.url));
-  const measured = await runAsyncRounds(
+  const measured = await runRounds(
     {
       served: () =>
         time(
@@ -409,14 +365,14 @@ async function measureServedSession(folder: string, rounds: number): Promise<voi
 
 /** A served pack against the bare server of each SDK with the same tool, both called by that SDK's client. */
 export async function benchServe({ rounds }: BenchmarkOptions): Promise<void> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
+  const { path: folder, remove } = makeTemporaryFolder();
   try {
-    writeServedPack(folder);
+    writeProject(folder);
     const rows = [];
     for (const era of eras) rows.push(...(await measureEra(era, folder, rounds)));
     await measureServedSession(folder, rounds);
-    printTable(["", "served ÷ the bare SDK server", "aim", "entry of a bundle ÷ its handler"], rows);
+    printTable(["", "served ÷ the bare SDK server", "aim"], rows);
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
 }

@@ -1,12 +1,11 @@
-import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { runUsersNpm } from "../test/support/package-managers.ts";
-import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runPairedRounds, type Spread } from "./support/paired-rounds.ts";
+import { writeTree } from "../test/support/tree.ts";
+import { type BenchmarkOptions, compareRounds, runRounds, type Spread } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
 import { command, processes, runTimed } from "./support/run-process.ts";
-import { type Tree, withTemporaryTrees } from "./support/temporary-trees.ts";
+import { inTurn, type Tree, withTemporaryTrees } from "./support/trees.ts";
 
 /** `cached`: where Node keeps compiled code. */
 const aims = { list: 1.35, cached: 1.25, version: 1.1, growth: 1.05, lazy: 2 };
@@ -18,27 +17,26 @@ const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url))
 async function installNode(folder: string): Promise<string | undefined> {
   const name = `node-${process.platform}-${process.arch}`;
   const path = join(folder, "newer");
-  mkdirSync(path);
-  writeFileSync(join(path, "package.json"), JSON.stringify({ name: "newer", private: true }));
+  writeTree(path, { "package.json": { name: "newer", private: true } });
   const { exitCode } = await runUsersNpm(["install", `${name}@24`, "--no-audit", "--no-fund"], path);
   return exitCode === 0 ? join(path, "node_modules", name, "bin/node") : undefined;
 }
 
 /** Compares with a process of the same Node that does nothing. */
-function compareWithNode(node: string, { path }: Tree, { rounds, cpu }: BenchmarkOptions) {
+async function compareWithNode(node: string, { path }: Tree, { rounds, cpu }: BenchmarkOptions) {
   const lines = { node: ["-e", "0"], version: [command, "--version"], list: [command, "list"] };
-  const measured = runPairedRounds(processes(path, cpu, lines, node), rounds);
+  const measured = await runRounds(processes(path, cpu, lines, node), rounds);
   return (name: string): Spread => compareRounds(measured, name, "node", "time");
 }
 
-function measureTree(
+async function measureTree(
   node: string,
   newer: string | undefined,
   tree: Tree,
   options: BenchmarkOptions,
-): string[] {
-  const ratioOf = compareWithNode(node, tree, options);
-  const cached = newer === undefined ? undefined : compareWithNode(newer, tree, options)("list");
+): Promise<string[]> {
+  const ratioOf = await compareWithNode(node, tree, options);
+  const cached = newer === undefined ? undefined : (await compareWithNode(newer, tree, options))("list");
   return [
     formatCount(tree.packages),
     ...[formatRatio(ratioOf("list")), formatAim(ratioOf("list"), aims.list)],
@@ -47,30 +45,28 @@ function measureTree(
   ];
 }
 
-function compareSizes(trees: readonly Tree[], { rounds, cpu }: BenchmarkOptions): Spread {
+async function compareSizes(trees: readonly Tree[], { rounds, cpu }: BenchmarkOptions): Promise<Spread> {
   const [smallest, largest] = [trees[0], trees.at(-1)];
   if (smallest === undefined || largest === undefined) throw new Error("There are no trees");
   const contestants = {
     ...processes(smallest.path, cpu, { small: [command, "list"] }),
     ...processes(largest.path, cpu, { large: [command, "list"] }),
   };
-  return compareRounds(runPairedRounds(contestants, rounds), "large", "small", "time");
+  return compareRounds(await runRounds(contestants, rounds), "large", "small", "time");
 }
 
 /** `tools --lazy` over servers that are in the lock, against `list` there. */
-function compareLazyTools(folder: string, { rounds, cpu }: BenchmarkOptions): Spread {
+async function compareLazyTools(folder: string, { rounds, cpu }: BenchmarkOptions): Promise<Spread> {
   const cwd = join(folder, "locked");
-  mkdirSync(cwd);
-  writeFileSync(join(cwd, "package.json"), JSON.stringify({ name: "locked", private: true }));
   const entries = Array.from({ length: servers }, (_, index) => [
     `server${index}`,
     { command: process.execPath, args: [server, `echo${index}`] },
   ]);
   const config = { logDir: "logs", mcpServers: Object.fromEntries(entries) };
-  writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
+  writeTree(cwd, { "package.json": { name: "locked", private: true }, "trailblaze.config.json": config });
   runTimed(process.execPath, [command, "approve", "--all", "--yes"], { cwd });
   const lines = { list: [command, "list"], tools: [command, "tools", "--lazy"] };
-  return compareRounds(runPairedRounds(processes(cwd, cpu, lines), rounds), "tools", "list", "time");
+  return compareRounds(await runRounds(processes(cwd, cpu, lines), rounds), "tools", "list", "time");
 }
 
 /** The whole command against a Node process that does nothing. */
@@ -80,11 +76,15 @@ export async function benchStartup(options: BenchmarkOptions): Promise<void> {
     const running = `Node ${process.versions.node}`;
     printTable(
       ["packages", `list ÷ node -e 0, ${running}`, "aim", "the same, Node 24", "aim", "--version", "aim"],
-      trees.map((tree) => measureTree(process.execPath, newer, tree, options)),
+      await inTurn(trees, (tree) => measureTree(process.execPath, newer, tree, options)),
     );
     const rows: [what: string, ratio: Spread, aim: number][] = [
-      ["list with 20,000 packages ÷ with 40", compareSizes(trees, options), aims.growth],
-      [`tools --lazy over ${servers} locked servers ÷ list`, compareLazyTools(folder, options), aims.lazy],
+      ["list with 20,000 packages ÷ with 40", await compareSizes(trees, options), aims.growth],
+      [
+        `tools --lazy over ${servers} locked servers ÷ list`,
+        await compareLazyTools(folder, options),
+        aims.lazy,
+      ],
     ];
     console.log();
     printTable(

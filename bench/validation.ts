@@ -1,17 +1,15 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build } from "tsdown";
-import type { BenchmarkOptions } from "./support/options.ts";
-import { compareRounds, runPairedRounds } from "./support/paired-rounds.ts";
+import { makeTemporaryFolder } from "../test/support/temporary-folder.ts";
+import { writeTree } from "../test/support/tree.ts";
+import { type BenchmarkOptions, compareRounds, runRounds, type Spread } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
-import { runTimed } from "./support/run-process.ts";
+import { command, processes, runTimed } from "./support/run-process.ts";
 
 const publintAim = 0.9;
 const checkAim = 6;
 
-const command = fileURLToPath(new URL("../dist/cli/cli.cjs", import.meta.url));
 const floor = fileURLToPath(new URL("support/read-definitions.cjs", import.meta.url));
 const checker = fileURLToPath(new URL("support/check-definitions.mjs", import.meta.url));
 const publint = fileURLToPath(new URL("../node_modules/publint/src/cli.js", import.meta.url));
@@ -30,9 +28,7 @@ function writePack(folder: string, tools: number): void {
     files: ["handlers.js", "trailblaze"],
     trailblaze: { tools: names },
   };
-  mkdirSync(join(folder, "trailblaze/tools"), { recursive: true });
-  writeFileSync(join(folder, "package.json"), JSON.stringify(manifest, null, 2));
-  writeFileSync(join(folder, "handlers.js"), "export const handle = () => {};\n");
+  writeTree(folder, { "package.json": manifest, "handlers.js": "export const handle = () => {};\n" });
   for (const name of names) {
     const definition = {
       name: `measured_${name}`,
@@ -48,7 +44,7 @@ function writePack(folder: string, tools: number): void {
       },
       handler: "./handlers.js#handle",
     };
-    writeFileSync(join(folder, `trailblaze/tools/${name}.json`), JSON.stringify(definition, null, 2));
+    writeTree(folder, { [`trailblaze/tools/${name}.json`]: definition });
   }
 }
 
@@ -69,37 +65,33 @@ async function bundleShapes(folder: string): Promise<string> {
 }
 
 /** Loading the shapes, parsing and checking against parsing alone, both in a new process. */
-function compareChecking(folder: string, bundle: string, { rounds, cpu }: Omit<BenchmarkOptions, "draw">) {
+async function compareChecking(folder: string, bundle: string, { rounds, cpu }: BenchmarkOptions) {
   const run = (way: string) => () => {
     const { stdout } = runTimed(process.execPath, [checker, way, "trailblaze/tools"], { cwd: folder, cpu });
     return { time: Number(stdout) };
   };
-  const measured = runPairedRounds({ check: run(bundle), parse: run("parse") }, rounds);
+  const measured = await runRounds({ check: run(bundle), parse: run("parse") }, rounds);
   return compareRounds(measured, "check", "parse", "time");
 }
 
 /** Whole processes against one that only reads and parses, against an empty Node, and against publint. */
 export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promise<void> {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-bench-")));
+  const { path: folder, remove } = makeTemporaryFolder();
   const rows: string[][] = [];
-  let checking: ReturnType<typeof compareChecking> | undefined;
+  let checking: Spread | undefined;
   try {
     for (const tools of [10, 1000]) {
       const cwd = join(folder, String(tools));
       writePack(cwd, tools);
-      const run = (args: readonly string[]) => () => {
-        const { wall, cpu: used } = runTimed(process.execPath, args, { cwd, cpu });
-        return { time: cpu ? used : wall };
-      };
-      const contestants = {
-        node: run(["-e", "0"]),
-        floor: run([floor]),
-        validate: run([command, "validate"]),
-        publint: run([publint, "--pack", "false"]),
-      };
-      const measured = runPairedRounds(contestants, rounds);
+      const contestants = processes(cwd, cpu, {
+        node: ["-e", "0"],
+        floor: [floor],
+        validate: [command, "validate"],
+        publint: [publint, "--pack", "false"],
+      });
+      const measured = await runRounds(contestants, rounds);
       if (tools === 1000)
-        checking = compareChecking(cwd, await bundleShapes(join(folder, "shapes")), { rounds, cpu });
+        checking = await compareChecking(cwd, await bundleShapes(join(folder, "shapes")), { rounds, cpu });
       const ratioTo = (base: string) => compareRounds(measured, "validate", base, "time");
       const aim = tools === 10 ? formatAim(ratioTo("publint"), publintAim) : "-";
       rows.push([
@@ -109,7 +101,7 @@ export async function benchValidation({ rounds, cpu }: BenchmarkOptions): Promis
       ]);
     }
   } finally {
-    rmSync(folder, { recursive: true, force: true });
+    remove();
   }
   const headings = ["tools", "validate ÷ read and parse", "÷ node", "÷ publint", "aim"];
   printTable(headings, rows);

@@ -10,7 +10,6 @@ import { runProcess, runToSuccess } from "../test/support/run-process.ts";
 import { serveOverHttp } from "../test/support/serve-over-http.ts";
 import {
   isAbout,
-  type JudgedScenario,
   judgeRun,
   type PromisedScenario,
   readConformancePage,
@@ -77,16 +76,7 @@ async function runScenarios(suite: string, args: readonly string[], url: string)
   }
 }
 
-function print(scenarios: readonly JudgedScenario[]): void {
-  const width = Math.max(...scenarios.map(({ name }) => name.length));
-  for (const { name, expected, result, complaints, fault } of scenarios) {
-    const end = fault !== undefined ? `WRONG: ${fault}` : expected === "pass" ? "" : expected;
-    console.log(`${name.padEnd(width)}  ${result.padEnd(7)}  ${end}`.trimEnd());
-    if (fault !== undefined) for (const complaint of complaints) console.log(`  ${complaint}`);
-  }
-}
-
-/** Runs a suite and prints what it found; whether that is what the page says. */
+/** Runs a suite and prints what it found. Returns whether that is what the page says. */
 async function isAsPromised(
   { manifest, revision, listed, run }: SuiteRun,
   promised: readonly PromisedScenario[],
@@ -103,13 +93,13 @@ async function isAsPromised(
   );
   const scenarios = judgeRun(own, names, await runScenarios(suite, run, url));
   console.log(`\nThe conformance suite ${version} against ${server}, revision ${revision}\n`);
-  print(scenarios);
-  const count = (holds: (scenario: JudgedScenario) => boolean) => scenarios.filter(holds).length;
-  const wrong = count(({ fault }) => fault !== undefined);
-  const passed = count(({ result, expected }) => result === "passed" && expected === "pass");
-  const leftOut = count(({ expected }) => expected === "left out");
-  console.log(`\n${passed} passed, ${leftOut} left out, ${wrong} other than docs/conformance.md says`);
-  return wrong === 0 && names.length > 0;
+  for (const { name, expected, result, complaints, fault } of scenarios) {
+    console.log(`${name}: ${result}${expected === "pass" ? "" : `, ${expected}`}`);
+    if (fault !== undefined) console.log([`  WRONG: ${fault}`, ...complaints].join("\n  "));
+  }
+  const wrong = scenarios.filter(({ fault }) => fault !== undefined);
+  console.log(`\n${scenarios.length} scenarios, ${wrong.length} other than docs/conformance.md says`);
+  return wrong.length === 0 && names.length > 0;
 }
 
 async function main(): Promise<void> {

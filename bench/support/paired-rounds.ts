@@ -1,6 +1,14 @@
+export interface BenchmarkOptions {
+  rounds: number;
+  /** Compare user and system time instead of wall time. */
+  cpu: boolean;
+}
+
 /** The measurements of one run. */
 export type Sample<Metric extends string> = Readonly<Record<Metric, number>>;
-export type Contestants<Metric extends string> = Readonly<Record<string, () => Sample<Metric>>>;
+export type Contestants<Metric extends string> = Readonly<
+  Record<string, () => Sample<Metric> | Promise<Sample<Metric>>>
+>;
 
 /** A median with the middle half of the values around it. */
 export interface Spread {
@@ -13,22 +21,8 @@ export interface Spread {
 export type Rounds<Metric extends string> = ReadonlyMap<string, readonly Sample<Metric>[]>;
 
 /** Runs all contestants in turn, `rounds` times; each round begins with another one. */
-export function runPairedRounds<Metric extends string>(
+export async function runRounds<Metric extends string>(
   contestants: Contestants<Metric>,
-  rounds: number,
-): Rounds<Metric> {
-  const names = Object.keys(contestants);
-  const samples = new Map<string, Sample<Metric>[]>(names.map((name) => [name, []]));
-  for (const [name, isCounted] of takeTurns(names, rounds)) {
-    const sample = contestants[name]?.();
-    if (sample !== undefined && isCounted) samples.get(name)?.push(sample);
-  }
-  return samples;
-}
-
-/** The same for asynchronous contestants. */
-export async function runAsyncRounds<Metric extends string>(
-  contestants: Readonly<Record<string, () => Promise<Sample<Metric>>>>,
   rounds: number,
 ): Promise<Rounds<Metric>> {
   const names = Object.keys(contestants);
