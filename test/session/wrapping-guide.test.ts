@@ -13,6 +13,9 @@ test("a server that a pack wraps as the guide shows is valid, and works", async 
     "package.json": {
       name: "@acme/notes",
       version: "1.0.0",
+      description: "Notes as a knowledge graph",
+      keywords: ["trailblaze-extension"],
+      type: "module",
       files: ["trailblaze"],
       dependencies: { "@modelcontextprotocol/server-memory": "^2026.8.31" },
       trailblaze: { servers: [["notes", "Remember notes as a knowledge graph"]] },
