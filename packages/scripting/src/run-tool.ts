@@ -54,7 +54,7 @@ export function withoutContext({ _trailblazeContext: _, ...args }: Data): Data {
   return args;
 }
 
-/** The result of a handler's question, as a session reports it if nobody can be asked. */
+/** The result of a handler's question, as a session without a user reports it. */
 function questionResult({ requests: inputRequests, state }: NeededInput): CallToolResult {
   const trailblaze = { variant: "InputRequired", inputRequests, ...(state === undefined ? {} : { state }) };
   return { ...error("The tool needs input."), _meta: { trailblaze: trailblaze as never } };

@@ -141,7 +141,7 @@ async function performForAll(
   const { clients } = await listClients({ cwd: input.cwd });
   const used = clients.filter((client: ListedClient) => client.present && client[place] !== null);
   if (used.length === 0) await action.check?.(server);
-  // Plan for every client before writing, so that an invalid request changes nothing.
+  // Plan for all clients before writing, so that an invalid request changes nothing.
   const plans: (InstallPlan | TrailblazeError)[] = [];
   for (const { id } of used) plans.push(await attempt(() => action.plan(id, server, readOptions(input))));
   const outcomes: (Outcome | TrailblazeError)[] = [];
@@ -167,7 +167,7 @@ async function performForAll(
   };
 }
 
-/** Runs `install` or `uninstall` for one client, or with `--all` for every detected client. */
+/** Runs `install` or `uninstall` for one client, or with `--all` for all detected clients. */
 export async function runInstallCommand(action: InstallAction, input: CommandInput): Promise<CommandAnswer> {
   const [first, second = null] = input.positionals;
   if (input.options.all === true) {
