@@ -88,6 +88,11 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
     bin: textOf(options.bin),
   };
   parseSpecs(positionals);
+  const isStarted = writesConfig || options.check === true;
+  if (!writesConfig && options.name !== undefined)
+    throw failure("InvalidArguments", { reason: "--name and --no-config exclude each other" });
+  if (!isStarted && (options.arg ?? options.env) !== undefined)
+    throw failure("InvalidArguments", { reason: "--arg and --env have no effect with --no-config" });
   if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
   // A lock that cannot be used is an error before anything is installed.
@@ -101,6 +106,10 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
     if (previews.length !== 1 && ["name", "bin", "arg", "env"].some((name) => options[name] !== undefined)) {
       const reason = "--name, --bin, --arg and --env apply to one MCP server";
       throw failure("InvalidArguments", { reason, hint: "Omit them, or add one server that is no pack." });
+    }
+    if (previews.length === 0 && ["server", "check", "no-config"].some((name) => options[name] === true)) {
+      const reason = "--server, --check and --no-config apply to MCP servers, and these packages are packs";
+      throw failure("InvalidArguments", { reason, hint: "Omit them." });
     }
     if (previews.length === 0) return;
     const { checkLabels, createEntry } = await import("../../install/added-server.ts");
