@@ -31,10 +31,16 @@ function watch(): void {
     const origin = running.getStore();
     // Another library handles all uncaught errors.
     if (origin === undefined || process.hasUncaughtExceptionCaptureCallback()) return;
-    process.setUncaughtExceptionCaptureCallback(() => {
-      process.setUncaughtExceptionCaptureCallback(null);
-      runAsHost(() => origin(thrown));
-    });
+    const report = () => runAsHost(() => origin(thrown));
+    try {
+      process.setUncaughtExceptionCaptureCallback(() => {
+        process.setUncaughtExceptionCaptureCallback(null);
+        report();
+      });
+    } catch {
+      // With node:domain loaded, no capture callback can be set; a listener works as well.
+      process.once("uncaughtException", report);
+    }
   });
 }
 

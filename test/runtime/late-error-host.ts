@@ -11,9 +11,11 @@ interface Request {
   names: string[];
   own?: "throw" | "reject" | "log" | "callTool";
   trusted?: boolean;
+  domains?: boolean;
 }
 
-const { root, names, own, trusted = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
+const { root, names, own, trusted = false, domains = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
+if (domains) await import("node:domain");
 const reported: string[] = [];
 const runner = createInProcessRunner({ root, trusted, onLateError: (message) => reported.push(message) });
 const throwLater = () =>
