@@ -17,10 +17,14 @@ function nameLost(value) {
 
 class Refusal extends Error {}
 
-function refuseWhatJsonLoses(_key, value) {
+/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
+const isWrittenBuffer = (holder, key, value) =>
+  Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer" && ArrayBuffer.isView(holder[key]);
+
+function refuseWhatJsonLoses(key, value) {
   if (typeof value === "bigint") throw new Refusal("a BigInt");
   if (typeof value !== "object" || value === null) return value;
-  const name = nameLost(value);
+  const name = isWrittenBuffer(this, key, value) ? "binary data" : nameLost(value);
   if (name !== undefined) throw new Refusal(name);
   return value;
 }
