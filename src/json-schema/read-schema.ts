@@ -59,8 +59,18 @@ function findDraft({ $schema }: Schema): Draft | undefined {
   return (Object.keys(draftUris) as Draft[]).find((draft) => draftUris[draft] === $schema.replace(/#$/, ""));
 }
 
+/** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
+export function findNearestDraft({ $schema }: Schema): Draft | undefined {
+  if ($schema === undefined) return "draft2020";
+  if (typeof $schema !== "string") return undefined;
+  if (/^https?:\/\/json-schema\.org\/draft-0[467]\/(?:hyper-)?schema#?$/.test($schema)) return "draft07";
+  return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test($schema)
+    ? "draft2020"
+    : undefined;
+}
+
 /** A schema and its subschemas, in the order of the text. Skips those in `seen`, and adds the others to it. */
-export function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>): PlacedSchema[] {
+function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>): PlacedSchema[] {
   const found: PlacedSchema[] = [];
   const visit = (schema: Schema, parent: PlacedSchema | undefined, path: Path) => {
     if (seen.has(schema)) return;

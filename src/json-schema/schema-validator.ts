@@ -4,7 +4,14 @@ import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { describeErrors } from "./describe-violation.ts";
 import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
-import { type Draft, draftUris, readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
+import {
+  type Draft,
+  draftUris,
+  findNearestDraft,
+  readSchema,
+  type Schema,
+  type SchemaReading,
+} from "./read-schema.ts";
 import { createSchemaPattern, PatternLimit } from "./schema-pattern.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
@@ -196,16 +203,6 @@ function createJudge(schema: Schema, reading: SchemaReading, [compile, compileTh
   };
 }
 
-/** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
-function findDraft({ $schema }: Schema): Draft | undefined {
-  if ($schema === undefined) return "draft2020";
-  if (typeof $schema !== "string") return undefined;
-  if (/^https?:\/\/json-schema\.org\/draft-0[467]\/(?:hyper-)?schema#?$/.test($schema)) return "draft07";
-  return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test($schema)
-    ? "draft2020"
-    : undefined;
-}
-
 const fail = (message: string, missing: readonly string[] = []): SchemaCheck => ({
   ok: false,
   message,
@@ -225,7 +222,7 @@ export function createSchemaValidator(): SchemaValidator {
   const judges = new WeakMap<Schema, Judge | { fault: string }>();
 
   function compile(written: Schema, isForeign: boolean): Judge | { fault: string } {
-    const draft = findDraft(written);
+    const draft = findNearestDraft(written);
     if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
     try {
       const schema = { ...written, $schema: draftUris[draft] };

@@ -2,7 +2,7 @@ import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { readSchema } from "../json-schema/read-schema.ts";
+import { draftUris, findNearestDraft, readSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -148,7 +148,20 @@ const inputSchema: Check = (schema, path, leaveOut) => {
 const outputSchema: Check = (schema, path, leaveOut) => {
   if (!isRecord(schema)) return record(schema, path, leaveOut);
   if (schema.type === "object") ofObject(schema, path, leaveOut);
-  const [fault] = readSchema(schema).faults;
+  if (schema.$id !== undefined) {
+    delete schema.$id;
+    leaveOut(join(path, "$id"), "may be the `$id` of another schema, too");
+  }
+  const draft = findNearestDraft(schema);
+  const { schemas, faults } = readSchema(
+    draft === undefined ? schema : { ...schema, $schema: draftUris[draft] },
+  );
+  const refused = schemas.find(
+    ({ schema: { id, $id, type, nullable } }) =>
+      id !== undefined || $id !== undefined || (nullable !== undefined && type === undefined),
+  );
+  const what = "has an `id`, an inner `$id`, or `nullable` without `type`";
+  const [fault] = refused ? [{ path: refused.path, what }] : faults;
   return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
 };
 
@@ -290,7 +303,11 @@ export function repairResult(
 ): string | undefined {
   // Some languages write an empty list as null.
   for (const key of ["content", "messages", "contents"]) if (result[key] === null) result[key] = [];
-  if (method === "tools/call") result.content ??= [];
+  if (method === "tools/call") {
+    result.content ??= [];
+    // Left out, it would make a failure a success.
+    if (result.isError) result.isError = true;
+  }
   if (result.structuredContent === null) delete result.structuredContent;
   return resultShapes[method](result, "", (path, reason) => {
     if (reason !== "is null") leaveOut(path, reason);

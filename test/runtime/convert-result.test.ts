@@ -79,6 +79,8 @@ describe("values that JSON cannot hold", () => {
     ["a Map", new Map([["a", 1]]), "holds a Map"],
     ["an Error", new Error("x"), "holds an Error"],
     ["bytes", new Uint8Array(2), "holds binary data"],
+    ["a Buffer inside", { image: Buffer.from("a") }, "holds binary data"],
+    ["bytes in content", { content: [{ type: "image", data: new Uint8Array(2) }] }, "holds binary data"],
     ["depth", deep, "is too large or nested too deeply"],
     ["a getter that throws", throwing, "throws when it is read"],
     ["a revoked proxy", proxy, "throws when it is read"],
@@ -93,10 +95,11 @@ describe("values that JSON cannot hold", () => {
 
   test("what MCP does not allow is left out of a result, or becomes a text", () => {
     const left: string[] = [];
-    const value = { content: [{ type: "text" }], _meta: 1, isError: "yes" };
+    const value = { content: [{ type: "text" }], _meta: 1, isError: 0 };
     const result = convertReturned(describeReturned(value), (path) => left.push(path));
     expect(result).toEqual(text('[Content of the type "text" is left out: it has no `text`.]'));
     expect(left).toEqual(["content[0]", "isError", "_meta"]);
+    expect(toCallToolResult({ content: [], isError: "true" })).toEqual({ content: [], isError: true });
   });
 });
 

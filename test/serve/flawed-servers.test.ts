@@ -81,7 +81,11 @@ const flaws = {
         "outputSchema",
         ...[null, "x", [], { type: "nothing" }, { ...object, properties: { a: { $ref: "#/$defs/Gone" } } }],
         { ...object, properties: { a: { type: "string", pattern: "(?i)^[a-z]+$" } } },
+        { $schema: "http://json-schema.org/draft-04/schema#", id: "old", ...object },
+        { ...object, properties: { a: { id: "inner" } } },
+        { ...object, properties: { a: { $id: "https://example.com/schema" } } },
         { ...object, properties: { a: { $ref: "https://example.com/schema.json" } } },
+        { ...object, properties: { a: { nullable: true } } },
         { ...object, properties: { a: { minLength: "3" } } },
       ],
     ] as Flaw[],
@@ -205,6 +209,22 @@ test("a property without a valid schema stays, so that strict clients take resul
   for (const client of await connectBoth(serverOf({ "tools/call": result }, [{ tools }]))) {
     await client.listTools();
     expect(await client.callTool({ name: "closed" })).toMatchObject({ structuredContent });
+  }
+});
+
+test("schemas of several tools that have the same `$id`, and of the draft 2019-09, reach clients", async () => {
+  const $schema = "https://json-schema.org/draft/2019-09/schema";
+  const properties = { a: { type: "string", nullable: true } };
+  const tools = ["one", "two"].map((name) => ({
+    name,
+    inputSchema: object,
+    outputSchema: { $schema, $id: "https://example.com/schema", ...object, properties },
+  }));
+  for (const client of await connectBoth(serverOf({}, [{ tools }]))) {
+    const listed = (await client.listTools()).tools.filter(({ name }) => name !== "good");
+    expect(listed.map(({ outputSchema }) => outputSchema)).toEqual(
+      tools.map(() => ({ $schema, ...object, properties })),
+    );
   }
 });
 
@@ -364,7 +384,10 @@ describe("what a tool of a server answers", () => {
         { content: [textBlock], [key]: null },
         { content: [textBlock] },
       ]),
-      [{ content: [textBlock], isError: "yes" }, { content: [textBlock] }],
+      [
+        { content: [textBlock], isError: "yes" },
+        { content: [textBlock], isError: true },
+      ],
       [{ content: [textBlock], _meta: 5 }, { content: [textBlock] }],
       [
         { content: [textBlock], _meta: { own: 1, trailblaze: { memoryDelta: {} }, progressToken: {} } },
