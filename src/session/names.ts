@@ -139,11 +139,13 @@ export class Names<One extends Candidate> {
   }
 
   /**
-   * What a name refers to for the host, or for code of a pack, which may use its own short names. Throws `TrailblazeError`: `ToolNotFound` or
+   * What a name refers to for the host, or for code of a pack, whose own items come first by their short names. Throws `TrailblazeError`: `ToolNotFound` or
    * `PromptNotFound` with similar names, `NameCollision` for a name that several have, `AmbiguousName`, and for what is excluded
    * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
    */
   resolve(name: string, pack?: string): One {
+    const [own] = (pack !== undefined && !name.includes("/") && this.#qualified.get(`${pack}/${name}`)) || [];
+    if (own !== undefined) return own;
     const named = this.#findOne(name, pack);
     if (named !== undefined) return named;
     const reference = this.#qualify(name, pack);
@@ -153,7 +155,7 @@ export class Names<One extends Candidate> {
   }
 
   /**
-   * The qualified name that a name means, also a short one of the pack, or why it means none; `undefined` for a name that
+   * The qualified name that a name means, also that of an item of the pack that is not offered, or why it means none; `undefined` for a name that
    * is no reference.
    */
   #qualify(name: string, pack: string | undefined): string | TrailblazeError | undefined {
@@ -165,8 +167,7 @@ export class Names<One extends Candidate> {
     }
     if (pack === undefined) return undefined;
     const own = `${pack}/${name}`;
-    const isKnown = this.find(own).length > 0 || this.#findSkipped("", own) !== undefined;
-    return isKnown ? own : undefined;
+    return this.#findSkipped("", own) === undefined ? undefined : own;
   }
 
   /** Why a name refers to nothing in the session. `reference`: what it means, which is not offered, or why it means nothing. */

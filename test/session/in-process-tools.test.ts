@@ -187,6 +187,32 @@ describe("a tool that the host runs", () => {
     expect(jsonOf(result).inner).toContain('"item":"x"');
   });
 
+  test("code of a pack reaches the pack's own tool by its short name although another is advertised by it", async () => {
+    const own = {
+      "package.json": { trailblaze: { prompts: ["asks"], resources: ["page"] } },
+      "trailblaze/prompts/asks.json": { name: "asks", description: "Asks.", handler: "./handlers.js#asks" },
+      "trailblaze/resources/page.json": {
+        name: "page",
+        uri: "acme://page",
+        description: "A page.",
+        handler: "./handlers.js#asks",
+      },
+    };
+    const module = `
+      export const lookup = () => "own";
+      export const asks = async (_args, { callTool }) => (await callTool("lookup")).content[0].text;`;
+    const session = await openForTest(
+      makeProject({
+        "@acme/pa": toolPack({ lookup: { name: "pa_lookup" }, asks: {} }, module, own),
+        "@acme/pb": toolPack({ find: { name: "lookup" } }, "export const find = () => 'foreign';"),
+      }),
+    );
+    expect((await session.callTool("asks")).message).toBe("own");
+    expect(JSON.stringify(await session.getPrompt("asks"))).toContain('"own"');
+    expect(JSON.stringify(await session.readResource("acme://page"))).toContain('"own"');
+    expect((await session.callTool("lookup")).message).toBe("foreign");
+  });
+
   test("a tool runs in a child process if the config requests isolation", async () => {
     const pid = toolPack({ pid: {} }, "export const pid = () => String(process.pid);");
     const session = await openForTest(makeProject({ pid }), { config: { isolation: "process" } });
