@@ -250,6 +250,40 @@ test("the tools stay while a declared pack is missing, and change when it is the
   expect(names()).toEqual(["ask", "most"]);
 });
 
+test.each([
+  ["`npm ci` has deleted npm's own lockfile", "node_modules/.package-lock.json"],
+  ["Yarn has deleted its own record", "node_modules/.yarn-integrity"],
+])("the tools stay while files of an updated pack are missing and %s", async (_title, record) => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, { ...config({}), [record]: "{}" });
+  const { session, clock, names, change } = await openFollowed(cwd);
+  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
+  const { "package.json": manifest } = askPack("two", "ask", "2.0.0");
+  await change(() => {
+    rmSync(join(cwd, "node_modules/@acme/ask"), { recursive: true });
+    rmSync(join(cwd, record));
+    writeTree(join(cwd, "node_modules/@acme/ask"), {
+      "package.json": packManifest("@acme/ask", manifest as Record<string, unknown>),
+    });
+  });
+  await waitUntil(() => clock.delays.includes(30_000));
+  expect(names()).toEqual(["ask"]);
+  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
+  await change(() => installPack(cwd, "@acme/ask", askPack("two", "ask", "2.0.0")));
+  await waitUntil(() => session.tools[0]?.source.version === "2.0.0");
+  expect(await session.callTool("ask")).toMatchObject({ message: "two" });
+  expect(session.problems).toEqual([]);
+});
+
+test("an updated pack without a definition file is left out when its installation is complete", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  const { session, changes, names, change } = await openFollowed(cwd);
+  const { "package.json": manifest = {} } = askPack("two", "ask", "2.0.0");
+  await change(() => installPack(cwd, "@acme/ask", { "package.json": manifest }));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual([]);
+  expect(session.problems).not.toEqual([]);
+});
+
 test("the tools of a pack that is declared under an alias stay while it is missing", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
   declare(cwd, "@acme/ask", undefined);
