@@ -59,6 +59,8 @@ export class ServerSource {
   readonly #isAllowed: (name: string) => boolean;
   readonly #gate: Gate | undefined;
   readonly #approved: ListedServer | undefined;
+  /** What was refused or gone after a start: where states do not follow the server, it stays so, and other tools keep their names. */
+  readonly #lost = new Map<string, Problem>();
   #offer: Offer | undefined;
 
   /** `approved`: what the lock approves; needed for a server that `isLazy`. */
@@ -95,6 +97,17 @@ export class ServerSource {
       vanished: [],
       instructions: said.instructions,
     };
+    if (said !== this.#approved && !this.server.isFollowed) {
+      for (const one of said.entries) {
+        const before = this.#lost.get(keyOf(one));
+        const problem = refused.get(one) ?? before;
+        if (problem === undefined) continue;
+        if (!refused.has(one)) verdict.problems.push(problem);
+        refused.set(one, problem);
+        this.#lost.set(keyOf(one), problem);
+      }
+      for (const one of verdict.vanished) this.#lost.set(keyOf(one), one.problem);
+    }
     const approved = new Map(this.#approved?.entries.map((one) => [keyOf(one), one]));
     const left = new Map<ListedEntry, Left>();
     const entries = said.entries.map((one) => {
