@@ -7,13 +7,15 @@ import { failure } from "../problems/index.ts";
 
 /** How many sessions' logs are kept. */
 const keptSessions = 20;
+/** Logs that are younger are kept, too, because their session may still run. */
+const keptMs = 24 * 60 * 60 * 1000;
 
 function findAllLogs(): string | undefined {
   const state = findUserFolder("state");
   return state === undefined ? undefined : join(state, "trailblaze", "logs");
 }
 
-/** Removes all but the latest folders. */
+/** Removes all but the latest folders, as far as it may. */
 function removeOldest(all: string): void {
   const folders = readdirSync(all).map((name) => {
     const path = join(all, name);
@@ -21,7 +23,14 @@ function removeOldest(all: string): void {
     return { path, mtimeMs: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
   });
   folders.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  for (const { path } of folders.slice(keptSessions)) rmSync(path, { recursive: true, force: true });
+  for (const { path, mtimeMs } of folders.slice(keptSessions)) {
+    if (Date.now() - mtimeMs < keptMs) continue;
+    try {
+      rmSync(path, { recursive: true, force: true });
+    } catch {
+      // It may belong to another user.
+    }
+  }
 }
 
 /**

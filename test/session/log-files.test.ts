@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, rmSync, statSync, utimesSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -6,18 +6,40 @@ import { findUserFolder } from "../../src/files/user-folders.ts";
 import { openLogFolder } from "../../src/session/log-files.ts";
 import { makeTree } from "../support/packs.ts";
 
-test("the logs of the last 20 sessions are kept", () => {
+const day = 24 * 60 * 60;
+
+function makeOld(all: string, name: string, age: number): string {
+  const folder = join(all, name);
+  mkdirSync(folder, { recursive: true });
+  utimesSync(folder, Date.now() / 1000 - age, Date.now() / 1000 - age);
+  return folder;
+}
+
+test("the logs of the last 20 sessions are kept, and those of a day", () => {
   const all = join(makeTree({}), "logs");
-  for (let age = 1; age <= 22; age++) {
-    const folder = join(all, `session${age}`);
-    mkdirSync(folder, { recursive: true });
-    utimesSync(folder, Date.now() / 1000 - age * 100, Date.now() / 1000 - age * 100);
-  }
+  for (let age = 1; age <= 22; age++) makeOld(all, `session${age}`, day + age * 100);
   const folder = openLogFolder("new", undefined, all);
   expect(folder).toBe(join(all, "new"));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(readdirSync(all)).toHaveLength(20);
   expect(["session19", "session20"].map((name) => existsSync(join(all, name)))).toEqual([true, false]);
+  for (let age = 1; age <= 22; age++) makeOld(all, `recent${age}`, day - age * 100);
+  openLogFolder("newer", undefined, all);
+  expect(readdirSync(all).filter((name) => name.startsWith("session"))).toEqual([]);
+  expect(readdirSync(all)).toHaveLength(24);
+});
+
+test.skipIf(process.getuid?.() === 0)("an old log folder that cannot be removed stays", () => {
+  const all = join(makeTree({}), "logs");
+  for (let age = 1; age <= 21; age++) makeOld(all, `session${age}`, day + age * 100);
+  const fixed = join(all, "session20");
+  mkdirSync(join(fixed, "server.log"));
+  utimesSync(fixed, 0, 0);
+  chmodSync(fixed, 0o500);
+  onTestFinished(() => chmodSync(fixed, 0o700));
+  expect(openLogFolder("new", undefined, all)).toBe(join(all, "new"));
+  expect(existsSync(fixed)).toBe(true);
+  expect(existsSync(join(all, "session21"))).toBe(false);
 });
 
 test("a log folder that the user chose is created and never cleaned", () => {
