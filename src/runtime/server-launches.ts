@@ -83,7 +83,9 @@ export type ServerPlan = ProgramPlan | RemotePlan;
 /** True for a command that a shell would treat as a path instead of searching `PATH`. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
-/** What is likely a script, as a command or an argument of an interpreter. */
+const interpreters = /(?:^|[/\\])(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
+
+/** What is likely a script, as an argument of an interpreter. */
 const scriptName = /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i;
 
 /** What to run. */
@@ -92,12 +94,18 @@ interface Program {
   args: readonly string[];
 }
 
-/** The script that a command runs: its interpreter's argument, or the command itself if it is a path. */
+/** The first argument that is a script; `undefined` for code in the arguments, and for modules. */
+function findOtherScript(args: readonly string[]): string | undefined {
+  const end = args.findIndex((text) => /^-[a-zA-Z]*[cem]$|^--eval$/.test(text));
+  return args
+    .slice(0, end < 0 ? undefined : end)
+    .find((text) => scriptName.test(text) && (isPath(text) || !/^-|\s|:\/\//.test(text)));
+}
+
+/** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): string | undefined {
-  const named = isNode(command)
-    ? args[findNodeScript(args)]
-    : [command, ...args].find((text) => scriptName.test(text) && !text.startsWith("-"));
-  const script = named ?? (isPath(command) && !isNode(command) ? command : undefined);
+  if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
+  const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
   return script === undefined ? undefined : resolve(cwd, script);
 }
 

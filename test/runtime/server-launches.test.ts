@@ -73,10 +73,22 @@ describe("the file that a user's server is said to come from", () => {
 
   test("a command that is a path is the server's file, and for a command found in PATH it is the config", async () => {
     expect(await fileOf("./server.js")).toBe(script);
+    expect(await fileOf("./server.js", "--config", "conf.ts")).toBe(script);
     expect(await fileOf("my-server", "notes")).toBe(config.file);
   });
 
   test.each([
+    ["sh", "-c", "exec ./server.sh"],
+    ["bash", "-lc", "./server.sh"],
+    ["python3", "-m", "server", "x.py"],
+    ["env", "mine", "https://example.com/server.js"],
+    ["env", "run server.js"],
+  ])("the config is the server's file without a script: %s %s %s", async (command, ...args) => {
+    expect(await fileOf(command, ...args)).toBe(config.file);
+  });
+
+  test.each([
+    [".venv/bin/python", "-E", "./my files/server.py"],
     ["/usr/bin/python3.12", "-u", "server.py"],
     ["npx", "tsx", "--tsconfig=x.json", "server.ts"],
   ])("the script of another interpreter is the server's file: %s %s", async (command, ...args) => {
