@@ -8,6 +8,7 @@ import type {
   InputRequests,
   InputRequired,
 } from "./handler-context.ts";
+import { isHttpUrl, shapeOf } from "./input-shapes.ts";
 
 /** How much a handler may ask at once: keys, and bytes of JSON for the requests and for the state. */
 const limits = { requests: 32, requestBytes: 64 * 1024, stateBytes: 64 * 1024, keyLength: 128 };
@@ -17,84 +18,14 @@ const loadValidator = async () =>
   (validator ??= (await import("../json-schema/schema-validator.ts")).createSchemaValidator());
 let validator: import("../json-schema/schema-validator.ts").SchemaValidator | undefined;
 
-const strings = { type: "array", minItems: 1, items: { type: "string" } };
-/** `[{ const, title }]`, MCP's form of choices with titles. */
-const choices = {
-  type: "array",
-  minItems: 1,
-  items: { type: "object", properties: { const: { type: "string" } }, required: ["const"] },
-};
-/** What nests or combines schemas, which forms of clients do not know. */
-const flat = Object.fromEntries(
-  ["$ref", "allOf", "anyOf", "not", "if", "properties", "prefixItems"].map((key) => [key, false]),
-);
-/** A field of a form: a string, number, boolean, choice or choice of several. Clients refuse other formats. */
-const field = {
-  type: "object",
-  properties: {
-    ...flat,
-    type: { enum: ["string", "number", "integer", "boolean", "array"] },
-    enum: strings,
-    oneOf: choices,
-    format: { enum: ["email", "uri", "date", "date-time"] },
-    items: {
-      type: "object",
-      properties: { enum: strings, anyOf: choices },
-      anyOf: [{ required: ["enum"] }, { required: ["anyOf"] }],
-    },
-  },
-  required: ["type"],
-};
-const message = { type: "string", minLength: 1 };
-const form = {
-  type: "object",
-  properties: {
-    message,
-    schema: {
-      type: "object",
-      properties: {
-        $schema: {},
-        type: { const: "object" },
-        properties: { type: "object", additionalProperties: field },
-        required: {},
-        additionalProperties: {},
-        title: {},
-        description: {},
-      },
-      required: ["type", "properties"],
-      additionalProperties: false,
-    },
-  },
-  required: ["message", "schema"],
-  additionalProperties: false,
-};
-const page = {
-  type: "object",
-  properties: { message, url: { type: "string", pattern: "^https?://[^\\s/]" } },
-  required: ["message", "url"],
-  additionalProperties: false,
-};
-const methodCall = {
-  type: "object",
-  properties: { method: { enum: ["sampling/createMessage", "roots/list"] }, params: { type: "object" } },
-  required: ["method"],
-  additionalProperties: false,
-};
-
-const shapes = {
-  method: { additionalProperties: methodCall },
-  url: { additionalProperties: page },
-  form: { additionalProperties: form },
-};
-
 /** Why a request cannot be asked, with its path. */
 async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {
-  const has = (name: string) => isRecord(request) && name in request;
-  const shape = shapes[has("method") ? "method" : has("url") ? "url" : "form"];
   const validator = await loadValidator();
-  const checked = validator.check(shape, { [key]: request });
+  const checked = validator.check(shapeOf(request), { [key]: request });
   if (!checked.ok) return checked.message;
-  const used = validator.check((request as { schema?: Record<string, unknown> }).schema, {});
+  const { url, schema } = request as { url?: string; schema?: Record<string, unknown> };
+  if (url !== undefined && !isHttpUrl(url)) return `/${key}/url must be an http or https URL`;
+  const used = validator.check(schema, {});
   return used.ok ? undefined : used.schemaFault && `/${key}/schema${used.schemaFault}`;
 }
 

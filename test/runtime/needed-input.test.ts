@@ -82,8 +82,10 @@ describe("an invalid question", () => {
     ["/a/schema is required", { a: { message: "?" } }, undefined],
     ["/a/schema is not allowed", { a: { ...form.who, url: "https://a.example" } }, undefined],
     ["/a/message must NOT have fewer", { a: { message: "", schema: name } }, undefined],
-    ["/a/url must match", { a: { message: "?", url: "file:///etc/passwd" } }, undefined],
-    ["/a/url must match", { a: { message: "?", url: "javascript:alert(1)" } }, undefined],
+    ["/a/url must be an http", { a: { message: "?", url: "file:///etc/passwd" } }, undefined],
+    ["/a/url must be an http", { a: { message: "?", url: "javascript:alert(1)" } }, undefined],
+    ["/a/url must be an http", { a: { message: "?", url: "https://[bad" } }, undefined],
+    ["/a/url must be an http", { a: { message: "?", url: "https://:80" } }, undefined],
     ["/a/method must be one of", { a: { method: "tools/list" } }, undefined],
     ["/a/params must be object", { a: { method: "roots/list", params: [] } }, undefined],
     ["/a/schema must be object", { a: { message: "?", schema: true } }, undefined],
@@ -96,6 +98,10 @@ describe("an invalid question", () => {
       property({ type: "array", items: { type: "string" } }),
       undefined,
     ],
+    ["/a/schema/properties/p/items is required", property({ type: "array" }), undefined],
+    ["/p/items/type must be", property({ type: "array", items: { type: "number", enum: ["a"] } }), undefined],
+    ["/p/items is not allowed", property({ type: "string", items: { enum: ["a"] } }), undefined],
+    ["/p/oneOf is not allowed", property({ type: "boolean", oneOf: [{ const: "a" }] }), undefined],
     ["/a/schema/properties/p/enum/0 must be", property({ type: "string", enum: [1] }), undefined],
     ["/a/schema/properties/p/oneOf/0/const is", property({ type: "string", oneOf: [{}] }), undefined],
     ["/a/schema/properties/p/format must be", property({ type: "string", format: "zip" }), undefined],
@@ -124,6 +130,7 @@ describe("an invalid question", () => {
     { type: "string", enum: ["a", "b"], enumNames: ["A", "B"] },
     { type: "string", oneOf: [{ const: "a", title: "A" }] },
     { type: "integer", minimum: 1 },
+    { type: "integer", enum: [1, 2] },
     { type: "number", default: 1.5 },
     { type: "boolean", default: true },
     { type: "array", items: { type: "string", enum: ["a"] }, maxItems: 1 },
@@ -133,6 +140,12 @@ describe("an invalid question", () => {
     const outcome = await convertOutcome({ returned: describeReturned(needInput(requests as never)) });
     expect(outcome).toEqual({ inputRequired: { requests } });
   });
+});
+
+test("a page may be asked for with any spelling of its URL, and requests may have other keys", async () => {
+  const requests = { a: { message: "?", url: "HTTPS://a.b", title: "A" } };
+  const outcome = await convertOutcome({ returned: describeReturned(needInput(requests)) });
+  expect(outcome).toEqual({ inputRequired: { requests } });
 });
 
 test("answers that break their schema are declined, and unasked ones are dropped", async () => {

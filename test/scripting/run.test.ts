@@ -232,6 +232,12 @@ describe("a server run by another MCP client", () => {
       { a: "?" },
       { a: { message: "?" } },
       { a: { message: "?", url: "javascript:alert(1)" } },
+      { a: { message: "?", url: "https://a.example", schema: { type: "object", properties: {} } } },
+      ...[
+        { properties: {} },
+        { type: "object", properties: { a: { type: "object" } } },
+        { type: "object", properties: { a: { type: "string", pattern: "(" } } },
+      ].map((schema) => ({ a: { message: "?", schema } })),
     ];
     for (const requests of misasked) {
       const result = await client.callTool({ name: "probe_misask", arguments: { requests } });
@@ -240,6 +246,36 @@ describe("a server run by another MCP client", () => {
       await waitUntil(() => stderr().includes(`probe_misask: ${text}`));
     }
     expect(asked).toEqual([]);
+  });
+
+  test("results and schemas that cannot be used are failures of the call alone", async () => {
+    const source = `import { run } from "@trailblaze/scripting";
+      const tool = (name, handler, more) => ({ name, inputSchema: { type: "object" }, handler, ...more });
+      const schema = (property) => ({ type: "object", properties: { a: property } });
+      const trailblaze = { variant: "InputRequired", inputRequests: 1 };
+      await run({ name: "probe", version: "1.2.3", tools: [
+        tool("foreign", () => ({ content: [], _meta: { trailblaze } })),
+        tool("unchecked", () => "text", { outputSchema: {} }),
+        tool("image", () => ({ content: [{ type: "image", data: Buffer.from("a"), mimeType: "image/png" }] })),
+        tool("bad_input", () => "text", { inputSchema: schema({ pattern: "(" }) }),
+        tool("bad_output", () => ({}), { outputSchema: schema({ type: "objekt" }) }),
+      ] });`;
+    const { client } = await connect(makeServerProject({ "server.mjs": source }));
+    const call = (name: string) => client.callTool({ name });
+    expect(await call("foreign")).toEqual({
+      content: [],
+      _meta: { trailblaze: { variant: "InputRequired", inputRequests: 1 } },
+    });
+    expect(await call("unchecked")).toEqual({ content: [{ type: "text", text: "text" }] });
+    for (const [name, reason] of [
+      ["image", "it holds binary data"],
+      ["bad_input", "Invalid regular expression"],
+      ["bad_output", "type must be JSONType"],
+    ] as const)
+      expect(await call(name)).toMatchObject({
+        isError: true,
+        content: [{ text: expect.stringContaining(reason) }],
+      });
   });
 
   test("progress and log messages reach the client", async () => {

@@ -1,5 +1,5 @@
 // How `run` and `invoke` run a tool: as a host does, so that it answers the same wherever it runs.
-import { describeReturned, describeThrown } from "../../../src/runtime/returned-value.mjs";
+import { describeReturned, describeThrown, type Returned } from "../../../src/runtime/returned-value.mjs";
 import { isObject, type TrailblazeContext } from "./context.ts";
 import type { ToolDefinition } from "./definitions.ts";
 import type { HandlerContext } from "./handlers.ts";
@@ -60,15 +60,7 @@ function questionResult({ requests: inputRequests, state }: NeededInput): CallTo
   return { ...error("The tool needs input."), _meta: { trailblaze: trailblaze as never } };
 }
 
-/** What a result asks first; `undefined` if it is one to return. */
-export function questionOf({ _meta }: CallToolResult): NeededInput | undefined {
-  const { variant, inputRequests, state } = (_meta?.trailblaze ?? {}) as Data;
-  return variant === "InputRequired" ? ({ requests: inputRequests, state } as NeededInput) : undefined;
-}
-
-/** Converts what a handler returned (not a promise) to a result, which shares nothing with the value. Never throws. */
-export function convertResult(returned: unknown): CallToolResult {
-  const described = describeReturned(returned);
+function convertReturned(described: Returned): CallToolResult {
   switch (described.kind) {
     case "nothing":
       return { content: [] };
@@ -87,6 +79,10 @@ export function convertResult(returned: unknown): CallToolResult {
   const isResult = Array.isArray(content) && content.every((block) => typeof block?.type === "string");
   return isResult ? (value as CallToolResult) : { ...text, structuredContent: value };
 }
+
+/** Converts what a handler returned (not a promise) to a result, which shares nothing with the value. Never throws. */
+export const convertResult = (returned: unknown): CallToolResult =>
+  convertReturned(describeReturned(returned));
 
 /** Converts what a handler threw to a result with the message, without a stack. Never throws. */
 export const convertThrown = (thrown: unknown): CallToolResult => error(describeThrown(thrown).message);
@@ -114,18 +110,20 @@ async function initialize({ name, initialize }: AnyTool, options: Readonly<Data>
   await running;
 }
 
-/** Runs a tool's handler. Never rejects: errors and questions become results. */
+/** Runs a tool's handler. Never rejects: errors and questions become results. `question`: what it asks first. */
 export async function runHandler(
   tool: AnyTool,
   args: Data,
   context: HandlerContext,
   envelope: TrailblazeContext | undefined,
-): Promise<CallToolResult> {
+): Promise<{ result: CallToolResult; question?: NeededInput }> {
   try {
     await initialize(tool, context.options);
     if (envelope !== undefined) Object.defineProperty(args, "_trailblazeContext", { value: envelope });
-    return convertResult(await handlerOf(tool)(args, context));
+    const returned = describeReturned(await handlerOf(tool)(args, context));
+    const result = convertReturned(returned);
+    return returned.kind === "input" ? { result, question: JSON.parse(returned.json) } : { result };
   } catch (thrown) {
-    return convertThrown(thrown);
+    return { result: convertThrown(thrown) };
   }
 }

@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { Writable } from "node:stream";
 import { inspect } from "node:util";
+import { isHttpUrl, shapeOf } from "../../../src/runtime/input-shapes.ts";
 import { checkProgress, toLogData } from "../../../src/runtime/returned-value.mjs";
 import { clientFrom } from "./client.ts";
 import { contextFrom, isObject, type TrailblazeCall } from "./context.ts";
@@ -13,7 +14,6 @@ import {
   fillDefaults,
   handlerOf,
   inputSchemaOf,
-  questionOf,
   runHandler,
   withoutContext,
 } from "./run-tool.ts";
@@ -36,7 +36,7 @@ const answerMs = 10 * 60_000;
 /** How often a handler may ask in one call. */
 const mostRounds = 8;
 
-/** Why a value does not match a schema, with the place; `undefined` if it does. */
+/** Why a value does not match a schema, with the place; `undefined` if it does. Throws if the schema is not valid. */
 type Check = (schema: object, value: unknown) => string | undefined;
 
 /** The part of Ajv that is used here. */
@@ -61,7 +61,12 @@ function createCheck(): Check {
     // Ajv rejects unknown drafts and repeated ids.
     const { $schema, $id: _, ...unnamed } = schema as { $schema?: unknown; $id?: unknown };
     const ajv = /\/draft-0[467]\//.test(String($schema)) ? draft07 : draft2020;
-    const validate = compiled.get(schema) ?? ajv.compile(unnamed);
+    let validate = compiled.get(schema);
+    try {
+      validate ??= ajv.compile(unnamed);
+    } catch (thrown) {
+      throw new Error(`the schema is not valid: ${(thrown as Error).message}`);
+    }
     compiled.set(schema, validate);
     return validate(value)
       ? undefined
@@ -81,16 +86,18 @@ interface CallServices {
   send(request: { method: string; params: object }): Promise<Readonly<Record<string, unknown>>>;
 }
 
-const isHttpUrl = (url: unknown) =>
-  typeof url === "string" && URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-
-/** Whether a request can be asked, whatever the client can do. */
-function isRequest(request: unknown): request is InputRequest {
-  if (!isObject(request)) return false;
-  const { method, message, url, schema } = request;
-  if (method !== undefined) return method === "sampling/createMessage" || method === "roots/list";
-  if (typeof message !== "string" || message === "") return false;
-  return url === undefined ? isObject(schema) && isObject(schema.properties) : isHttpUrl(url);
+/** Why a request cannot be asked, whatever the client can do; `undefined` if it can. */
+function findRequestFault(key: string, request: unknown, check: Check): string | undefined {
+  const fault = check(shapeOf(request), { [key]: request });
+  if (fault !== undefined) return fault;
+  const { url, schema } = request as { url?: string; schema?: object };
+  if (url !== undefined) return isHttpUrl(url) ? undefined : `/${key}/url must be an http or https URL`;
+  try {
+    if (schema !== undefined) check(schema, {});
+    return undefined;
+  } catch (thrown) {
+    return `/${key}/schema: ${(thrown as Error).message}`;
+  }
 }
 
 function canAsk(request: InputRequest, { capabilities }: CallServices): boolean {
@@ -130,10 +137,12 @@ async function askClient(
   services: CallServices,
 ): Promise<{ input: InputAnswers } | { refusal: CallToolResult }> {
   const entries = Object.entries(isObject(requests) ? requests : {});
-  const [invalid] = entries.find(([, request]) => !isRequest(request)) ?? [];
-  if (invalid !== undefined || entries.length === 0) {
-    const what = invalid === undefined ? "there is none" : JSON.stringify(invalid);
-    const message = `The handler asks for input with an invalid request: ${what}.`;
+  const [fault] =
+    entries.length === 0
+      ? ["there is no request"]
+      : entries.flatMap(([key, request]) => findRequestFault(key, request, services.check) ?? []);
+  if (fault !== undefined) {
+    const message = `The handler asks for input with an invalid request: ${fault}.`;
     process.stderr.write(`${name}: ${message}\n`);
     return { refusal: error(message) };
   }
@@ -221,7 +230,12 @@ function createContext(
   });
 }
 
-function checkOutput({ outputSchema }: AnyTool, result: CallToolResult, check: Check): CallToolResult {
+/** The schema of a tool's `structuredContent`; an empty one is as none. */
+const outputSchemaOf = ({ outputSchema }: AnyTool) =>
+  outputSchema === undefined || Object.keys(outputSchema).length === 0 ? undefined : outputSchema;
+
+function checkOutput(tool: AnyTool, result: CallToolResult, check: Check): CallToolResult {
+  const outputSchema = outputSchemaOf(tool);
   if (outputSchema === undefined || result.isError === true) return result;
   if (result.structuredContent === undefined)
     return error("The tool has an outputSchema, but its result has no structuredContent.");
@@ -252,9 +266,8 @@ async function callTool(
     const memory = new CallMemory(call?.memory ?? {});
     let isOver = false;
     const context = createContext(tool, services, call, memory, round, () => isOver);
-    const result = await runHandler(tool, structuredClone(args), context, envelope);
+    const { result, question } = await runHandler(tool, structuredClone(args), context, envelope);
     isOver = true;
-    const question = questionOf(result);
     if (question === undefined) return memory.writeBack(checkOutput(tool, result, services.check));
     if (rounds === mostRounds) return error(`The tool asked for input more than ${mostRounds} times.`);
     const asked = await askClient(tool, question, services);
@@ -316,7 +329,8 @@ export async function run({ name, version, tools }: ServerOfTools): Promise<void
 
   server.setRequestHandler(types.ListToolsRequestSchema, () => ({
     tools: [...byName.values()].flatMap(({ tool, schema: inputSchema }) => {
-      const { name, title, description, outputSchema, annotations, _meta } = tool;
+      const { name, title, description, annotations, _meta } = tool;
+      const outputSchema = outputSchemaOf(tool);
       // Tools that require a session are hidden from clients without one.
       const isHidden = _meta?.["trailblaze/requiresContext"] === true && !process.env.TRAILBLAZE_SESSION_ID;
       return isHidden ? [] : [{ name, title, description, inputSchema, outputSchema, annotations, _meta }];
@@ -328,7 +342,8 @@ export async function run({ name, version, tools }: ServerOfTools): Promise<void
       throw new types.McpError(types.ErrorCode.InvalidParams, `Unknown tool: ${params.name}`);
     const { signal } = extra;
     const { progressToken } = params._meta ?? {};
-    const call = callTool(entry.tool, entry.schema, params, {
+    const { tool, schema } = entry;
+    const call = callTool(tool, schema, params, {
       signal,
       check,
       capabilities: server.getClientCapabilities() ?? {},
@@ -342,7 +357,9 @@ export async function run({ name, version, tools }: ServerOfTools): Promise<void
           params: { progressToken, ...step },
         });
       },
-    });
+    }).catch((thrown: Error) =>
+      error(`The tool ${JSON.stringify(tool.name)} cannot be used: ${thrown.message}`),
+    );
     underWay.add(call);
     const { structuredContent, ...result } = await call.finally(() => underWay.delete(call));
     // Clients of this era of MCP accept only an object.

@@ -160,7 +160,7 @@ export async function invoke<Tool extends AnyTool>(
   const context = client === undefined ? base : Object.freeze({ ...base, client, callTool: client.callTool });
   const { device, memory, remembered } = context as Partial<MockContext>;
   const before = remembered?.() ?? {};
-  const result = await runHandler(
+  const { result } = await runHandler(
     tool,
     filled,
     context,
