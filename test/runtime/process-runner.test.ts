@@ -78,6 +78,26 @@ describe("a handler in a child process", () => {
     expect(await textOf("a", {}, { callTool: refuse })).toBe("unknown tool");
   });
 
+  test.skipIf(process.platform === "win32")("what is no result on the channel is an error", async () => {
+    const { call } = createRunner(`
+      import { writeSync } from "node:fs";
+      export const a = ({ id, outcome }) => {
+        writeSync(4, JSON.stringify({ kind: "done", id, outcome, writes: [] }) + "\\n");
+        return new Promise(() => {});
+      };`);
+    const outcomes = [
+      { returned: { kind: "text", text: 7 } },
+      { returned: 1 },
+      { thrown: { message: [] } },
+      5,
+    ];
+    for (const [index, outcome] of outcomes.entries())
+      expect(await call("a", { id: index + 1, outcome })).toEqual({
+        content: [{ type: "text", text: "The pack's process sent no valid result." }],
+        isError: true,
+      });
+  });
+
   test("handlers run in parallel in one child process, which starts at the first call", async () => {
     const { call, starts } = createRunner(`
       let running = 0; let most = 0;
