@@ -195,8 +195,10 @@ export async function editConfigFile<Decision extends { text: string | undefined
   { newMode, backups, keptFolders = [dirname(file)], ...lockOptions }: ConfigEditOptions,
 ): Promise<{ decision: Decision; backup: string | null }> {
   let release: (() => void) | undefined;
+  let made: readonly string[] = [];
+  let isDeleted = false;
   try {
-    makeFolders(dirname(file), newMode & 0o077 ? undefined : 0o700);
+    made = makeFolders(dirname(file), newMode & 0o077 ? undefined : 0o700);
     release = await lockFile(file, lockOptions);
     removeDrafts(file);
     for (let tries = 1; ; tries++) {
@@ -207,6 +209,7 @@ export async function editConfigFile<Decision extends { text: string | undefined
       const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
         writeEdits([{ file, before, after }], { newMode, explain: (error) => error });
+        isDeleted = after === undefined;
         return { decision, backup };
       } catch (error) {
         if (backup !== null) rmSync(backup);
@@ -217,7 +220,9 @@ export async function editConfigFile<Decision extends { text: string | undefined
     throw describeConfigError(error, file);
   } finally {
     release?.();
-    if (!fileExists(file)) removeEmptyFolders(dirname(file), keptFolders);
+    if (isDeleted) removeEmptyFolders(dirname(file), keptFolders);
+    // Folders with a file stay.
+    else for (const folder of made) attempt(() => rmdirSync(folder));
   }
 }
 

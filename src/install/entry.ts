@@ -44,17 +44,23 @@ export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: str
   return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
 }
 
+/** Command lines of Trailblaze in a project's file; users and earlier versions wrote the second one. */
+const ofProject = [
+  ["node", ...loadOwnCommand],
+  ["npx", "--no-install", "trailblaze"],
+];
+
 /** The server that a command line of Trailblaze starts, `null` for the session; `undefined` for any other command line. */
 function findStartedServer(words: readonly unknown[]): string | null | undefined {
-  const [program, script] = words;
-  const isOfProject = program === "node" && loadOwnCommand.every((word, index) => words[index + 1] === word);
+  const script = words[1];
+  const prefix = ofProject.find((line) => line.every((word, index) => words[index] === word));
   // A user's entry is only recognized with the folder, because other programs have a `cli.js` too.
   const isOfUser =
     typeof script === "string" &&
     /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(script) &&
     words.includes("--cwd");
-  const start = isOfProject ? 1 + loadOwnCommand.length : 2;
-  if (!(isOfProject || isOfUser) || words[start] !== "start") return undefined;
+  const start = prefix?.length ?? 2;
+  if (!(prefix || isOfUser) || words[start] !== "start") return undefined;
   const server = words[start + 1];
   if (server === undefined || (typeof server === "string" && server.startsWith("-"))) return null;
   return typeof server === "string" ? server : undefined;

@@ -151,10 +151,19 @@ function findEntries(
     collectEntries(valueAt(root, container), entries);
     if (entries.size > 0) break;
   }
-  const { byFolder, container = [] } = client ?? {};
+  const { byFolder, container = [], disabledNames } = client ?? {};
   const ofFolders = byFolder && valueAt(root, byFolder);
-  for (const [folder, settings] of Object.entries(isRecord(ofFolders) ? ofFolders : {}))
-    if (folders.includes(normalize(folder))) collectEntries(valueAt(settings, container), entries);
+  const ofProject = Object.entries(isRecord(ofFolders) ? ofFolders : {}).flatMap(([folder, settings]) =>
+    folders.includes(normalize(folder)) ? [settings] : [],
+  );
+  for (const settings of ofProject) collectEntries(valueAt(settings, container), entries);
+  for (const settings of byFolder === undefined ? [root] : ofProject) {
+    const names = disabledNames && valueAt(settings, disabledNames);
+    for (const name of Array.isArray(names) ? names : []) {
+      const entry = entries.get(name);
+      if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
+    }
+  }
   if (client !== undefined || entries.size > 0) return entries;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
@@ -181,7 +190,16 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
 }
 
 /** What the user chose for a server of the config, which stays when an import replaces it. */
-const choiceKeys = ["prefix", "tools", "toolset", "context", "legacyContext"];
+const choiceKeys = ["prefix", "toolset", "context", "legacyContext"];
+
+/** The tools of an entry that replaces another one: as the config chose them, and without those that the client denies. */
+function joinTools(chosen: unknown, imported: unknown): unknown {
+  // As an array, `tools` is a key of other programs.
+  if (!isRecord(chosen)) return imported;
+  if (!isRecord(imported)) return chosen;
+  const deny = [chosen.deny, imported.deny].flatMap((names) => (Array.isArray(names) ? names : []));
+  return { ...imported, ...chosen, ...(deny.length > 0 && { deny: [...new Set(deny)] }) };
+}
 
 /** Why the project's config does not accept an entry. */
 async function explainInvalid(
@@ -244,8 +262,9 @@ export async function planImport(source: string, options: ImportOptions): Promis
         continue;
       }
       const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
-      const chosen = { ...entry, ...(Object.fromEntries(choices) as JsonRecord) };
-      entries.push({ label: String(existing?.label ?? label), entry: chosen });
+      const tools = joinTools(existing?.values.tools, entry.tools);
+      const chosen = { ...entry, ...Object.fromEntries(choices), ...(tools !== undefined && { tools }) };
+      entries.push({ label: String(existing?.label ?? label), entry: chosen as JsonRecord });
       variables = imported.variables;
       notes.push(...imported.notes);
     }

@@ -144,8 +144,14 @@ function readStrings(key: string, value: unknown = {}): [string, string][] {
 
 /** The keys with which clients choose the tools of a server. */
 const filterKeys = {
-  allow: ["tools", "includeTools", "enabledTools", "enabled_tools", "allowedTools", "available_tools"],
-  deny: ["excludeTools", "disabledTools", "disabled_tools", "blockedTools"],
+  allow: [
+    ...["tools", "includeTools", "include_tools", "enabledTools", "enabled_tools"],
+    ...["allowedTools", "allowed_tools", "available_tools"],
+  ],
+  deny: [
+    ...["excludeTools", "exclude_tools", "excludedTools", "disabledTools", "disabled_tools"],
+    ...["blockedTools", "blocked_tools"],
+  ],
 };
 
 /** The choice of tools of an entry. Throws for one that is no array of names: without it, more tools would be offered. */
@@ -162,6 +168,10 @@ function readTools(entry: Entry): JsonRecord | undefined {
   const [first, ...others] = read(filterKeys.allow);
   const allow = first?.filter((name) => others.every((names) => names.includes(name)));
   const deny = read(filterKeys.deny).flat();
+  const isUnclear = (key: string) =>
+    /^tools?_?(?:filter|allow|deny|include|exclude)/i.test(key) && !isEmpty(entry[key]);
+  const unclear = Object.keys(entry).find(isUnclear);
+  if (unclear !== undefined) throw invalid(`${unclear} is not a known choice of tools`);
   if (allow === undefined && deny.length === 0) return undefined;
   return { ...(allow && { allow }), ...(deny.length > 0 && { deny }) };
 }

@@ -323,6 +323,9 @@ describe("writing a catalog", () => {
     const folder = join(makeTree({}), "deep/site");
     writeSite(folder, site());
     writeFileSync(join(folder, "CNAME"), "example.com");
+    // As Git on Windows checks it out.
+    const marker = readFileSync(join(folder, markerFile), "utf8");
+    writeFileSync(join(folder, markerFile), marker.replaceAll("\n", "\r\n"));
     expect(writeSite(folder, site("new"))).toEqual([
       { file: "catalog.json", changed: false },
       { file: "index.html", changed: true },

@@ -1,5 +1,5 @@
-import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { execFileSync, spawn } from "node:child_process";
+import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
@@ -331,6 +331,16 @@ describe("trailblaze call", () => {
     expect(other).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
     expect(other.stderr).not.toContain("Starting");
     expect(readFileSync(join(cwd, "trailblaze.config.json"), "utf8")).toBe(config);
+  });
+
+  test.skipIf(process.platform === "win32")("`call --record` writes to a named pipe", async () => {
+    const cwd = makeShop({});
+    execFileSync("mkfifo", [join(cwd, "pipe")]);
+    const pipe = openSync(join(cwd, "pipe"), constants.O_RDWR);
+    await runMain(["call", "shop_add", "item=milk", "--record", "pipe"], { cwd });
+    const bytes = Buffer.alloc(1000);
+    expect(bytes.toString("utf8", 0, readSync(pipe, bytes))).toBe("- shop_add:\n    item: milk\n");
+    closeSync(pipe);
   });
 
   test("`call` succeeds even if another pack is broken", async () => {

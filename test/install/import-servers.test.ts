@@ -1,5 +1,5 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { parse, stringify } from "yaml";
 import { planImport } from "../../src/install/import-servers.ts";
@@ -68,13 +68,23 @@ describe("an import", () => {
     expect(readConfig(cwd)?.startsWith(`${config}mcpServers:\n  b:\n`)).toBe(true);
   });
 
-  test("an import keeps the prefix and the choice of tools of a server that it replaces", async () => {
-    const choices = { prefix: "mine", tools: { deny: ["delete_*"] } };
-    const cwd = open({ [configFile]: stringify({ mcpServers: { a: { command: "x", ...choices } } }) });
-    const plan = await paste(cwd, { mcpServers: { a: server } }, { replace: true });
-    await plan.edit.apply();
-    expect(parse(readConfig(cwd) ?? "")).toEqual({ mcpServers: { a: { ...server, ...choices } } });
-  });
+  test.each([
+    [{ deny: ["a"] }, {}, { deny: ["a"] }],
+    [{ deny: ["a"] }, { excludeTools: ["a", "b"] }, { deny: ["a", "b"] }],
+    [{ allow: ["a"] }, { includeTools: ["b"], excludeTools: ["c"] }, { allow: ["a"], deny: ["c"] }],
+    [["*"], { includeTools: ["only"] }, { allow: ["only"] }],
+  ])(
+    "an import that replaces a server keeps its prefix and joins the choice of tools %j with %j",
+    async (chosen, imported, tools) => {
+      const existing = { command: "x", prefix: "mine", tools: chosen };
+      const cwd = open({ [configFile]: stringify({ mcpServers: { a: existing } }) });
+      const plan = await paste(cwd, { mcpServers: { a: { ...server, ...imported } } }, { replace: true });
+      await plan.edit.apply();
+      expect(parse(readConfig(cwd) ?? "")).toEqual({
+        mcpServers: { a: { ...server, prefix: "mine", tools } },
+      });
+    },
+  );
 
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {
     const cwd = open();
@@ -168,6 +178,10 @@ describe("an import", () => {
       { allowedTools: ["a"], blockedTools: ["b"] },
       { allow: ["a"], deny: ["b"] },
     ],
+    [
+      { include_tools: ["a"], allowed_tools: ["a", "c"], exclude_tools: ["b"], blocked_tools: ["d"] },
+      { allow: ["a"], deny: ["b", "d"] },
+    ],
     [{ tools: ["*"], disabledTools: [], available_tools: [] }, undefined],
   ])("an import translates the choice of tools %j", async (choice, tools) => {
     const cwd = open();
@@ -177,14 +191,16 @@ describe("an import", () => {
     expect(parse(readConfig(cwd) ?? "").mcpServers.a.tools).toEqual(tools);
   });
 
-  test.each([{ disabledTools: "all" }, { enabled_tools: [1] }, { excludeTools: { b: { on: false } } }])(
-    "an import skips a server whose choice of tools is not clear: %j",
-    async (choice) => {
-      const plan = await paste(open(), { mcpServers: { a: { ...server, ...choice } } });
-      const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
-      expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
-    },
-  );
+  test.each([
+    { disabledTools: "all" },
+    { enabled_tools: [1] },
+    { excludeTools: { b: { on: false } } },
+    { tool_filter: ["a"] },
+  ])("an import skips a server whose choice of tools is not clear: %j", async (choice) => {
+    const plan = await paste(open(), { mcpServers: { a: { ...server, ...choice } } });
+    const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
+    expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
+  });
 
   test("an import from Claude Code has the servers of its local scope for this project, which win", async () => {
     const cwd = open();
@@ -202,6 +218,27 @@ describe("an import", () => {
     expect(plan.added).toEqual(["user", "both", "local"]);
     expect(plan.edit.diff).toContain("command: near");
   });
+
+  test.each([
+    [
+      "claude-code",
+      ".claude.json",
+      (cwd: string) => ({ projects: { [cwd]: { disabledMcpServers: ["a"] } } }),
+    ],
+    ["gemini-cli", ".gemini/settings.json", () => ({ mcp: { excluded: ["a"] } })],
+  ])(
+    "an import from %s leaves a server turned off that the client has turned off",
+    async (client, file, more) => {
+      const cwd = open();
+      mkdirSync(dirname(join(cwd, "home", file)), { recursive: true });
+      const settings = { mcpServers: { a: server, b: server }, ...more(cwd) };
+      writeFileSync(join(cwd, "home", file), JSON.stringify(settings));
+      const plan = await planImport(client, optionsOf(cwd));
+      await plan.edit.apply();
+      const entries = parse(readConfig(cwd) ?? "").mcpServers;
+      expect(entries).toEqual({ a: { ...server, enabled: false }, b: server });
+    },
+  );
 
   test.each([
     ["${env:GH}", "${GH}"],

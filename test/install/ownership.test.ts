@@ -123,6 +123,13 @@ describe("an entry that Trailblaze wrote", () => {
     expect(JSON.parse(read(place.file))).toEqual({ mcpServers: { other: { command: "x" } } });
   });
 
+  test("an entry that starts Trailblaze with npx is recognized", async () => {
+    const entry = { command: "npx", args: ["--no-install", "trailblaze", "start", server] };
+    const place = makeCursorPlace(JSON.stringify({ mcpServers: { "project-management": entry } }));
+    expect(await place.install("cursor", server)).toMatchObject({ changed: true });
+    expect(read(place.file)).not.toContain("npx");
+  });
+
   test("an entry of another pack needs another name or --force", async () => {
     const place = makeCursorPlace("{}");
     await place.install("cursor", server);

@@ -16,6 +16,7 @@ import { describe, expect, test } from "vitest";
 import { editConfigFile } from "../../src/files/edit.ts";
 import type { LockOptions } from "../../src/files/file-lock.ts";
 import type { InstallPlan } from "../../src/install/plan.ts";
+import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeInstallPlace } from "./install-place.ts";
@@ -153,6 +154,17 @@ test("an install that another program's change overtakes is decided again", asyn
   });
   expect(read(place.file)).not.toContain('"mine"');
   expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+});
+
+test("after a failed write, folders that were made for the file are removed, and an empty one of the user stays", async () => {
+  const folder = makeTree({});
+  const fail = () => {
+    throw new Error("no");
+  };
+  mkdirSync(join(folder, "theirs"));
+  for (const file of ["theirs/mcp.json", "theirs/a/b/mcp.json"])
+    await expect(editConfigFile(join(folder, file), fail, { newMode: 0o600 })).rejects.toThrow("no");
+  expect(readdirSync(folder, { recursive: true })).toEqual(["theirs"]);
 });
 
 test("what an install left that was killed before it replaced the file is removed by the next one", async () => {

@@ -1,3 +1,4 @@
+import { symlinkSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { findProjectManager } from "../../src/discovery/project-manager.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
@@ -97,6 +98,14 @@ test("a package manager is found on the PATH, and npm also next to Node", () => 
   const beside = findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/node/bin/node`);
   expect(beside?.args).toEqual([`${folder}/node/lib/node_modules/npm/bin/npm-cli.js`]);
   expect(findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/bin/node`)).toBeUndefined();
+});
+
+test("a folder of the PATH that cannot be read has no package manager", () => {
+  // A loop of links fails for root, too.
+  const folder = makeTree({ "bin/npm": "" });
+  symlinkSync("loop", `${folder}/loop`);
+  const env = { PATH: `${folder}/loop:${folder}/bin` };
+  expect(findManagerProgram("npm", env, "linux")).toEqual({ command: `${folder}/bin/npm`, args: [] });
 });
 
 test("a command of a package with the name of a package manager is not run", () => {

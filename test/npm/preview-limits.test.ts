@@ -106,7 +106,7 @@ test("the preview shows the commands of servers in the pack's root folder, whate
     gzipSync(
       makeTar([
         { path: "package/defs/servers/own.json", text: server("first") },
-        { path: "package/defs/servers/own.json", text: server("last") },
+        { path: "package/defs/servers/own.json", text: server("last"), mode: "0200" },
         { path: "package/trailblaze/servers/own.json", text: server("elsewhere") },
         { path: "package/defs/servers/code.mjs", text: "export default {};" },
         {

@@ -6,14 +6,16 @@ export interface TarEntry {
   link?: string;
   /** The twelve bytes of the size, if it is another than that of the text. */
   size?: string | Buffer;
+  /** Default: 0644. */
+  mode?: string;
 }
 
 /** A tar archive of entries with exactly these paths. */
 export function makeTar(entries: readonly TarEntry[], end = Buffer.alloc(1024)): Buffer {
-  const blocks = entries.flatMap(({ path, text = "", type = "0", link = "", size }) => {
+  const blocks = entries.flatMap(({ path, text = "", type = "0", link = "", size, mode = "0644" }) => {
     const header = Buffer.alloc(512);
     header.write(path.slice(0, 100), 0);
-    header.write("0000644\0", 100);
+    header.write(`000${mode}\0`, 100);
     const bytes = Buffer.from(size ?? `${Buffer.byteLength(text).toString(8).padStart(11, "0")} `);
     bytes.copy(header, 124, 0, 12);
     header.write("        ", 148);

@@ -1,4 +1,4 @@
-import { appendFileSync, openSync, readFileSync } from "node:fs";
+import { appendFileSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
@@ -30,7 +30,8 @@ export const command: Command = {
 function openTrail(file: string): { descriptor: number; isWithinLine: boolean } {
   try {
     const descriptor = openSync(file, "a+");
-    const before = readFileSync(descriptor);
+    // Reading a pipe would wait for its other end.
+    const before = fstatSync(descriptor).isFile() ? readFileSync(descriptor) : Buffer.alloc(0);
     // Whether another call can follow: JSON is a trail, too, but none that grows.
     parseTrail(Buffer.concat([before, Buffer.from("\n- next: {}\n")]), file);
     return { descriptor, isWithinLine: before.length > 0 && before.at(-1) !== 0x0a };

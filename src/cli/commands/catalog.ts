@@ -39,7 +39,9 @@ export function writeSite(
   const taken = (reason: string) => failure("CatalogFolderTaken", { folder, reason });
   const state = describeFolder(folder);
   if (state === "noFolder") throw taken("it is not a folder");
-  const isOurs = state === "filled" && readTextFile(join(folder, markerFile)) === marker;
+  // Git may have changed the line ends.
+  const isOurs =
+    state === "filled" && readTextFile(join(folder, markerFile))?.replaceAll("\r", "") === marker;
   if (state === "filled" && !isOurs) throw taken("it has other files");
   for (const file of siteFiles)
     if (lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile() === false)

@@ -106,6 +106,7 @@ export const clients: readonly ClientRecord[] = [
     shape: typedShape,
     reference: "${NAME}",
     byFolder: ["projects"],
+    disabledNames: ["disabledMcpServers"],
     keyPattern: "^[A-Za-z0-9_-]+$",
     signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
     approval: "Claude Code asks for approval of a project's servers. Other clients read .mcp.json too.",
@@ -185,6 +186,7 @@ export const clients: readonly ClientRecord[] = [
     shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
+    disabledNames: ["mcp", "excluded"],
     approval: "The folder must be trusted.",
   }),
   client("goose goose-cli block-goose", "Goose", "docs, add-mcp, rulesync, Glean", {
@@ -283,6 +285,7 @@ export const clients: readonly ClientRecord[] = [
     shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
+    disabledNames: ["mcp", "excluded"],
   }),
   client("rovo-dev rovodev", "Rovo Dev", "rulesync", { ...both(".rovodev/mcp.json"), shape: transportShape }),
   client("tabnine-cli tabnine", "Tabnine CLI", "docs, rulesync", {

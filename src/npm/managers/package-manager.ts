@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { quoteForShell } from "../../problems/text.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
@@ -36,7 +37,8 @@ const programs: Readonly<Record<ManagerName, readonly string[]>> = {
   yarn: ["node_modules/yarn/bin/yarn.js"],
 };
 
-const isFile = (path: string) => statSync(path, { throwIfNoEntry: false })?.isFile() === true;
+/** Whether a path is a file. One in a folder that cannot be read is none. */
+const isFile = (path: string) => attempt(() => statSync(path, { throwIfNoEntry: false }))?.isFile() === true;
 
 /** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
 function throughNode(script: string): ManagerProgram {

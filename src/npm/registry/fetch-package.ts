@@ -96,6 +96,8 @@ async function unpack(tarball: string, cwd: string, { signal }: FetchContext, sp
       // Headers count: a tarball may consist of them.
       size += 512 + (entry.size ?? 0);
       if (size > limits.unpacked) target.abort(new Error("too large"));
+      // npm, too, makes files readable that are not.
+      entry.mode = (entry.mode ?? 0o644) | 0o400;
       return "type" in entry && /File$/.test((entry as ReadEntry).type);
     },
   });
