@@ -188,11 +188,17 @@ describe("an invalid modern request", () => {
 });
 
 test.each([
-  ["agrees", "us-west1", 200],
-  ["disagrees", "us-east1", 400],
-])("an argument whose header %s is answered with %s and %i", async (_, region, status) => {
+  ["agrees", { region: "us-west1" }, { region: "us-west1" }, 200],
+  ["agrees, encoded", { region: "ü" }, { region: "=?base64?w7w=?=" }, 200],
+  ["disagrees", { region: "us-west1" }, { region: "us-east1" }, 400],
+  ["is missing", { region: "us-west1" }, {}, 400],
+  ["repeats an absent one", {}, { region: "us-east1" }, 400],
+  ["repeats null", { region: null }, { region: "us-east1" }, 400],
+  ["is rounded", { page: { size: 2 ** 53 } }, { size: "9007199254740993" }, 400],
+])("an argument whose header %s: %j with %j is %i", async (_, args, headers: object, status) => {
   const { ask, requests } = await serve();
-  const answer = await ask(modernCall("regional", { region: "us-west1" }), { "mcp-param-region": region });
+  const mirrored = Object.entries(headers).map(([name, value]) => [`mcp-param-${name}`, value]);
+  const answer = await ask(modernCall("regional", args), Object.fromEntries(mirrored));
   expect(answer).toMatchObject(status === 200 ? { status } : failing(status, -32020));
   expect(requests.length).toBe(status === 200 ? 1 : 0);
 });
