@@ -1,5 +1,6 @@
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
-import { stringifyExactly } from "../data/exact-integers.ts";
+import { markIntegers, unmarkText } from "../data/exact-integers.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { badRequest } from "./client-message.ts";
 import { readStateKey } from "./served-server.ts";
 
@@ -14,13 +15,23 @@ export interface StateSeal {
   open(request: unknown, sealed: string): Promise<unknown>;
 }
 
+/** The same text for the same JSON: clients may send keys in another order. */
+const writeSorted = (value: object): string =>
+  unmarkText(
+    JSON.stringify(markIntegers(value), (_, inner: unknown) =>
+      isRecord(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : inner,
+    ),
+  );
+
 /** Creates a seal for a server. `token`: what clients authenticate with. */
 export function createStateSeal(
   key: Buffer = readStateKey(),
   token: string | undefined = undefined,
 ): StateSeal {
   // What the SDK passes on to `bind` is the request of `seal` and `open`.
-  const bind = (request: unknown) => stringifyExactly([request, token ?? null]);
+  const bind = (request: unknown) => writeSorted([request, token ?? null]);
   const codec = createRequestStateCodec<unknown>({ key, ttlSeconds, bind });
   return {
     seal: (request, state) => codec.mint(state, request as ServerContext),
