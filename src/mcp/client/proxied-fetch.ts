@@ -1,13 +1,33 @@
 import type { IncomingMessage } from "node:http";
+import { BlockList, isIP } from "node:net";
 import { Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { isLoopback } from "../http/http-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
+/** The name in an entry of NO_PROXY, with a dot, `*.`, brackets or a port. */
+const nameIn = (entry: string): string =>
+  isIP(entry) === 6
+    ? entry
+    : entry
+        .replace(/:\d+$/, "")
+        .replace(/^\[(.*)\]$/, "$1")
+        .replace(/^\*?\./, "");
+
+function isInRange(entry: string, host: string): boolean {
+  const [, address = "", bits] = /^([\d.a-f:]+)\/(\d{1,3})$/.exec(entry) ?? [];
+  const version = isIP(address);
+  if (version === 0 || version !== isIP(host) || Number(bits) > (version === 4 ? 32 : 128)) return false;
+  const type = version === 4 ? "ipv4" : "ipv6";
+  const range = new BlockList();
+  range.addSubnet(address, Number(bits), type);
+  return range.check(host, type);
+}
+
 /**
  * The proxy for a URL: that of npm's configuration, which registries are reached through, otherwise that of the environment.
- * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains; `*` names all.
+ * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains and whatever their port, or has in a range; `*` names all.
  */
 export function findProxy(
   url: URL,
@@ -22,8 +42,10 @@ export function findProxy(
   const host = url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   const isSecure = url.protocol === "https:";
   const excluded = (ofNpm("noproxy") ?? ofHost("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
-  const names = excluded.map((entry) => entry.replace(/^\*?\./, "")).filter((name) => name !== "");
-  const isExcluded = names.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
+  const names = excluded.map((entry) => nameIn(entry)).filter((name) => name !== "");
+  const isExcluded = names.some(
+    (name) => name === "*" || host === name || host.endsWith(`.${name}`) || isInRange(name, host),
+  );
   if (isLoopback(host) || isExcluded) return undefined;
   const proxy = isSecure
     ? (ofNpm("https-proxy") ?? ofNpm("proxy") ?? ofHost("https_proxy"))
@@ -38,6 +60,12 @@ export const showProxy = (proxy: string): string =>
 /** The answer of a proxy that does not connect. */
 export class ProxyRefusal extends Error {
   override readonly name = "ProxyRefusal";
+
+  constructor(status: number | undefined) {
+    super(
+      status === 407 ? "it requires credentials (HTTP status 407)" : `it answered with HTTP status ${status}`,
+    );
+  }
 }
 
 function toResponse(answer: IncomingMessage): Response {
@@ -73,9 +101,14 @@ export async function fetchThrough(proxy: string, url: URL, init: RequestInit): 
     });
     // Otherwise, the answer to CONNECT would count as the server's.
     sent.on("proxyConnect", ({ statusCode }: { statusCode: number }) => {
-      if (statusCode !== 200) sent.destroy(new ProxyRefusal(`it answered with HTTP status ${statusCode}`));
+      if (statusCode !== 200) sent.destroy(new ProxyRefusal(statusCode));
     });
-    sent.on("error", reject).on("response", resolve).end(init.body);
+    sent.on("response", (received) => {
+      if (received.statusCode !== 407) return resolve(received);
+      reject(new ProxyRefusal(407));
+      received.destroy();
+    });
+    sent.on("error", reject).end(init.body);
   });
   return toResponse(answer);
 }

@@ -38,6 +38,11 @@ describe("the proxy of a remote server", () => {
     ["a.example", "x, example"],
     ["10.1.2.3", "10.1.2.3"],
     ["[fd00::1]", "fd00::1"],
+    ["a.example:8443", "a.example:8443"],
+    ["[2001:db8::1]", "[2001:db8::1]"],
+    ["[2001:db8::1]:8443", "[2001:db8::1]:8443"],
+    ["192.0.2.7", "192.0.2.0/24"],
+    ["[2001:db8::1]", "2001:db8::/32"],
     ["localhost:3000", ""],
     ["127.0.0.1", ""],
     ["[::1]:3000", ""],
@@ -46,8 +51,9 @@ describe("the proxy of a remote server", () => {
   });
 
   test("applies to hosts that NO_PROXY does not name", () => {
-    const environment = { HTTPS_PROXY: "http://p:1", no_proxy: "b.example,ample,a.example.com" };
-    expect(find("https://a.example/", environment)).toBe("http://p:1");
+    const environment = { HTTPS_PROXY: "http://p:1", no_proxy: "b.example,ample,a.example.com,192.0.2.0/24" };
+    for (const host of ["a.example", "192.0.3.1", "[2001:db8::1]"])
+      expect(find(`https://${host}/`, environment), host).toBe("http://p:1");
   });
 });
 
@@ -111,6 +117,15 @@ describe("a proxy that does not connect", () => {
         ),
       },
       hint: expect.stringMatching(/^Check the proxy .*NO_PROXY/),
+    });
+  });
+
+  test("and requires credentials is the reason", async () => {
+    const proxy = await serveHttp((_, __, response) => response.writeHead(407).end("No"));
+    setVariables({ http_proxy: `http://127.0.0.1:${proxy.port}` });
+    const problem = await problemOf("http://mcp.corp.invalid/mcp");
+    expect(problem.args).toMatchObject({
+      reason: expect.stringMatching(/^no connection through the proxy .*: it requires credentials/),
     });
   });
 
