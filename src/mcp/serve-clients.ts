@@ -1,13 +1,9 @@
 // The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
-import {
-  CLIENT_CAPABILITIES_META_KEY,
-  createMcpHandler,
-  McpServer,
-  type Server,
-} from "@modelcontextprotocol/server";
+import { CLIENT_CAPABILITIES_META_KEY, createMcpHandler, type Server } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
+import { findHeaderFault, findMirroredArguments } from "./client/param-headers.ts";
 import {
   cancelledIdOf,
   claimedRevision,
@@ -28,6 +24,9 @@ import type {
   ServedProtocol,
   ServedServer,
 } from "./served-server.ts";
+
+/** The error code for headers that disagree with the body. */
+const headerMismatch = -32020;
 
 const ignore = () => {};
 
@@ -141,7 +140,8 @@ function createConnection(
           endListening(id);
           const controller = new AbortController();
           listening.set(id, controller);
-          listen(modern, message, controller.signal, updated);
+          receive?.(listen(modern, message, controller.signal, updated), extra);
+          return;
         }
         receive?.(message, extra);
       };
@@ -153,43 +153,29 @@ function createConnection(
   };
 }
 
-/** Follows the resources of a `subscriptions/listen`, also those that do not exist yet, until the signal aborts. */
-function listen(
+/**
+ * Follows the resources of a `subscriptions/listen`, also those that do not exist yet, until the signal aborts. Returns the
+ * message with only the URIs that are followed, so that the SDK acknowledges no others.
+ */
+function listen<Message>(
   { subscribe }: ServedServer,
-  message: unknown,
+  message: Message,
   signal: AbortSignal,
   updated: (uri: string) => void,
-): void {
+): Message {
   const { notifications } = paramsOf(message);
-  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return;
-  const uris = notifications.resourceSubscriptions.filter((uri) => typeof uri === "string");
-  for (const uri of [...new Set(uris)].slice(0, mostSubscriptions))
-    whenAborted(signal, subscribe?.(uri, updated) ?? ignore);
-}
-
-/** A server whose tools the SDK knows, so that it compares headers with the arguments that they repeat. */
-class CheckedServer extends McpServer {
-  override readonly server: Server;
-  readonly #served: ServedServer;
-
-  constructor(server: Server, served: ServedServer) {
-    super(served.info);
-    this.server = server;
-    this.#served = served;
-  }
-
-  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    const tool = this.#served.list("tools").find((one) => one.name === name);
-    return isRecord(tool?.inputSchema) ? tool.inputSchema : undefined;
-  }
+  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
+  const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
+  for (const uri of uris)
+    if (typeof uri === "string") whenAborted(signal, subscribe?.(uri, updated) ?? ignore);
+  const params = { ...paramsOf(message), notifications: { ...notifications, resourceSubscriptions: uris } };
+  return { ...message, params };
 }
 
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
   const servers = new McpServers(served, "modern", options);
-  const handler = createMcpHandler(() => new CheckedServer(servers.create(null), served), {
-    legacy: "reject",
-  });
+  const handler = createMcpHandler(() => servers.create(null), { legacy: "reject" });
   const updated = (uri: string) => handler.notify.resourceUpdated(uri);
   const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
@@ -199,10 +185,16 @@ function createHttpServer(served: ServedServer, options: ServingOptions): Modern
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
-      if (method === "subscriptions/listen") listen(served, message, over, updated);
-      // Its headers are compared with the schema of the tool.
-      if (method === "tools/call") await served.changing?.ready();
-      return handler.fetch(request, { parsedBody: message });
+      const isListening = method === "subscriptions/listen";
+      const parsedBody = isListening ? listen(served, message, over, updated) : message;
+      if (method !== "tools/call") return handler.fetch(request, { parsedBody });
+      await served.changing?.ready();
+      const { name, arguments: args } = paramsOf(message);
+      const tool = served.list("tools").find((one) => one.name === name);
+      const fault = findHeaderFault(findMirroredArguments(tool?.inputSchema), args, request.headers);
+      if (fault === undefined) return handler.fetch(request, { parsedBody });
+      const error = { code: headerMismatch, message: fault };
+      return Response.json({ jsonrpc: "2.0", id: requestIdOf(message) ?? null, error }, { status: 400 });
     },
     close: () => {
       stopFollowing?.();

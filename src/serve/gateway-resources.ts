@@ -15,7 +15,7 @@ import { type CallScope, reachServer } from "../session/calls.ts";
 import type { ServerSource } from "../session/server-source.ts";
 import type { SessionParts } from "../session/session.ts";
 
-/** How many URIs are watched at once. */
+/** How many resources are watched at once. */
 const mostWatches = 1000;
 
 /** What a name refers to; `undefined` for an unknown name. */
@@ -126,21 +126,18 @@ export function complete(
 export function createWatches(gateway: Gateway): SharedWatches {
   type Entry = { listener: (uri: string) => void };
   const watches = new Map<string, Watching & { added: Set<Entry> }>();
+  const places = { left: mostWatches };
   const begin = (uri: string) => {
     const added = new Set<Entry>();
     const changed = () => {
       for (const listener of new Set(Array.from(added, (entry) => entry.listener))) listener(uri);
     };
-    const begun = { ...watch(gateway, uri, changed), added };
+    const begun = { ...watch(gateway, uri, changed, places), added };
     watches.set(uri, begun);
     return begun;
   };
   return {
     add(uri, listener) {
-      if (!watches.has(uri) && watches.size >= mostWatches) {
-        gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
-        return () => {};
-      }
       const { added, end } = watches.get(uri) ?? begin(uri);
       const entry = { listener };
       added.add(entry);
@@ -156,7 +153,9 @@ export function createWatches(gateway: Gateway): SharedWatches {
   };
 }
 
-function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
+/** `places`: a URI takes one as long as it is of a resource. */
+function watch(gateway: Gateway, uri: string, changed: () => void, places: { left: number }): Watching {
+  let stopWatching = () => {};
   let end = () => {};
   let known: unknown;
   const refresh = () => {
@@ -169,12 +168,19 @@ function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
     end = () => {};
     if (before !== undefined) changed();
     if (parts === undefined || route === undefined) return;
+    if (places.left === 0) return gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
+    places.left--;
+    stopWatching = () => {};
+    end = () => {
+      places.left++;
+      stopWatching();
+    };
     if (route.by === "server") {
       const isRefused = () => {
         const now = parts.calls.findResource(parts.frame.state(), uri);
         return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
       };
-      end = route.from.server.watchResource({ uri, changed, isRefused });
+      stopWatching = route.from.server.watchResource({ uri, changed, isRefused });
       return;
     }
     const { resource } = route;
@@ -189,7 +195,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void): Watching {
       const reason = error instanceof Error ? error.message : String(error);
       if (!stop.signal.aborted) gateway.report(`${uri} is not watched any more: ${reason}`);
     });
-    end = () => {
+    stopWatching = () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
       release();
     };

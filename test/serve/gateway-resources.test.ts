@@ -82,6 +82,10 @@ test("a served session offers the resources of packs and servers, and says when 
     heard.push(`modern ${params.uri}`);
   });
   await legacy.subscribeResource({ uri: "test://items/soon" });
+  // URIs of no resource take no place of those that are watched.
+  const unknown = Array.from({ length: 1001 }, (_, at) => `test://unknown/${at}`);
+  const { honoredFilter } = await modern.listen({ resourceSubscriptions: unknown });
+  expect(honoredFilter.resourceSubscriptions).toHaveLength(1000);
   await modern.listen({ resourceSubscriptions: ["test://file", "test://items/soon"] });
   await expect
     .poll(() => heard)
