@@ -206,10 +206,13 @@ describe("the option --protocol", () => {
     [{ protocol: "auto" }, "acme/desk/desk", "InvalidArguments"],
     [{ cacheTtl: -1 }, "acme/desk/desk", "InvalidArguments"],
     [{ cacheTtl: 0.5 }, "acme/desk/desk", "InvalidArguments"],
+    [{ transport: "http" }, "acme/desk/desk", "InvalidArguments"],
+    [{ transport: 5 }, "acme/desk/desk", "InvalidArguments"],
+    [{ transport: null }, "acme/desk/desk", "InvalidArguments"],
     [{}, "acme/desk/wrong", "InvalidServerDefinition"],
     [{ protocol: "legacy", transport: "stdio" }, "acme/desk/process", "InvalidArguments"],
     [{ cacheTtl: 5, transport: "stdio" }, "acme/desk/process", "InvalidArguments"],
-  ])("a protocol that cannot be served is rejected: %j of %s", async (options, server, code) => {
+  ])("an option that cannot be served is rejected: %j of %s", async (options, server, code) => {
     const starting = startServer(server, { cwd: makeDesk(), ...http, ...(options as object) });
     await expect(starting).rejects.toMatchObject({ code });
   });

@@ -1,3 +1,4 @@
+import { isRecord } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 
 /** How a server is offered over HTTP. */
@@ -48,11 +49,12 @@ export function readOrigin(text: string): string | undefined {
     : text.toLowerCase().replace(/\/$/, "");
 }
 
-/** Throws `InvalidArguments` for a number out of range, a token that is missing or cannot be sent, or an invalid name. */
+/** Throws `InvalidArguments` for what is no object, a number out of range, a token that is missing or cannot be sent, or an invalid name. */
 export function checkHttpTransport(transport: HttpTransport): void {
   const check = (isValid: boolean, reason: string, hint?: string) => {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
+  check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
   const {
     token,
     port = 0,
