@@ -15,6 +15,7 @@ import {
   removeDrafts,
   UnusableFileError,
 } from "../files/write-files.ts";
+import { keyOfKind } from "../kinds.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
@@ -66,7 +67,7 @@ const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !==
 const isTable = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isRecord);
 const isStrings = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
 
-/** What the values of an entry must be that the rest of the program relies on; it accepts other keys. */
+/** What the values of an entry must be that the rest of the program relies on; that of a server may have other keys. */
 const shapeOf: Readonly<Record<string, (value: unknown) => boolean>> = {
   version: (value) => value === null || typeof value === "string",
   denied: isStrings,
@@ -89,10 +90,14 @@ function findInvalidKey(entry: Readonly<Record<string, unknown>>): string | unde
     .find((one) => one !== undefined);
 }
 
+const keysOfPack = new Set(["version", "surface", "denied", "needs", ...Object.values(keyOfKind)]);
+
 /** What is wrong with an entry. A server of the config that was refused may have no launch. */
 function explainEntry(entry: Record<string, unknown>, isServer: boolean): string | undefined {
   const key = findInvalidKey(entry);
   if (key !== undefined) return `has an invalid \`${key}\``;
+  const unknown = isServer ? undefined : Object.keys(entry).find((one) => !keysOfPack.has(one));
+  if (unknown !== undefined) return `has the unknown key ${quote(unknown)}`;
   if (isServer && entry.launch === undefined && !hasOnlyDenials(entry as Entry)) return "has no `launch`";
   const surface = surfaceOf(entry as Entry);
   // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.

@@ -183,7 +183,8 @@ export class LockGate implements Gate {
       const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
       all = refuse("new", declared);
     } else {
-      problems.push(...this.#compareVersions(name, locked.version, pack.version ?? undefined, place));
+      if (!hasOnlyDenials(locked))
+        problems.push(...this.#compareVersions(name, locked.version, pack.version ?? undefined, place));
       const changes = findChanges(locked.needs, describeNeeds(inspected), ["needs"]);
       if (changes.length > 0) code = refuse("changed", changes);
     }

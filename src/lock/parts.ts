@@ -93,12 +93,15 @@ export function nameOf(place: LockPlace): string {
 }
 
 /** How `denied` records a part: what a pack's server lists has the server's name. */
-const denialOf = ({ owner, kind, name, server }: LockPlace) =>
-  owner === "pack" && server !== undefined ? `${kind}:${server}/${name}` : `${kind}:${name}`;
+function denialOf({ owner, kind, name, server }: LockPlace): string {
+  if (kind === "entry") return name;
+  return owner === "pack" && server !== undefined ? `${kind}:${server}/${name}` : `${kind}:${name}`;
+}
 
-/** What a denial in an entry is about. */
+/** What a denial in an entry is about. One without a kind, which was written by hand, is kept as it is. */
 function readDenial({ owner, entry }: Owner, denial: string): LockPlace {
   const colon = denial.indexOf(":");
+  if (colon < 0) return { owner, entry, kind: "entry", name: denial };
   const [kind, rest] = [denial.slice(0, colon) as LockedKind, denial.slice(colon + 1)];
   const slash = owner === "pack" ? rest.indexOf("/") : -1;
   const place = { owner, entry, kind };

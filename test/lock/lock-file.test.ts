@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { formatLock, hashSurface, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
+import { lockOf, partsOf } from "../../src/lock/parts.ts";
 import type { Json, LockedPack, LockFile } from "../../src/lock/types.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -82,3 +83,18 @@ test.each(["packs", "servers"] as const)(
     }
   },
 );
+
+test("a pack's entry with an unknown key is malformed", async () => {
+  const pack = { version: "1.0.0", surface: "", extra: {} };
+  await expect(read(formatLock({ lockfileVersion: 1, packs: { pack }, servers: {} }))).rejects.toMatchObject({
+    code: "LockMalformed",
+    message: expect.stringContaining('"extra"'),
+  });
+});
+
+test("denials are kept as they are written", () => {
+  const denied = ["getIssue", "other:a/b", "tool:a", "tool:b/c"];
+  const entry = { surface: "", denied };
+  const { packs, servers } = lockOf(partsOf({ lockfileVersion: 1, packs: { entry }, servers: { entry } }));
+  expect([packs.entry?.denied, servers.entry?.denied]).toEqual([denied, denied]);
+});

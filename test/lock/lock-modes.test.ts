@@ -190,6 +190,15 @@ describe("entries without an item", () => {
     await expect(session.callTool("jira_getIssue")).rejects.toMatchObject({ code: "NotApproved" });
   });
 
+  test("an entry that has only denials is no other version", async () => {
+    const project = await makeLocked();
+    await editLock(project, (lock) => {
+      (lock.packs as Values)["@acme/jira"] = { denied: ["tool:getIssue"] };
+    });
+    const session = await openLocked(project);
+    expect(session.problems.map(({ code }) => code)).not.toContain("LockOutdated");
+  });
+
   test("approved items that are no longer there are reported as infos", async () => {
     const project = await makeLocked();
     editJson(project, inPack("package.json"), (old: { trailblaze: Values }) => ({
