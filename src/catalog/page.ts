@@ -143,7 +143,7 @@ function formatItem(one: CatalogItem, pack: CatalogPack, isFull: boolean, findIt
   ]);
   // Of variables only the names: their values may be secret.
   const withoutValues = (key: string, value: unknown) =>
-    kind === "server" && key === "env" && isRecord(value) ? Object.keys(value) : value;
+    kind === "server" && (key === "env" || key === "headers") && isRecord(value) ? Object.keys(value) : value;
   const entries = Object.entries(definition ?? {}).map(([key, value]) => [key, withoutValues(key, value)]);
   const formatDetails = () => [
     formatFacts(facts.map(({ key, value }) => [key, code(formatValue(withoutValues(key, value)))])),

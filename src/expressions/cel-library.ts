@@ -7,6 +7,11 @@ import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
 /** Functions of cel-js and what is called in their place. */
 export const replacedFunctions: ReadonlyMap<string, string> = new Map([
   ["matches", "matches_"],
+  // Those of cel-js change letters beyond ASCII.
+  ["lowerAscii", "lowerAscii_"],
+  ["upperAscii", "upperAscii_"],
+  // That of cel-js depends on the daylight saving time of this machine.
+  ["getDayOfYear", "getDayOfYear_"],
   // JSON has no unsigned numbers.
   ["uint", "int"],
 ]);
@@ -19,6 +24,14 @@ export function compileMatch(pattern: string): LinearPattern {
     throw error instanceof PatternError ? new EvaluationError(error.message) : error;
   }
 }
+
+function getDayOfYear(time: Date): bigint {
+  const start = Date.UTC(time.getUTCFullYear(), 0, 1);
+  return BigInt(Math.floor((time.getTime() - start) / 86_400_000));
+}
+
+/** `5400s`, as in the JSON of protobuf. */
+const formatDuration = (duration: Duration) => `${duration.valueOf() / 1000}s`;
 
 function toJsonNumber(value: number | bigint): number {
   const number = Number(value);
@@ -42,8 +55,7 @@ export function toJson(value: unknown): unknown {
     return Object.fromEntries([...value].map(([key, member]) => [key, toJson(member)]));
   if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
   if (value instanceof Date) return value.toISOString();
-  // As in the JSON of protobuf.
-  if (value instanceof Duration) return `${value.valueOf() / 1000}s`;
+  if (value instanceof Duration) return formatDuration(value);
   if (value instanceof Optional) {
     if (value.hasValue()) return toJson(value.value());
     throw new EvaluationError("an optional value is absent; use orValue(…)");
@@ -75,6 +87,10 @@ export function createEnvironment(patterns: ReadonlyMap<string, LinearPattern>):
     environment.registerOperator(`double ${operator} int: double`, mix);
   }
   environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
+  environment.registerOperator(
+    "-google.protobuf.Duration",
+    ({ seconds, nanos }: Duration) => new Duration(-seconds, -nanos),
+  );
   const matches = (text: string, pattern: string) => {
     const compiled = patterns.get(pattern) ?? compileMatch(pattern);
     return findPattern(compiled, text);
@@ -87,8 +103,15 @@ export function createEnvironment(patterns: ReadonlyMap<string, LinearPattern>):
   const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
     "matches_(string, string): bool": matches,
     "string.matches_(string): bool": matches,
+    "string.lowerAscii_(): string": (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase()),
+    "string.upperAscii_(): string": (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase()),
     "string.replace(string, string): string": replace,
     "string.replace(string, string, int): string": replace,
+    "string(google.protobuf.Duration): string": formatDuration,
+    "string(google.protobuf.Timestamp): string": (time: Date) => time.toISOString(),
+    "int(google.protobuf.Timestamp): int": (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
+    "timestamp(double): google.protobuf.Timestamp": (seconds: number) => new Date(seconds * 1000),
+    "google.protobuf.Timestamp.getDayOfYear_(): int": getDayOfYear,
   };
   for (const [signature, apply] of Object.entries(functions))
     environment.registerFunction(signature, apply, { async: false });

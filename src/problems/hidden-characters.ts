@@ -10,6 +10,10 @@ const joiningScripts =
   "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
 const joined = joiningScripts.replace(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`);
 
+/** Letters as tag characters, which spell the region of a flag. */
+const tags = (letters: string) =>
+  [...letters].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join("");
+
 /**
  * Characters that are invisible or change the order of text: everything that Unicode calls ignorable by default
  * (zero-width characters, tags, variation selectors, soft hyphen, fillers, bidirectional controls, unassigned ones),
@@ -20,8 +24,12 @@ const invisible = "\\p{Default_Ignorable_Code_Point}\\p{Bidi_Control}\\ufff9-\\u
 /** Invisible characters and other unprintable ones: controls, private use, unassigned, and line separators. */
 const unprintable = `(?!\\n)[${invisible}\\p{C}\\p{Zl}\\p{Zp}]`;
 
-/** Emoji whose appearance depends on invisible characters: selectors and joiners. */
-const emoji = `${pictograph}(?:\\u200d${pictograph})+|\\p{Emoji}[\\ufe0e\\ufe0f]`;
+/** Emoji whose appearance depends on invisible characters: selectors, joiners, and the tags of three flags. */
+const emoji = [
+  `${pictograph}(?:\\u200d${pictograph})+`,
+  "\\p{Emoji}[\\ufe0e\\ufe0f]",
+  `\\u{1f3f4}${tags("gb")}(?:${["eng", "sct", "wls"].map(tags).join("|")})\\u{e007f}`,
+].join("|");
 
 /** Joiners between letters of scripts that need them: allowed in a pack, but escaped in output. */
 const joiners = `(?<=[${joined}])[\\u200c\\u200d](?=[${joined}])`;

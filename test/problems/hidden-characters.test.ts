@@ -63,6 +63,7 @@ describe.each([
   ["a family", "👨‍👩‍👧‍👦"],
   ["a color of skin", "👩🏽‍🚀"],
   ["a flag of letters", "🇳🇴"],
+  ["a flag of tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"],
   ["a flag that is joined", "🏳️‍🌈"],
   ["a keycap", "1️⃣"],
   ["a sign without color", "☎︎"],
