@@ -1,8 +1,7 @@
 /** Whether the name of an option, a variable, a header or a key suggests that its value is a secret. */
 export const isSecretName = (name: string): boolean =>
-  /token|key|secret|passw|passphrase|auth|cookie|(?:^|[-_.])(?:pass|pat|pwd)\d*$/i.test(
-    name.replace(/([a-z\d])([A-Z])/g, "$1_$2"),
-  );
+  /token|key|secret|passw|passphrase|auth|cookie/i.test(name) ||
+  /(?:^|[-_.])(?:pass|pat|pwd)\d*$/i.test(name.replace(/([a-z\d])([A-Z])/g, "$1_$2"));
 
 /** Letters and digits that are mixed as in keys, and UUIDs. */
 const keyShape =

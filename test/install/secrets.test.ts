@@ -5,7 +5,7 @@ import { isHarmless, isSecretName, looksSecret } from "../../src/install/secrets
 
 describe("names of secrets", () => {
   test.each(
-    "apiKey API_KEY --api-key x-authtoken Authorization GITHUB_PAT DB_PASS DB_PASS2 dbPass PGPASSWORD clientSecret Set-Cookie MAX_TOKENS".split(
+    "apiKey API_KEY --api-key x-authtoken Authorization GITHUB_PAT DB_PASS DB_PASS2 dbPass passWord PGPASSWORD clientSecret Set-Cookie MAX_TOKENS".split(
       " ",
     ),
   )("the name %s is the name of a secret", (name) => {
