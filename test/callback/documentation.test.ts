@@ -52,6 +52,6 @@ describe("the page for authors of servers", () => {
 
   test("the page lists every status", () => {
     const rows = [...page.matchAll(/^\| (\d{3}) \|/gm)].map(([, status]) => Number(status));
-    expect(rows).toEqual([431, 400, 403, 404, 405, 401, 415, 413, 408, 400, 200]);
+    expect(rows).toEqual([431, 400, 417, 403, 404, 405, 401, 415, 413, 408, 400, 200]);
   });
 });
