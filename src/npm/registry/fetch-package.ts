@@ -102,6 +102,8 @@ async function unpack(tarball: string, cwd: string, { signal }: FetchContext, sp
     },
   });
   const source = createReadStream(tarball).on("error", (error) => target.abort(error));
+  // After the first error, which ends the wait, the rest of a tarball may fail once the folder is removed.
+  target.on("error", () => {});
   source.pipe(target as unknown as NodeJS.WritableStream);
   try {
     await once(target, "close", { signal });
