@@ -149,7 +149,7 @@ const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
       command: definition === null ? undefined : describeCommand(definition),
     }));
 
-/** Throws unless a package that is no pack is an MCP server that may be added. */
+/** Throws unless a package without a pack is an MCP server that may be added. */
 function checkPlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
   if (servers === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
   const hasBin = readBins(name, manifest).size > 0;

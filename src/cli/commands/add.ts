@@ -105,7 +105,7 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
   async function planServers(previews: readonly PackPreview[]): Promise<void> {
     if (previews.length !== 1 && ["name", "bin", "arg", "env"].some((name) => options[name] !== undefined)) {
       const reason = "--name, --bin, --arg and --env apply to one MCP server";
-      throw failure("InvalidArguments", { reason, hint: "Omit them, or add one server that is no pack." });
+      throw failure("InvalidArguments", { reason, hint: "Omit them, or add a single MCP server." });
     }
     if (previews.length === 0 && ["server", "check", "no-config"].some((name) => options[name] === true)) {
       const reason = "--server, --check and --no-config apply to MCP servers, and these packages are packs";
