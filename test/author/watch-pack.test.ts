@@ -146,17 +146,6 @@ describe("watching a pack", () => {
     expect(running()).toEqual([]);
   });
 
-  test("a missing package.json is reported, and watching continues when it returns", async () => {
-    const { directory } = makeProbePack();
-    const { next } = startWatching(directory);
-    await next("opened");
-    const file = join(directory, "package.json");
-    renameSync(file, `${file}.away`);
-    expect((await next("reported")).problem.code).toBe("ProjectNotFound");
-    renameSync(`${file}.away`, file);
-    await next("opened");
-  });
-
   test("a server that writes into its pack is not restarted endlessly", async () => {
     const { directory, pids } = makeProbePack();
     const program = join(directory, "server/main.mjs");
@@ -198,31 +187,3 @@ test("a folder that cannot be read is not watched in silence", () => {
   const watch = () => watchFolder(join(makeTree({}), "absent"), {}, () => {});
   expect(watch).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
 });
-
-test("simultaneous changes are reported together, and none after the end", async () => {
-  const folder = makeTree({ "a/b.txt": "" });
-  const told: (readonly string[])[] = [];
-  const { promise, resolve } = later();
-  const watcher = watchFolder(folder, { quietMs: 100 }, (paths) => {
-    told.push(paths);
-    resolve(undefined);
-  });
-  mkdirSync(join(folder, "node_modules"));
-  writeFileSync(join(folder, "a/b.txt"), "1");
-  writeFileSync(join(folder, "c.txt"), "1");
-  await promise;
-  watcher.close();
-  writeFileSync(join(folder, "c.txt"), "2");
-  // Proves that no change is reported after the end: twice the quiet time.
-  await new Promise((done) => setTimeout(done, 200));
-  expect(told).toEqual([["a/b.txt", "c.txt"]]);
-});
-
-/** A promise and what settles it: Node 20 has no `Promise.withResolvers`. */
-function later() {
-  let resolve: (value: unknown) => void = () => {};
-  const promise = new Promise((done) => {
-    resolve = done;
-  });
-  return { promise, resolve };
-}

@@ -128,7 +128,6 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
 
   const shownPacks = (page: Page) => page.locator(".card:visible h3 a").allInnerTexts();
   const shownItems = (page: Page) => page.locator(".item:visible h3 a").allInnerTexts();
-  const _jiraItem = '[id="tool:acme/jira/createIssue"]';
 
   /** Violations of axe. The debugger adds its script, because the page's policy lets no other run. */
   async function findViolations(page: Page): Promise<unknown[]> {

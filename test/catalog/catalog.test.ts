@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { markerFile, writeSite } from "../../src/cli/commands/catalog.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
-import { readHttps, readRepository } from "../../src/pages/links.ts";
+import { readHttps } from "../../src/pages/links.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 
@@ -133,12 +133,6 @@ describe("the page of a catalog", () => {
     expect(existsSync(join(cwd, ran))).toBe(false);
   });
 
-  test("text that hides from readers is a problem on the page", async () => {
-    const { problems, page } = await build(makeProject(tool({ description: "Greet.\u202eydobemos" })));
-    expect(problems.map(({ code }) => code)).toEqual(["HiddenText"]);
-    expect(page).toContain("docs/problems.md#hiddentext");
-  });
-
   test("servers show the names of variables and the origin of an address, never values", async () => {
     const cwd = makeTree({
       "package.json": { name: "app", dependencies: { desk: "1.0.0" } },
@@ -239,11 +233,6 @@ describe("the page of a catalog", () => {
     expect(page).toContain("the definitions of the last items are not shown");
   });
 
-  test("without packs, the page says how to get some", async () => {
-    const { page } = await build(makeTree({ "package.json": { name: "app" } }));
-    expect(page).toContain("No packs are installed in this project.");
-  });
-
   test("elements of hostile and equal names have IDs of their own, and no pack has one of the page", async () => {
     const name = '"><b>';
     const { page, json } = await build(
@@ -300,16 +289,6 @@ describe("texts of packs in the page", () => {
     ["//example.com", false],
   ])("%s is an address to link to: %s", (address, isLink) => {
     expect(readHttps(address) !== undefined).toBe(isLink);
-  });
-
-  test.each([
-    ["github:acme/jira", "https://github.com/acme/jira"],
-    [{ url: "git+https://github.com/acme/jira.git" }, "https://github.com/acme/jira"],
-    ["git+ssh://git@github.com/acme/jira.git", undefined],
-    ["javascript:alert(1)//a/b", undefined],
-    [{ url: 7 }, undefined],
-  ])("readRepository reads %j as %s", (written, address) => {
-    expect(readRepository(written)).toBe(address);
   });
 });
 

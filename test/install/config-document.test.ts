@@ -64,13 +64,10 @@ interface Sample {
 const samples: Sample[] = [
   ...[
     "",
-    "\n",
-    "{}",
     '{\n  "mcpServers": {\n    // none yet\n  }\n}',
     '{\n  "mcpServers": {\n  },\n  "a": 1\n}',
     '{\r\n    "mcpServers": { },\r\n    "z": 1,\r\n}\r\n',
     '\uFEFF{\r\n\t"a": 1\r\n}',
-    '{\n\t"a": 1, // c\n\t"mcpServers": {\n\t\t"x": {} /* t */ // u\n\t\t// end\n\t}\n}',
     '{"x":"\\u007d,}{","y":"//","mcpServers":{"a/*":{"b":"*/"}}}',
     "{\n      'a".replaceAll("'", '"') + '": {"deep": {"deeper": [{}]}},\n      "__proto__": {"x": 1}\n}',
   ].map((text): Sample => ({ format: "jsonc", text, container: ["mcpServers"] })),
@@ -78,36 +75,22 @@ const samples: Sample[] = [
   { format: "jsonc", text: '{\n  "amp": {"mcpServers": {}}\n}', container: ["amp.mcpServers"] },
   ...[
     "",
-    '[mcp_servers]\na = { command = "x" }\n',
     'mcp_servers.a.command = "x"\nmcp_servers.a.args = [\n  "1", # one\n  "]",\n]\n',
     'text = \'\'\'\n[mcp_servers.fake]\n\'\'\'\nother = """a\\"""" # odd\n[[list]]\nn = 1\n[[list]]\nn = 2',
-    "# c\n   \n",
-    'model = "x"\t',
   ].map((text): Sample => ({ format: "toml", text, container: ["mcp_servers"] })),
   ...['a = 1\n[[mcp_servers]]\nname = "q"\ncommand = "c"\n\n[z]\n', "", "# x\n[z]\na = 1"].map(
     (text): Sample => ({ format: "toml", text, container: ["mcp_servers"], isList: true }),
   ),
   ...[
     "",
-    "\n",
-    "# c\n",
-    "{}\n",
     "extensions: ~\n",
-    "{a: 1}",
     "{ a: 1 } # flow\n",
     "a: 1\nextensions:\n  dev:\n    enabled: true # x\n    b: |\n      hi\n\n  # c\nother: 2\n",
     "---\nextensions:\n  dev: &d {a: 1}\n  two:\n    <<: *d\n    list:\n    - 1\n    -   k: v\n        l: w\n\n\n# end\n",
     "extensions:\r\n  a:\r\n    b: 'it''s'\r\n  c: >-\r\n    folded\r\n    text\r\nz: 1\r\n",
-    "\t",
-    "a: 1\n\t",
-    "a: 1\r\n\r\n \t",
     "# top\r\nz: 1 # c\r\n# about the note\r\nnote: >+\r\n  the\r\n  end   ",
     "extensions:\n  # about a\n  a:\n    note: |\n      the end\n        ",
-    "extensions: {}\nlist:\n  - x\n  - |-\n    the end",
-    "note: >\n  the\n  end  ",
     "note: |+\n  the end\n\n ",
-    "note: |1\n  the end",
-    "a:\n  - |\n    end",
     "extensions:\n  a:\n    b: |\n      e",
   ].map((text): Sample => ({ format: "yaml", text, container: ["extensions"] })),
 ];
@@ -284,14 +267,10 @@ describe("a config that cannot be edited safely", () => {
     ["json", '{\n<<<<<<< HEAD\n"a": 1\n=======\n"a": 2\n>>>>>>> b\n}', /merge conflicts/, 2],
     ["json", '{"a": 1, "b": {"x": 1, "x": 2}}', /"x" twice/, 23],
     ["json", '{"mcpServers": []}', /"mcpServers".* an array/, 15],
-    ["json", '{"mcpServers": null}', /"mcpServers".* null/, 15],
-    ["json", "[".repeat(100_000), /nested too deeply/, 0],
     ["json", `${"[".repeat(600)}${"]".repeat(600)}`, /nested too deeply/, 500],
     ["toml", "a = \n", /not valid TOML/, 4],
-    ["toml", 'mcp_servers = "x"\n', /"mcp_servers".* a string/, 0],
     ["toml", "[[mcp_servers]]\na = 1\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: [1\n", /not valid YAML/, 6],
-    ["yaml", "mcp_servers: [1]\n", /"mcp_servers".* an array/, 0],
     ["yaml", "a: 1\n---\nb: 2\n", /several documents/, 5],
     ["yaml", `# ${"x".repeat(16 << 20)}`, /it has 17 MiB; the limit for its format is 16 MiB/, 0],
   ];
@@ -339,29 +318,4 @@ describe("a config that cannot be edited safely", () => {
       if (text.includes("b")) expect(() => open(text).remove(place)).toThrow(ConfigLayoutError);
     },
   );
-});
-
-test("a block scalar keeps its line end when the entry after it is removed", async () => {
-  const open = await opener("yaml");
-  const place = { container: [], key: "x", isList: false };
-  expect(open("note: |\n  the end\nx: {k: 1}").remove(place).text).toBe("note: |\n  the end\n");
-});
-
-test("an entry can be added to 10,000 others in YAML and removed", async () => {
-  const open = await opener("yaml");
-  const lines = Array.from({ length: 10_000 }, (_, index) => `  s${index}: {}\n`);
-  const text = `extensions:\n${lines.join("")}`;
-  const place = { container: ["extensions"], key: "x", isList: false };
-  const added = open(text).set(place, entry);
-  expect(open(added.text).get(place)).toEqual(entry);
-  expect(open(added.text).remove(place).text).toBe(text);
-});
-
-test("entries of a TOML array are found by their names", async () => {
-  const open = await opener("toml");
-  const text = '[[mcp_servers]]\nname = "a"\n[mcp_servers.env]\nX = "1"\n\n[[mcp_servers]]\nname = "b"\n';
-  const config = open(text);
-  const place = { container: ["mcp_servers"], key: "a", isList: true };
-  expect([...config.entries(place).keys()]).toEqual(["a", "b"]);
-  expect(open(text).remove(place).text).toBe('[[mcp_servers]]\nname = "b"\n');
 });

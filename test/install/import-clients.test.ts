@@ -132,20 +132,6 @@ env_http_headers = { "X-Team" = "TEAM" }
     variables: ["MY_KEY", "AUTHORIZATION"],
   },
   {
-    client: "zed",
-    text: `{
-  // Settings of Zed
-  "theme": "One Dark",
-  "context_servers": {
-    "docs": { "source": "custom", "command": "npx", "args": ["-y", "@upstash/context7-mcp"], "env": { "API_KEY": "${key}" } },
-    "extension": { "source": "extension", "settings": {} },
-  },
-}`,
-    servers: { docs: local({ API_KEY: "${API_KEY}" }) },
-    variables: ["API_KEY"],
-    skipped: [{ name: "extension", reason: "invalid" }],
-  },
-  {
     client: "goose",
     text: `GOOSE_PROVIDER: openai
 extensions:
@@ -172,34 +158,6 @@ extensions:
     servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: imported },
     variables: ["API_KEY", "AUTHORIZATION"],
     skipped: [{ name: "developer", reason: "invalid" }],
-  },
-  {
-    client: "antigravity",
-    text: {
-      mcpServers: {
-        docs: { ...npx, env: { API_KEY: key }, disabled: true },
-        remote: { serverUrl: remote.url, headers: remote.headers },
-      },
-    },
-    servers: { docs: { ...local({ API_KEY: "${API_KEY}" }), enabled: false }, remote: imported },
-    variables: ["API_KEY", "AUTHORIZATION"],
-  },
-  {
-    client: "copilot-cli",
-    text: {
-      mcpServers: {
-        docs: { type: "local", ...npx, env: { API_KEY: key }, tools: ["*"] },
-        remote: { type: "http", ...remote, tools: ["*"] },
-      },
-    },
-    servers: { docs: local({ API_KEY: "${API_KEY}" }), remote: imported },
-    variables: ["API_KEY", "AUTHORIZATION"],
-  },
-  {
-    client: "amp",
-    text: { "amp.mcpServers": { docs: { ...npx, env: { API_KEY: key } } } },
-    servers: { docs: local({ API_KEY: "${API_KEY}" }) },
-    variables: ["API_KEY"],
   },
 ];
 

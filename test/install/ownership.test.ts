@@ -86,11 +86,8 @@ describe("an entry that Trailblaze wrote", () => {
 
   test.each([
     ["cline", { disabled: true, autoApprove: ["a"], timeout: 60 }],
-    ["goose", { enabled: false, timeout: 5, available_tools: ["a"] }],
     ["codex", { enabled: false, startup_timeout_sec: 5 }],
     ["copilot-cli", { type: "local", tools: ["a"] }],
-    ["mistral-vibe", { prompt: "Use it." }],
-    ["opencode", { enabled: false }],
   ])(
     "keys that %s adds to an entry stay on a new install and do not keep an uninstall",
     async (client, added) => {
@@ -229,15 +226,12 @@ describe("a config that Trailblaze created", () => {
     expect(readdirSync(place.home)).toEqual([".keep"]);
   });
 
-  test.each(["{ }\n", "", '{"mcpServers": {}}'])(
-    "a config that holds nothing is deleted: %j",
-    async (text) => {
-      const place = makeInstallPlace({ "home/.kiro/settings/mcp.json": text });
-      const { file } = await place.install("kiro", server);
-      await place.uninstall("kiro", server);
-      expect(existsSync(file)).toBe(false);
-    },
-  );
+  test.each(["", '{"mcpServers": {}}'])("a config that holds nothing is deleted: %j", async (text) => {
+    const place = makeInstallPlace({ "home/.kiro/settings/mcp.json": text });
+    const { file } = await place.install("kiro", server);
+    await place.uninstall("kiro", server);
+    expect(existsSync(file)).toBe(false);
+  });
 });
 
 describe("a config that several clients read", () => {
@@ -268,18 +262,6 @@ test("an entry for OpenCode is written in the form that its config has", async (
   writeFileSync(file, older);
   await place.install("opencode", server);
   expect(Object.keys(JSON.parse(read(file)).mcp)).toEqual(["servers", "project-management"]);
-});
-
-test("two clients can have the same server in different containers of one file", async () => {
-  const place = makeInstallPlace({});
-  const file = join(place.project, "both.json");
-  await place.install("claude-code", server, { file });
-  await place.install("visual-studio", server, { file });
-  await place.uninstall("claude-code", server, { file });
-  expect(JSON.parse(read(file)).mcpServers ?? {}).toEqual({});
-  expect(Object.keys(JSON.parse(read(file)).servers)).toHaveLength(1);
-  await place.uninstall("visual-studio", server, { file });
-  expect(existsSync(file)).toBe(false);
 });
 
 test("an inline container is refused with the entry to paste, without its secrets", async () => {

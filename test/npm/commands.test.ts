@@ -1,7 +1,6 @@
 import { expect, test } from "vitest";
 import type { CommandInput } from "../../src/cli/command.ts";
 import { command as add } from "../../src/cli/commands/add.ts";
-import { command as remove } from "../../src/cli/commands/remove.ts";
 import { command as search } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
@@ -55,14 +54,6 @@ test("`add` rejects unsupported specs and a missing terminal before it contacts 
   await registry.close();
   await expect(add.run(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
     code: "RegistryUnavailable",
-  });
-});
-
-test("`remove` rejects a spec with a version and gives a hint", async () => {
-  const cwd = makeTree({ "package.json": { name: "app" } });
-  await expect(remove.run(input(["acme-jira@1"], cwd))).rejects.toMatchObject({
-    code: "UnsupportedSpec",
-    problem: { hint: expect.any(String), args: { spec: "acme-jira@1", isRemoval: true } },
   });
 });
 

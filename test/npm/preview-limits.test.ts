@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -56,7 +56,6 @@ test.each<[what: string, reason: string, tarball: (manifest: string) => Uint8Arr
       ]),
   ],
   ["is no tarball", "not a valid package", () => Buffer.from("hello")],
-  ["is gzip of something else", "not a valid package", () => gzipSync(randomBytes(4096))],
   [
     "has a package.json above 1 MiB",
     "package.json",

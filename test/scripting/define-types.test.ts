@@ -3,8 +3,6 @@ import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import {
   type CallToolResult,
-  clientFrom,
-  contextFrom,
   definePrompt,
   defineResource,
   defineServer,
@@ -13,11 +11,10 @@ import {
   type run,
   type ToolContext,
   type ToolDefinition,
-  type TrailblazeCall,
   type TrailblazeClient,
   type TrailblazeContext,
 } from "../../packages/scripting/src/index.ts";
-import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
+import { invoke } from "../../packages/scripting/src/testing.ts";
 
 declare module "../../packages/scripting/src/client.ts" {
   interface InstalledTools {
@@ -185,20 +182,6 @@ describe("definitions that do not compile", () => {
     const both = () => definePrompt({ name: "a", content: "…", handler: "./lib/a.js" });
     void [key, server, transport, toolset, prompt, both];
   });
-
-  test("two schemas, no schema or an invalid handler do not compile", () => {
-    // @ts-expect-error: both schemas
-    const both = () => defineTool({ name: "a_b", inputSchema, parameters: {}, handler });
-    // @ts-expect-error: no schema
-    const neither = () => defineTool({ name: "a_b", handler });
-    // @ts-expect-error: a reference begins with ./
-    const elsewhere = () => defineTool({ name: "a_b", inputSchema, handler: "lodash#get" });
-    // @ts-expect-error: a handler is a function
-    const number = () => defineTool({ name: "a_b", inputSchema, handler: 7 });
-    // @ts-expect-error: schemas are of type object
-    const text = () => defineTool({ name: "a_b", inputSchema: { type: "string" }, handler });
-    void [both, neither, elsewhere, number, text];
-  });
 });
 
 test("defineResource infers the variables of a template", () => {
@@ -279,12 +262,4 @@ test("the client has the types of declared tools", () => {
     await tools.types_nothing();
   };
   void use;
-});
-
-test("contexts and mocks have types", () => {
-  expectTypeOf(contextFrom({}, {})).toEqualTypeOf<TrailblazeCall | undefined>();
-  expectTypeOf<TrailblazeCall>().toExtend<TrailblazeContext>();
-  expectTypeOf(clientFrom(undefined)).toEqualTypeOf<TrailblazeClient>();
-  expectTypeOf(createMockClient()).toExtend<TrailblazeClient>();
-  expectTypeOf(createMockContext()).toExtend<ToolContext>();
 });

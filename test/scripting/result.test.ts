@@ -8,7 +8,6 @@ import {
   success,
   validationError,
 } from "../../packages/scripting/src/result.ts";
-import { readToolResult } from "../../src/runtime/tool-result.ts";
 
 const text = (message: string) => [{ type: "text", text: message }];
 
@@ -50,17 +49,5 @@ test("the other results have their variant in `_meta.trailblaze`", () => {
     content: text("No such element"),
     isError: true,
     _meta: { trailblaze: { variant: "MaestroValidationError" } },
-  });
-});
-
-test("a session reads each result as the variant of its name", () => {
-  const variantOf = (result: Parameters<typeof readToolResult>[0]) => readToolResult(result).result.variant;
-  expect(variantOf(success("done"))).toBe("Success");
-  expect(variantOf(error("broken"))).toBe("ExceptionThrown");
-  expect(variantOf(fatalError("gone"))).toBe("FatalError");
-  expect(variantOf(validationError("refused"))).toBe("MaestroValidationError");
-  expect(readToolResult(missingRequiredArgs(["a"])).result).toMatchObject({
-    variant: "MissingRequiredArgs",
-    details: { missing: ["a"] },
   });
 });

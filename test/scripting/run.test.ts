@@ -6,7 +6,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { ElicitRequestSchema, LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { jsonOf, makeProject, openForTest } from "../session/support/session.ts";
+import { jsonOf, openForTest } from "../session/support/session.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { makeTree } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
@@ -71,15 +71,6 @@ describe("a server run in a session", () => {
     expect([...session.memory]).toEqual([["name", "Ada"]]);
   });
 
-  test("metadata of the wrong type does not lose what a handler writes", async () => {
-    const session = await openForTest(makeServerProject(), { config });
-    for (const said of [null, "text", [], { memoryDelta: null, memoryDeletions: 5 }]) {
-      session.memory.delete("odd");
-      expect(await session.callTool("probe_odd", { said })).toMatchObject({ variant: "Success" });
-      expect(session.memory.get("odd")).toBe("1");
-    }
-  });
-
   test("a handler calls back other tools of the session", async () => {
     const greet = {
       name: "greeter_greet",
@@ -135,23 +126,6 @@ describe("a server run in a session", () => {
     const log = readFileSync(join(session.logDir, "probe.log"), "utf8");
     expect(log).toContain("a line of noise");
     expect(log).toContain("half a line");
-  });
-
-  test("a pack's server behaves the same with its limited environment", async () => {
-    const project = makeProject({
-      "@acme/probe": {
-        "package.json": { trailblaze: { servers: ["probe"] } },
-        "trailblaze/servers/probe.json": { name: "probe", script: "./server.mjs", legacyContext: false },
-        "server.mjs": server,
-        ...scriptingPackage,
-      },
-    });
-    linkPackages(project, ["@modelcontextprotocol/sdk", "zod"]);
-    const session = await openForTest(project, { device, memory: { userId: "7" } });
-    const result = await session.callTool("probe_context", { label: "x" });
-    expect(jsonOf(result)).toMatchObject({ user: "7", device: { platform: "IOS" }, args: { label: "x" } });
-    const asked = await session.callTool("probe_ask", { tool: "probe_first", with: {} });
-    expect(asked.structuredContent).toMatchObject({ result: { content: [{ text: "1" }] } });
   });
 });
 

@@ -1,7 +1,7 @@
 // What authors test their packs with: no host, no process.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { contextFrom, defineTool, OutsideSessionError } from "../../packages/scripting/src/index.ts";
+import { defineTool, OutsideSessionError } from "../../packages/scripting/src/index.ts";
 import { needInput } from "../../packages/scripting/src/result.ts";
 import { createMockClient, createMockContext, invoke } from "../../packages/scripting/src/testing.ts";
 
@@ -27,16 +27,6 @@ describe("invoke", () => {
     expect(context.logs).toEqual([{ level: "info", data: { name: "Ada" } }]);
     expect(context.steps).toEqual([{ progress: 1, total: 1 }]);
     expect(context.remembered()).toEqual({ greeted: "Ada", user: "42" });
-  });
-
-  test("invoke uses the defaults of options and needs no session", async () => {
-    expect((await invoke(greet, { name: "Ada" })).structuredContent).toMatchObject({ text: "Hello, Ada!" });
-    const context = createMockContext({ inSession: false, options: { mark: "?" } });
-    expect(context).not.toHaveProperty("memory");
-    expect((await invoke(greet, { name: "Ada" }, { context })).structuredContent).toEqual({
-      text: "Hello, Ada?",
-      platform: null,
-    });
   });
 
   test("invoke runs both rounds of a handler that asks", async () => {
@@ -93,16 +83,6 @@ describe("invoke", () => {
     await expect(invoke(elsewhere, {})).rejects.toThrow("must be a function");
   });
 
-  test("invoke treats missing arguments as an empty object", async () => {
-    const tool = defineTool({
-      name: "a_b",
-      parameters: { n: { default: 4 } },
-      handler: ({ n }) => String(n),
-    });
-    for (const none of [undefined, null])
-      expect(await invoke(tool, none as never)).toEqual({ content: [{ type: "text", text: "4" }] });
-  });
-
   test("invoke keeps memory that a successful handler writes", async () => {
     const tool = defineTool({
       name: "a_b",
@@ -141,24 +121,6 @@ describe("invoke", () => {
         content: [{ text: "No connection." }],
       });
     }
-  });
-
-  test("invoke passes the context in the arguments, as a host does", async () => {
-    const tool = defineTool({
-      name: "a_b",
-      parameters: {},
-      handler: (args, context) => ({ keys: Object.keys(args), read: contextFrom(args, context) ?? null }),
-    });
-    const context = createMockContext({ device: { platform: "IOS" }, memory: { user: "42" } });
-    expect((await invoke(tool, {}, { context })).structuredContent).toMatchObject({
-      keys: [],
-      read: { memory: { user: "42" }, device: { platform: "IOS" }, sessionId: "mock-session" },
-    });
-    const outside = createMockContext({ inSession: false });
-    expect((await invoke(tool, {}, { context: outside })).structuredContent).toEqual({
-      keys: [],
-      read: null,
-    });
   });
 });
 
@@ -207,13 +169,5 @@ describe("mock clients", () => {
     ]);
     const { tools } = client as unknown as { tools: Record<string, (args?: object) => Promise<unknown>> };
     expect(await tools.given?.({ x: 3 })).toMatchObject({ structuredContent: { x: 3 } });
-  });
-
-  test("a mock client's error names the existing stubs", async () => {
-    const result = await invoke(caller, { tool: "c_d" }, { client: createMockClient({ a_b: "x" }) });
-    expect(result).toEqual({
-      content: [{ type: "text", text: 'No stub for the tool "c_d". Stubs: a_b.' }],
-      isError: true,
-    });
   });
 });
