@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { faultsIn, faultsOfObject, makeProject, readFrom, readObject } from "./configs.ts";
+import { faultsIn, faultsOfObject, makeProject, readObject } from "./configs.ts";
 
 const schema = { type: "object" };
 
@@ -35,17 +35,9 @@ describe("built-ins in a config object", () => {
 });
 
 test("the internal marker of a function is rejected in a config file", async () => {
-  const root = makeProject({
-    "trailblaze.config.json": {
-      builtIns: [{ name: "a", inputSchema: schema, handler: { $function: "handler" } }],
-    },
-  });
-  const problems = await faultsIn(root);
-  expect(problems).toEqual([expect.objectContaining({ path: ["builtIns", 0, "handler"] })]);
-  const reason = expect.stringMatching(/\.\/module\.js#export\b.*\bobject/);
-  expect(problems[0]?.args).toMatchObject({ reason });
-  await expect(readFrom(root)).rejects.toMatchObject({
-    code: "InvalidConfig",
-    problem: { args: { reason } },
-  });
+  const builtIns = [{ name: "a", inputSchema: schema, handler: { $function: "handler" } }];
+  const problems = await faultsIn(makeProject({ "trailblaze.config.json": { builtIns } }));
+  expect(problems).toMatchObject([
+    { path: ["builtIns", 0, "handler"], args: { reason: expect.stringContaining("./module.js#export") } },
+  ]);
 });

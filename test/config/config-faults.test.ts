@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import { parseDocument, stringify } from "yaml";
 import {
   failureOf,
   faultsIn,
@@ -8,7 +7,6 @@ import {
   faultsOfYaml,
   makeProject,
   readFrom,
-  readObject,
 } from "./configs.ts";
 import { type WrongValue, wrongByMeaning, wrongByShape } from "./wrong-values.ts";
 
@@ -32,32 +30,15 @@ describe("each wrong value of a config is one problem at its place", () => {
     // The deeper the key, the further to the right `JSON.stringify` puts it.
     expect(problem?.column).toBe(2 * path.length + 1);
   });
-
-  test.each(located)("in YAML, %j is one problem at %j", async (config, path) => {
-    // Through JSON, which has no `undefined`.
-    const text = `# first line\n${stringify(JSON.parse(JSON.stringify(config)), { defaultStringType: "QUOTE_DOUBLE" })}`;
-    const [problem, ...others] = await faultsOfYaml(text);
-    expect(others).toEqual([]);
-    expect(problem).toMatchObject({ file: "trailblaze.config.yaml", path });
-    expect(problem?.line).toBeGreaterThan(1);
-    const node = parseDocument(text).getIn(path, true) as { range: [number] } | undefined;
-    const lineOfValue = text.slice(0, node?.range[0] ?? 0).split("\n").length;
-    // A key stands on the line of its value, or on the one before.
-    expect(lineOfValue - (problem?.line ?? 0)).toBeLessThanOrEqual(1);
-  });
 });
 
 describe("hints of config problems", () => {
   test.each([
     [{ memmory: {} }, '"memory"'],
-    [{ device: { widthPixel: 5 } }, '"widthPixels"'],
-    [{ pakcs: {} }, '"packs"'],
-    [{ crash: "Fail" }, '"fail"'],
     [{ lock: { unlocked: ["acme/jira"] } }, "tool:"],
     [{ device: { platform: "andriod" } }, '"ANDROID"'],
     [{ memory: { userId: 42 } }, "quotes"],
     [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
-    [{ sessions: {} }, undefined],
     [{ mcp: {} }, "`mcpServers`"],
     [{ mcpServers: { a: { url: "https://x.test", type: "sse" } } }, "streamable HTTP"],
     [
@@ -66,7 +47,6 @@ describe("hints of config problems", () => {
     ],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", type: "stdio" }] }, "`mcpServers`"],
     [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", disabled: true }] }, "`enabled: false`"],
-    [{ mcpServers: { a: { command: "x", bin: "y" } } }, "`package`"],
     [{ mcpServers: { a: { url: "https://x.test", headers: { "a b": "y" } } } }, "X-Api-Key"],
     [{ mcpServers: { a: { command: "x", env: { "a=b": "y" } } } }, "underscores"],
   ])("the hint for %j says what to do: %s", async (config, named) => {
@@ -129,11 +109,6 @@ mcpServers:
     expect(problem.args).toMatchObject({ others: 12 });
   });
 
-  test("an error about one config problem counts no others, and keeps its hint", async () => {
-    const { args } = await failureOf(readObject({ memmory: {} }));
-    expect(args).toEqual({ reason: expect.any(String), hint: expect.stringContaining('"memory"') });
-  });
-
   test("a valid config has no problems", async () => {
     expect(await faultsOfYaml("crash: fail")).toEqual([]);
     expect(await faultsIn(makeProject())).toEqual([]);
@@ -151,19 +126,12 @@ describe("hostile strings in a config", () => {
     ["trailblaze.config.yaml", "memory: *a", /alias/],
     ["trailblaze.config.yaml", "a: &a [*a]", /contains itself/],
     ["trailblaze.config.yaml", "memory: {}\nmemory: {}", /memory/],
-    ["trailblaze.config.yaml", "memory: !!js/function 'x'", /YAML/],
-    ["trailblaze.config.yaml", "? [a]\n: b", /key/],
     ["trailblaze.config.yaml", `options: ${"[".repeat(201)}${"]".repeat(201)}`, /200/],
     ["trailblaze.config.yaml", `a: &a [1]\nb: &b [${"*a,".repeat(90)}]\nc: [${"*b,".repeat(90)}]\n`, /alias/],
     ["trailblaze.config.yaml", `#${" ".repeat(1 << 20)}`, /1048576/],
-    ["trailblaze.config.yaml", "a\n---\nb", /documents/],
     ["trailblaze.config.yaml", Uint8Array.from([0x61, 0xff]), /UTF-8/],
     ["trailblaze.config.json", '{ "memory": {}, "memory": {} }', /"memory"/],
-    ["trailblaze.config.json", "{ // comment\n}", /JSON/],
-    ["trailblaze.config.json", "", /empty/],
-    ["trailblaze.config.json", `${'{"a":'.repeat(201)}1${"}".repeat(201)}`, /200/],
     ["trailblaze.config.json", "[]", /array/],
-    ["trailblaze.config.yaml", "just text", /string/],
   ])("%s %j is one problem", async (file, content, words) => {
     const root = makeProject({ [file]: content });
     const problems = await faultsIn(root);
@@ -182,11 +150,7 @@ describe("hostile strings in a config", () => {
   test.each([
     [prototype, ["__proto__"]],
     [`{"device": ${prototype}}`, ["device", "__proto__"]],
-    [`{"packs": ${prototype}}`, ["packs", "__proto__"]],
-    [`{"callback": ${prototype}}`, ["callback", "__proto__"]],
     ['{"servers": {"__proto__": {"tools": []}}}', ["servers", "__proto__"]],
-    ['{"toolsets": {"__proto__": []}}', ["toolsets", "__proto__"]],
-    ['{"options": {"a": {"__proto__": {}}}}', ["options", "a", "__proto__"]],
     [
       '{"mcpServers": {"a": {"command": "b", "env": {"__proto__": "x"}}}}',
       ["mcpServers", "a", "env", "__proto__"],
@@ -197,10 +161,5 @@ describe("hostile strings in a config", () => {
       expect(faults.map(({ path }) => path)).toEqual(paths);
     }
     expect(({} as Record<string, unknown>).polluted).toBeUndefined();
-  });
-
-  test("control characters of a config are escaped in messages", async () => {
-    const [problem] = await faultsOfJson({ "a\u001b[2J\u202e": 1 });
-    expect(problem?.message).toContain("\\u{001b}[2J\\u{202e}");
   });
 });

@@ -2,7 +2,6 @@ import { readFileSync } from "node:fs";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { describe, expect, test } from "vitest";
 import { parse, stringify } from "yaml";
-import { findNearestNames } from "../../src/qualified-names/index.ts";
 import { parseMarkdown } from "../docs/markdown.ts";
 import { inRepository } from "../support/repository.ts";
 import { completeConfig } from "./complete-config.ts";
@@ -61,12 +60,6 @@ describe("the exported schema of the config", () => {
       expect(await faultsOfObject(config)).toHaveLength(1);
     }
   });
-});
-
-test("discovery, which reads only `packs`, does not suggest `packs` for the config's other keys", () => {
-  const others = Object.keys(schema.properties).filter((key) => key !== "packs");
-  expect(others.length).toBeGreaterThan(10);
-  for (const key of others) expect(findNearestNames(key, ["packs"]), key).toEqual([]);
 });
 
 describe("the configuration guide", () => {
