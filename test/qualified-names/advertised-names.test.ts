@@ -67,7 +67,6 @@ test.each([
   ["get-issue_2", "get-issue_2"],
   ["files.read", "files_read"],
   ["a b/c\u001b😀é", "a_b_c___"],
-  ["x".repeat(64), "x".repeat(64)],
 ])("the safe form of %j is %j", (name, safe) => {
   expect(makeSafeName(name)).toBe(safe);
 });
@@ -81,7 +80,6 @@ test("long names that differ have different safe forms of 64 characters, which n
 
 test.each([
   ["jira", "jira_get"],
-  ["jira_", "jira_get"],
   ["", "get"],
 ])("with the prefix %j, get becomes %j", (prefix, name) => {
   expect(addPrefix(prefix, "get")).toBe(name);

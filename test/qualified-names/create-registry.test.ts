@@ -67,11 +67,6 @@ describe("the registry of names", () => {
     expect(codeOf(() => registry.resolve("acme/github/x"))).toBe("PackNotInstalled");
   });
 
-  test("the registry returns the item itself", () => {
-    expect(registry.get("swipe")).toMatchObject({ pack: null, description: "Swipes." });
-    expect(registry.get("hello/greet")).toMatchObject({ pack: "hello", name: "greet" });
-  });
-
   test("the registry excludes shadowed copies", () => {
     const old = { ...pack("hello", "hello", ["bow"]), shadowed: true };
     const both = createRegistry([old, hello]);

@@ -3,8 +3,7 @@ import { explainInvalidItemName, isPackageName } from "../../src/qualified-names
 
 describe("names of items", () => {
   test.each([
-    ...["a", "0", "get_issue", "a.b-c", "a..b", "a_", "1.2.3", "a".repeat(64), "toString", "hasOwnProperty"],
-    ...["console", "context", "null", "com", "com10", "lpt", "con_", "x.con", "1con"],
+    ...["a", "0", "get_issue", "a.b-c", "a..b", "a".repeat(64), "toString", "com10", "con_", "x.con"],
   ])("%j is valid", (name) => {
     expect(explainInvalidItemName(name)).toBeUndefined();
   });
@@ -12,29 +11,13 @@ describe("names of items", () => {
   test.each([
     ["", "it is empty"],
     ["a".repeat(65), "it is longer than 64 characters"],
-    ...[
-      "get issue",
-      "a ",
-      "a/b",
-      "a\\b",
-      "a\n",
-      "a\u0000",
-      "a\u200b",
-      "a\ud800",
-      "aé",
-      "a@1",
-      "a:b",
-      "a*",
-    ].map((name) => [name, "it contains a character that is not allowed"]),
-    ...["_a", "-a", ".a", "..", " a", "é", "сreate", "👍"].map((name) => [
+    ...["get issue", "a/b", "a\n", "a\u200b", "a\ud800", "aé", "a@1"].map((name) => [
       name,
-      "it does not start with a letter or digit",
+      "it contains a character that is not allowed",
     ]),
+    ...["_a", "..", " a", "сreate"].map((name) => [name, "it does not start with a letter or digit"]),
     ["a.", "it ends with a period"],
-    ...["CON", "prn", "aux", "Com1", "com0", "NUL.txt", "lpt9.tar.gz"].map((name) => [
-      name,
-      "it is a device name that Windows reserves",
-    ]),
+    ...["CON", "Com1", "lpt9.tar.gz"].map((name) => [name, "it is a device name that Windows reserves"]),
     ...["__proto__", "constructor", "prototype"].map((name) => [
       name,
       "it is a reserved key of JavaScript objects",
@@ -45,42 +28,25 @@ describe("names of items", () => {
 });
 
 describe("npm's names of packages", () => {
-  test.each([
-    "jira",
-    "JSONStream",
-    "~a",
-    "0",
-    "a.b_c-d~",
-    "lodash.merge",
-    "@acme/jira",
-    "@_a/b",
-    "@acme/_x",
-    "@acme/-x",
-  ])("%j is one", (name) => {
-    expect(isPackageName(name)).toBe(true);
-  });
+  test.each(["jira", "JSONStream", "~a", "a.b_c-d~", "@acme/jira", "@_a/b", "@acme/_x"])(
+    "%j is one",
+    (name) => {
+      expect(isPackageName(name)).toBe(true);
+    },
+  );
 
   test.each([
     "",
     ".a",
     "_a",
-    "-a",
     "a/b",
     "@acme",
-    "@/a",
-    "@acme/",
     "@acme/.a",
-    "@.a/b",
-    "@-a/b",
     "@acme/a/b",
-    "@acme/..",
     "@../x",
-    ".",
     "..",
     "a b",
     "a\\b",
-    "a\n",
-    "a\u0000",
     "%2e",
     "é",
   ])("%j is none", (name) => {

@@ -23,11 +23,8 @@ describe("valid qualified names", () => {
     ["@acme/jira/createIssue", issue],
     ["jira/createIssue", unscoped],
     ["acme/jira@^1.2/createIssue", { ...issue, range: "^1.2" }],
-    ["@acme/jira@~1.2.3/createIssue", { ...issue, range: "~1.2.3" }],
     ["jira@>=1.0.0 <3/createIssue", { ...unscoped, range: ">=1.0.0 <3" }],
-    ["jira@^1 || ^2/createIssue", { ...unscoped, range: "^1 || ^2" }],
     ["JSONStream/1.b_c-D", { ...unscoped, pack: "JSONStream", packageName: "JSONStream", item: "1.b_c-D" }],
-    ["me/_x/a", { ...unscoped, publisher: "me", pack: "_x", packageName: "@me/_x", item: "a" }],
     [`acme/jira/${"x".repeat(64)}`, { ...issue, item: "x".repeat(64) }],
   ];
 
@@ -49,24 +46,14 @@ describe("invalid qualified names", () => {
     ["nothing", ""],
     ["one segment", "createIssue"],
     ["a npm name", "@acme/jira"],
-    ["four segments", "acme/jira/tools/createIssue"],
     ["an empty pack", "acme//createIssue"],
-    ["an empty publisher", "/jira/createIssue"],
-    ["an empty item", "acme/jira/"],
-    ["a second @", "@@acme/jira/createIssue"],
     ["a range after the item", "acme/jira/createIssue@^1"],
     ["an empty range", "acme/jira@/createIssue"],
-    ["a blank range", "acme/jira@ /createIssue"],
     ["the dist-tag latest", "acme/jira@latest/createIssue"],
     ["a parent folder as pack", "../createIssue"],
-    ["a parent folder as publisher", "../jira/createIssue"],
     ["backslashes", "acme\\jira\\createIssue"],
-    ["a Windows path", "C:/windows/system32"],
     ["a space after", "acme/jira/x "],
-    ["a line break after", "acme/jira/x\n"],
     ["an escape in the pack", "acme/ji\u001bra/x"],
-    ["a zero-width character in the range", "acme/jira@^1\ufeff/x"],
-    ["a pack of 300 characters", `acme/${"x".repeat(300)}/a`],
     ["a million characters", `acme/jira/${"x".repeat(1e6)}`],
     ["the pack __proto__", "__proto__/x"],
   ];
@@ -88,11 +75,7 @@ describe("invalid qualified names", () => {
 
 describe("arbitrary values as qualified names", () => {
   const hostile: readonly (readonly [what: string, value: unknown])[] = [
-    ["undefined", undefined],
-    ["null", null],
-    ["a symbol", Symbol("a/b")],
     ["a list that reads like a name", ["acme/jira/x"]],
-    ["an object without prototype", Object.create(null)],
     [
       "a proxy that throws",
       new Proxy(
