@@ -33,12 +33,6 @@ describe("the templates of an entry", () => {
     expect(inputs?.evaluate({ request })).toEqual({ all: "find x 1", client: "c", roots: {}, id: "s" });
   });
 
-  test("a result sees the handler's result, and the name and arguments of the request", () => {
-    const { result, faults } = compile({ result: "${{ result.n }} ${{ request.name }}" });
-    expect(faults).toEqual([]);
-    expect(result?.evaluate({ request, result: { n: 1 } })).toBe("1 find");
-  });
-
   test("a catch sees the error and the whole request", () => {
     const { catches, faults } = compile({
       catches: [
@@ -77,12 +71,5 @@ describe("the templates of an entry", () => {
       "entries.0.catches.1.when: error.stack == 1",
       "entries.0.catches.1.error.message: b",
     ]);
-  });
-
-  test("values of the wrong type are ignored, because they are faults of the definition", () => {
-    expect(compile({ catches: { error: "${{ b }}" } })).toMatchObject({ catches: [], faults: [] });
-    const { catches, faults } = compile({ catches: [null, "${{ b }}", { when: 5, code: true }] });
-    expect(catches).toMatchObject([{ code: undefined, when: undefined }]);
-    expect(faults).toEqual([]);
   });
 });

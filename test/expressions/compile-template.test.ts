@@ -32,10 +32,7 @@ describe("a template that is the whole string", () => {
     ["${{ a.n }}", 7],
     ["${{a.text}}", "hello"],
     ["${{ a.nil }}", null],
-    ["${{ a.yes }}", false],
     ["${{ a.list }}", [1, "two"]],
-    ["${{ a.map }}", { k: [1] }],
-    ["${{ {'k': 1}.k }}", 1],
     ["${{ {'k': {'l': 1}} }}", { k: { l: 1 } }],
     ['${{ "}}" }}', "}}"],
     ["${{ a.yes ? 1 : 'one' }}", "one"],
@@ -49,16 +46,11 @@ describe("a template within a longer string", () => {
   test.each([
     ["n: ${{ a.n }}", "n: 7"],
     ["${{ a.n }}${{ a.text }}", "7hello"],
-    ["${{ a.n }} ", "7 "],
-    ["[${{ a.nil }}]", "[]"],
     ["[${{ a.missing? }}]", "[]"],
-    ["${{ a.yes }}!", "false!"],
     ["list ${{ a.list }}, map ${{ a.map }}", 'list [1,"two"], map {"k":[1]}'],
     ["${{ 9223372036854775807 }} kept", "9223372036854775807 kept"],
     ["${{ a.n / 2 }} ${{ a.big }}", "3.5 1e+21"],
-    ["$${{ a.n }}", "${{ a.n }}"],
     ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
-    ["nothing { } }} $ {{ a.n }}", "nothing { } }} $ {{ a.n }}"],
     ["$& ${{ '$&' }} $1", "$& $& $1"],
   ])("templates in %s are replaced by strings", (text, filled) => {
     expect(fill(text)).toBe(filled);
@@ -82,14 +74,6 @@ describe("templates in objects and arrays", () => {
       "${{ a.n }}": "keys are no templates",
       plain: [true, null, 1.5, { deep: "x7" }],
     });
-  });
-
-  test("every evaluation creates new objects and arrays", () => {
-    const { template } = compile({ own: [1], made: "${{ {'k': a.map.k} }}" });
-    const first = template.evaluate(scope) as { own: number[]; made: { k: number[] } };
-    first.own.push(2);
-    first.made.k.push(2);
-    expect(template.evaluate(scope)).toEqual({ own: [1], made: { k: [1] } });
   });
 
   test("keys may have the names of prototype properties", () => {

@@ -31,9 +31,6 @@ const limit = "it exceeds the limit of 20,000,000 steps";
 describe("limits of evaluation", () => {
   test.each([
     ["errors that || absorbs", pairs("(1 / 0 > 1) || true")],
-    ["errors that && absorbs", "s.exists(i, s.exists(j, (1 / 0 > 1) && false))"],
-    ["errors that exists absorbs", "s.exists(i, s.exists(j, 1 / 0 > 1))"],
-    ["errors that all absorbs", pairs("text.nothing || true")],
     ["errors from far inside", pairs(`(${"-(".repeat(90)}1 / 0${")".repeat(90)} > 1) || true`)],
     [
       "a long body of a loop",
@@ -57,10 +54,6 @@ describe("limits of evaluation", () => {
     expect(performance.now() - start).toBeLessThan(1000);
   });
 
-  test("a text that is replaced by itself is too large", () => {
-    expect(() => evaluate("large.replace('a', large)")).toThrow("it is nested too deeply or too large");
-  });
-
   test("all templates of one value share one limit", () => {
     const template = compileTemplate(
       list(20).map(() => "${{ l.all(i, l.all(j, i + j >= 0)) }}"),
@@ -71,10 +64,10 @@ describe("limits of evaluation", () => {
 });
 
 describe("ordinary evaluations", () => {
-  test.each([
-    ["an error in each of thousands", "s.all(i, s.exists(j, j > 99 || 1 / 0 > 1))"],
-    ["a hostile pattern and a long text", "!(large + '!').matches('^(a+)+(a|aa)*(a*)*$')"],
-  ])("%s stays below the limit", (_, expression) => {
-    expect(evaluate(expression)).toBe(true);
-  });
+  test.each([["a hostile pattern and a long text", "!(large + '!').matches('^(a+)+(a|aa)*(a*)*$')"]])(
+    "%s stays below the limit",
+    (_, expression) => {
+      expect(evaluate(expression)).toBe(true);
+    },
+  );
 });

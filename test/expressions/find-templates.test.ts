@@ -7,20 +7,14 @@ describe("finding templates", () => {
   test.each<[string, string[]]>([
     ["${{ a }}", ["a"]],
     ["x ${{a}} y ${{ b }} z", ["a", "b"]],
-    ["${{ {'k': 1} }}", ["{'k': 1}"]],
     ["${{ {'k': {'l': 1}} }}", ["{'k': {'l': 1}}"]],
-    ["${{ '}}' + a }}", ["'}}' + a"]],
     ['${{ "}}" }}', ['"}}"']],
     ["${{ 'it\\'s }}' }}", ["'it\\'s }}'"]],
-    ["${{ r'it\\'s }}' }}", ["r'it\\'s }}'"]],
     ["${{ a // it's {\n + b }}", ["a // it's {\n + b"]],
-    ["${{ a // b }} c }}", ["a // b"]],
     ["${{ a //'\n + b }}", ["a //'\n + b"]],
     ["${{ {'k': 1 // }}\n} }}", ["{'k': 1 // }}\n}"]],
     ["${{ 'a//' + {} }}", ["'a//' + {}"]],
-    ["${{ a / b }}", ["a / b"]],
     ["${{ a}b }}", ["a}b"]],
-    ["${{ '''a'}}''' }}", ["'''a'}}'''"]],
     ["$${{ literal }} ${{ a }}", ["a"]],
     ["no template { } $ {{", []],
   ])("templates are found in %j", (text, expressions) => {
@@ -37,7 +31,6 @@ describe("finding templates", () => {
 
   test.each([
     ["${{ a", 0],
-    ["x ${{ 'a }}", 2],
     ["${{ {'k': 1 }}", 0],
   ])("an unclosed template in %j is reported", (text, offset) => {
     expect(findTemplates(text).unclosed).toBe(offset);

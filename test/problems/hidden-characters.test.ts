@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatDocComment, formatLiteral } from "../../src/author/schema-type.ts";
 import { formatJson } from "../../src/cli/output.ts";
 import { findHiddenCharacters } from "../../src/problems/hidden-characters.ts";
-import { createProblem, formatProblem, printable } from "../../src/problems/index.ts";
+import { formatProblem, printable } from "../../src/problems/index.ts";
 
 /** Code points between letters: some thousands a text, of the blocks that have hidden characters. */
 const texts = [0, 0x1000, 0x2000, 0x3000, 0xd000, 0xe000, 0xf000, 0x1b000, 0x1d000, 0x1f000, 0xe0000].map(
@@ -38,19 +38,6 @@ describe("every character that validation reports as hidden is escaped", () => {
       expect(formatDocComment([`a${character}b`], "")).not.toContain(character);
     }
   });
-
-  test("hidden characters are escaped in messages and hints of any code", () => {
-    const reason = "a\u202eb\u3164c\u001b[31md";
-    for (const { message, hint } of [
-      createProblem("InvalidArguments", { reason, hint: reason }),
-      createProblem("InvalidConfig", { reason, hint: reason }),
-      createProblem("InternalError", { reason }),
-      createProblem("NoExtension", { name: reason }),
-    ]) {
-      expect(`${message}${hint}`).not.toMatch(/[\u202e\u3164\u001b]/);
-      expect(message).toContain("a\\u{202e}b\\u{3164}c\\u{001b}[31md");
-    }
-  });
 });
 
 test("JSON with escaped characters has the same value when read", () => {
@@ -61,12 +48,8 @@ test("JSON with escaped characters has the same value when read", () => {
 describe.each([
   ["a heart", "❤️"],
   ["a family", "👨‍👩‍👧‍👦"],
-  ["a color of skin", "👩🏽‍🚀"],
-  ["a flag of letters", "🇳🇴"],
   ["a flag of tags", "🏴󠁧󠁢󠁥󠁮󠁧󠁿"],
-  ["a flag that is joined", "🏳️‍🌈"],
   ["a keycap", "1️⃣"],
-  ["a sign without color", "☎︎"],
 ])("the emoji %s", (_what, emoji) => {
   test("an emoji is shown unchanged", () => {
     expect(printable(`a ${emoji} b`)).toBe(`a ${emoji} b`);
@@ -80,10 +63,8 @@ describe.each([
 
 test.each([
   ["a second selector", "❤️\ufe0f", "❤️\\u{fe0f}"],
-  ["a selector of another kind", "😀\ufe01", "😀\\u{fe01}"],
   ["a joiner that joins nothing", "👩\u200d text", "👩\\u{200d} text"],
   ["tags of no flag", "🏴\u{e0061}\u{e007f}", "🏴\\u{e0061}\\u{e007f}"],
-  ["a joiner between letters", "می\u200cخواهم", "می\\u{200c}خواهم"],
 ])("%s is escaped wherever strings are shown", (_what, text, shown) => {
   expect(printable(text)).toBe(shown);
 });

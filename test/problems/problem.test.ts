@@ -52,10 +52,4 @@ describe("an error of the library", () => {
     });
     expect(error.message).toBe(error.problem.message);
   });
-
-  test("without options, a target exists and no pack is missing", () => {
-    const error = failure("InternalError", { reason: "x" });
-    expect([error.missingPack, error.isMissingTarget, error.cause]).toEqual([undefined, false, undefined]);
-    expect(new TrailblazeError(error.problem).isMissingTarget).toBe(false);
-  });
 });

@@ -24,10 +24,7 @@ test("lines stay lines, and a carriage return that ends one is dropped", () => {
 });
 
 test.each([
-  [0, "0"],
-  [999, "999"],
   [1000, "1,000"],
-  [12345, "12,345"],
   [1234567, "1,234,567"],
 ])("the count %i is formatted as %s", (count, text) => {
   expect(formatCount(count)).toBe(text);
@@ -37,10 +34,7 @@ describe("a long text", () => {
   test.each([
     ["abc", "abc"],
     ["abcd", "abc… (1 more character)"],
-    ["abcde", "abc… (2 more characters)"],
-    ["👍👍👍", "👍👍👍"],
     ["👍👍👍👍", "👍👍👍… (1 more character)"],
-    ["aaa👍👍", "aaa… (2 more characters)"],
     [`ab${"\ud800".repeat(3)}`, "ab\ud800… (2 more characters)"],
   ])("%s is cut after three characters: %s", (text, cut) => {
     expect(shorten(text, 3)).toBe(cut);
@@ -53,9 +47,7 @@ describe("a long text", () => {
   });
 
   test.each([
-    ["abc", '"abc"'],
     ["abcd", '"abc…"'],
-    ["👍👍👍", '"👍👍👍"'],
     ["a\nb", '"a b"'],
   ])("%j is quoted as %s if three characters are allowed", (text, quoted) => {
     expect(quote(text, 3)).toBe(quoted);
@@ -64,7 +56,6 @@ describe("a long text", () => {
 
 test.each([
   [1 << 20, "1 MiB"],
-  [32 << 20, "32 MiB"],
   [1000, "1000 bytes"],
   [(1 << 20) + 1, "1048577 bytes"],
 ])("the limit of %i bytes is formatted as %s", (bytes, text) => {
@@ -73,7 +64,6 @@ test.each([
 
 test.each([
   [[], ""],
-  [["a"], "a"],
   [["a", "b"], "a or b"],
   [["a", "b", "c"], "a, b or c"],
 ])("%j is listed as %j", (names, sentence) => {
@@ -83,16 +73,10 @@ test.each([
 test.each([
   ["acme/jira@^1", '"acme/jira@^1"'],
   ["@acme/jira_x:1.2=a,b+c-d%", "@acme/jira_x:1.2=a,b+c-d%"],
-  ["C:\\tools\\größe", "C:\\tools\\größe"],
   ["a b", '"a b"'],
   ["~/a", '"~/a"'],
-  ["a~1", "a~1"],
-  ["C:\\my tools\\x", '"C:\\my tools\\x"'],
   ["C:\\my tools\\", "'C:\\my tools\\'"],
-  ["a;", '"a;"'],
-  ["$HOME", "'$HOME'"],
   ["$(touch x)", "'$(touch x)'"],
-  ["`touch x`", "'`touch x`'"],
   ['say "hi"', "'say \"hi\"'"],
   ["it's", '"it\'s"'],
   ["it's $1", "'it'\\''s $1'"],
@@ -104,9 +88,7 @@ test.each([
 describe("commands of package managers", () => {
   test.each([
     [undefined, "npm install", "npm install @acme/jira@1.2.0", 'npm install "x@^1"'],
-    ["npm", "npm install", "npm install @acme/jira@1.2.0", 'npm install "x@^1"'],
     ["pnpm", "pnpm install", "pnpm add @acme/jira@1.2.0", 'pnpm add "x@^1"'],
-    ["yarn", "yarn install", "yarn add @acme/jira@1.2.0", 'yarn add "x@^1"'],
     ["deno", "deno install", "deno add npm:@acme/jira@1.2.0", 'deno add "npm:x@^1"'],
   ] as const)("%s installs and adds packages with its own commands", (manager, all, one, range) => {
     expect(formatInstall(manager)).toBe(all);
