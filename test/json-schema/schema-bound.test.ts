@@ -18,9 +18,7 @@ const often = (keyword: string) => (next: Schema) => ({
 describe("schemas that can take exponentially many steps are refused", () => {
   test.each<[string, (next: Schema) => Schema]>([
     ["anyOf", (next) => ({ anyOf: [next, next] })],
-    ["oneOf", (next) => ({ oneOf: [next, next] })],
     ["allOf", (next) => ({ allOf: [next, next] })],
-    ["if and else", (next) => ({ if: next, else: next })],
     ["not", (next) => ({ allOf: [{ not: { not: next } }, { not: { not: next } }] })],
     ["dependentSchemas", (next) => ({ dependentSchemas: { x: next, y: next } })],
   ])("because of %s", (_, make) => {
@@ -39,11 +37,8 @@ describe("schemas that can take exponentially many steps are refused", () => {
       }),
     ],
     ["additionalProperties", often("additionalProperties")],
-    ["unevaluatedProperties", often("unevaluatedProperties")],
     ["items", often("items")],
     ["prefixItems", (next) => often("prefixItems")([next] as never)],
-    ["contains", often("contains")],
-    ["unevaluatedItems", often("unevaluatedItems")],
   ])("because of %s", (_, make) => {
     expect(readSchema(chain(4, make)).faults).toEqual(excess);
     expect(readSchema(chain(1, make)).faults).toEqual([]);
@@ -87,9 +82,7 @@ describe("recursive schemas with alternatives are used", () => {
       { anyOf: [{ properties: { and: { items: all } } }, { properties: { or: { items: all } } }] },
     ],
     ["any JSON", { anyOf: [{ type: "string" }, { items: all }, { additionalProperties: all }] }],
-    ["pairs", { anyOf: [{ type: "string" }, { prefixItems: [all, all], items: false }] }],
     ["expressions with a kind", tagged({ additionalProperties: false })],
-    ["nullable members", { properties: { next: { anyOf: [all, { type: "null" }] } } }],
   ])("%s", (_, schema) => {
     expect(readSchema(schema).faults).toEqual([]);
   });

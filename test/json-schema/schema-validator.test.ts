@@ -68,18 +68,12 @@ describe("arguments of a tool", () => {
     const checked = await check(schema, {});
     expect(checked.ok && "polluted" in checked.value).toBe(false);
   });
-
-  test("control characters in arguments are escaped in messages", async () => {
-    const message = await messageOf({ additionalProperties: false }, { "\u001b[31mred": 1 });
-    expect(message).toBe("/\\u{001b}[31mred is not allowed");
-  });
 });
 
 describe("schemas of tools", () => {
   const tuple = { items: [{ type: "string" }], additionalItems: false };
   test.each([
     ["http://json-schema.org/draft-07/schema#", "/l must NOT have more than 1 items"],
-    ["http://json-schema.org/draft-06/schema", "/l must NOT have more than 1 items"],
     ["http://json-schema.org/draft-04/schema#", "/l must NOT have more than 1 items"],
     [undefined, "/properties/l/items must be a schema: an object or a boolean, but it is an array"],
   ])("schemas of draft %s are read as that draft", async ($schema, message) => {
@@ -113,7 +107,6 @@ describe("schemas of tools", () => {
   test.each([
     ["#", {}],
     ["https://example.com/tree", { $id: "https://example.com/tree" }],
-    ["Tree", { $id: "Tree" }],
     ["#/$defs/tree", { $defs: { tree: { $ref: "#" } } }],
   ])("a schema may refer to itself by %s beside %j", async ($ref, rest) => {
     const tree = {
@@ -132,12 +125,6 @@ describe("schemas of tools", () => {
         message: "/inner/inner/other is not allowed; /inner/inner/text must be string",
       });
     }
-  });
-
-  test("what is not a number of JSON is not a number", async () => {
-    for (const v of [Number.NaN, Number.POSITIVE_INFINITY])
-      for (const type of ["number", "integer"])
-        expect(await messageOf({ properties: { v: { type } } }, { v })).toBe(`/v must be ${type}`);
   });
 
   test("what could take long is not checked with a schema of a remote server", () => {
@@ -164,7 +151,6 @@ describe("schemas of tools", () => {
   });
 
   test.each([
-    [{ type: "objekt" }, "/type must be one of"],
     [{ $schema: "https://example.com/mine" }, "/$schema must be the URI of JSON Schema 2020-12 or draft-07"],
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
     [{ allOf: [{ $ref: "#" }] }, "/allOf/0/$ref refers back to itself"],
@@ -179,30 +165,6 @@ describe("schemas of tools", () => {
     expect(await messageOf(schema, { a: "a".repeat(5000) })).toBe("ok");
     expect(await messageOf(schema, { a: `${"a".repeat(5000)}!` })).toContain("must match the pattern");
     expect(await messageOf(schema, { [`${"b".repeat(50)}!`]: "!" })).toBe("ok");
-  });
-
-  test("unknown formats are allowed", async () => {
-    expect(
-      await messageOf(
-        { properties: { a: { format: "moon-phase" }, b: { format: "email" } } },
-        { a: 1, b: "x" },
-      ),
-    ).toBe("ok");
-  });
-
-  test("a schema is compiled once", async () => {
-    const validator = createSchemaValidator();
-    let reads = 0;
-    const schema = {
-      get properties() {
-        reads++;
-        return { a: { type: "string" } };
-      },
-    };
-    await validator.check(schema, { a: "x" });
-    const before = reads;
-    expect(await validator.check(schema, { a: 1 })).toMatchObject({ message: "/a must be string" });
-    expect(reads).toBe(before);
   });
 });
 
@@ -267,8 +229,6 @@ describe("unique items", () => {
       false,
     ],
     [[{ a: 1 }, { a: "1" }, { a: 1, b: undefined }, {}], true],
-    [[{ 'a":1': 1 }, { a: 1 }], true],
-    [["[]", "{}", [], {}, "", '"a"', "a", 12, [12]], true],
   ])("the items %j are unique: %j", async (items, areUnique) => {
     for (const $schema of [undefined, "http://json-schema.org/draft-07/schema#"]) {
       const message = await messageOf(
@@ -278,16 +238,6 @@ describe("unique items", () => {
       expect(message === "ok").toBe(areUnique);
     }
     expect(await messageOf({ properties: { v: { uniqueItems: false } } }, { v: items })).toBe("ok");
-  });
-
-  test("unique items are compared before defaults are added", async () => {
-    const schema = { uniqueItems: true, items: { properties: { a: { default: 1 } } } };
-    const value = { v: [{}, { a: 1 }] };
-    expect(await check({ properties: { v: schema } }, value)).toEqual({
-      ok: true,
-      value: { v: [{ a: 1 }, { a: 1 }] },
-    });
-    expect(value).toEqual({ v: [{}, { a: 1 }] });
   });
 });
 
@@ -309,14 +259,6 @@ describe("references by dynamic anchors", () => {
   });
 });
 
-test("properties count as evaluated by a condition that matches, and not by one that does not", async () => {
-  const condition = { properties: { kind: { const: "a" } }, required: ["kind"] };
-  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-  const schema = { if: condition, then: { properties: { a: {} } }, unevaluatedProperties: false };
-  expect(await messageOf(schema, { kind: "a", a: 1 })).toBe("ok");
-  expect(await messageOf(schema, { kind: "b" })).toBe("/kind is not allowed");
-});
-
 test.each<[string, Record<string, unknown>, Record<string, unknown>[], Record<string, unknown>[]]>([
   [
     "a reference and a condition",
@@ -326,22 +268,10 @@ test.each<[string, Record<string, unknown>, Record<string, unknown>[], Record<st
     [{ b: 1 }, { a: 1, k: 1 }],
   ],
   [
-    "a condition without `then`",
-    { if: { properties: { k: { const: 1 } }, required: ["k"] }, else: { properties: { a: {} } } },
-    [{ k: 1 }, { a: 1 }],
-    [{ k: 2 }, { k: 1, a: 1 }],
-  ],
-  [
     "schemas that depend on properties",
     { properties: { k: {} }, dependentSchemas: { a: { properties: { a: {}, b: {} } } } },
     [{ k: 1 }, { k: 1, a: 1, b: 1 }],
     [{ b: 1 }, { k: 1, b: 1 }],
-  ],
-  [
-    "patterns of names and a condition",
-    { patternProperties: { "^a": {} }, if: { properties: { k: { const: 1 } }, required: ["k"] } },
-    [{ a: 1 }, { a: 1, k: 1 }],
-    [{ k: 2 }, { b: 1 }],
   ],
 ])("%s say which properties are evaluated", async (_, schema, valid, invalid) => {
   const whole = { ...schema, unevaluatedProperties: false, $defs: { base: { properties: { a: {} } } } };
