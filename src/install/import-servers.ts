@@ -190,16 +190,7 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
 }
 
 /** What the user chose for a server of the config, which stays when an import replaces it. */
-const choiceKeys = ["prefix", "toolset", "context", "legacyContext"];
-
-/** The tools of an entry that replaces another one: as the config chose them, and without those that the client denies. */
-function joinTools(chosen: unknown, imported: unknown): unknown {
-  // As an array, `tools` is a key of other programs.
-  if (!isRecord(chosen)) return imported;
-  if (!isRecord(imported)) return chosen;
-  const deny = [chosen.deny, imported.deny].flatMap((names) => (Array.isArray(names) ? names : []));
-  return { ...imported, ...chosen, ...(deny.length > 0 && { deny: [...new Set(deny)] }) };
-}
+const choiceKeys = ["prefix", "toolset", "tools", "context", "legacyContext"];
 
 /** Why the project's config does not accept an entry. */
 async function explainInvalid(
@@ -262,8 +253,7 @@ export async function planImport(source: string, options: ImportOptions): Promis
         continue;
       }
       const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
-      const tools = joinTools(existing?.values.tools, entry.tools);
-      const chosen = { ...entry, ...Object.fromEntries(choices), ...(tools !== undefined && { tools }) };
+      const chosen = { ...entry, ...Object.fromEntries(choices) };
       entries.push({ label: String(existing?.label ?? label), entry: chosen as JsonRecord });
       variables = imported.variables;
       notes.push(...imported.notes);

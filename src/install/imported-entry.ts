@@ -143,37 +143,21 @@ function readStrings(key: string, value: unknown = {}): [string, string][] {
 }
 
 /** The keys with which clients choose the tools of a server. */
-const filterKeys = {
-  allow: [
-    ...["tools", "includeTools", "include_tools", "enabledTools", "enabled_tools"],
-    ...["allowedTools", "allowed_tools", "available_tools"],
-  ],
-  deny: [
-    ...["excludeTools", "exclude_tools", "excludedTools", "disabledTools", "disabled_tools"],
-    ...["blockedTools", "blocked_tools"],
-  ],
-};
+const choiceKey =
+  /^(?:(?:included?|enabled|allowed|available|(excluded?|disabled|blocked))_?)?tools$|^tools?_?(?:filter|allow|deny|include|exclude)/i;
 
-/** The choice of tools of an entry. Throws for one that is no array of names: without it, more tools would be offered. */
-function readTools(entry: Entry): JsonRecord | undefined {
-  const read = (keys: readonly string[]) =>
-    keys.flatMap((key): string[][] => {
-      const value = entry[key] ?? undefined;
-      if (value === undefined) return [];
-      if (!Array.isArray(value) || !value.every(isText)) throw invalid(`${key} is not an array of strings`);
-      // To Goose, an empty array stands for all tools.
-      const isAll = value.includes("*") || (key === "available_tools" && value.length === 0);
-      return isAll && filterKeys.allow.includes(key) ? [] : [value];
-    });
-  const [first, ...others] = read(filterKeys.allow);
-  const allow = first?.filter((name) => others.every((names) => names.includes(name)));
-  const deny = read(filterKeys.deny).flat();
-  const isUnclear = (key: string) =>
-    /^tools?_?(?:filter|allow|deny|include|exclude)/i.test(key) && !isEmpty(entry[key]);
-  const unclear = Object.keys(entry).find(isUnclear);
-  if (unclear !== undefined) throw invalid(`${unclear} is not a known choice of tools`);
-  if (allow === undefined && deny.length === 0) return undefined;
-  return { ...(allow && { allow }), ...(deny.length > 0 && { deny }) };
+/** Throws for an entry with a choice of tools: without it, more tools would be offered. */
+function refuseChoice(entry: Entry): void {
+  const isChoice = ([key, value]: [string, unknown]) => {
+    const [isKey, isDenial] = choiceKey.exec(key) ?? [];
+    if (isKey === undefined || value === null || value === "") return false;
+    // To Goose, an empty array stands for all tools.
+    if (isDenial || key === "available_tools") return !isEmpty(value);
+    return !Array.isArray(value) || !value.includes("*");
+  };
+  const [key] = Object.entries(entry).find(isChoice) ?? [];
+  if (key !== undefined)
+    throw invalid(`${key} chooses its tools: add the server by hand, with "tools: { allow, deny }"`);
 }
 
 /** Headers of Codex whose values are in variables, as references to these. */
@@ -219,8 +203,7 @@ const isEmpty = (value: unknown) =>
  * label, and variables that clients pass on by name reach every server of the config.
  */
 const readKeys = [
-  ...["type", "transport", "name", "source", "disabled", "enabled", "$schema", "description"],
-  ...[...filterKeys.allow, ...filterKeys.deny],
+  ...["type", "transport", "name", "source", "disabled", "enabled", "$schema", "description", "tools"],
 ];
 const keysOfCommands = [...commandKeys, ...environmentKeys, "args", "cwd", "env_vars", "env_keys"];
 const keysOfAddresses = [...urlKeys, ...headerKeys, "bearer_token_env_var", "env_http_headers"];
@@ -254,6 +237,7 @@ function readEntry(
   const command = pick(value, commandKeys);
   const url = pick(value, urlKeys);
   if (command !== undefined && url !== undefined) throw invalid("it has both a command and a URL");
+  refuseChoice(value);
   const entry: JsonRecord = {};
   const notes: string[] = [];
   const readValues = (place: string, strings: readonly [string, string][]) =>
@@ -285,8 +269,6 @@ function readEntry(
     if (looksSecret([url]).includes(true))
       notes.push("its URL looks like it has a secret and was imported as it is");
   }
-  const tools = readTools(value);
-  if (tools !== undefined) entry.tools = tools;
   if (value.disabled === true || value.enabled === false) entry.enabled = false;
   const known = new Set([...readKeys, ...(command === undefined ? keysOfAddresses : keysOfCommands)]);
   for (const key of Object.keys(value)) {
