@@ -1,14 +1,10 @@
-import { locateInConfig } from "../config/config-file.ts";
-import { readConfig } from "../config/read-config.ts";
 import type { ServerEntry } from "../config/server-entries.ts";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
-import { startServer } from "../mcp/client/start-server.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
-import { failure, listOf, quote, TrailblazeError } from "../problems/index.ts";
-import { createProcessPort } from "../processes/server-process.ts";
-import { planUserServer } from "../runtime/server-launches.ts";
+import { failure, listOf, quote } from "../problems/index.ts";
+import { openSessionByRules } from "../session/open-session.ts";
+import type { StartedCommand } from "../session/session-options.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
@@ -100,63 +96,23 @@ export async function findPackageServers(directory: string): Promise<readonly Pa
   });
 }
 
-/** Starts a server once and returns the names of its tools. */
-async function startOnce(
-  server: UserServer,
-  config: SessionConfig,
-  onCommand: (command: string) => void,
-): Promise<string[]> {
-  const plan = await planUserServer(createNodeInspectionPort(), server, config);
-  const { fault, command, args, cwd, shown, protocol, createEnvironment } = plan;
-  if (fault !== undefined) throw fault;
-  onCommand([shown.command, ...shown.args].join(" "));
-  const { env: hostEnvironment, platform } = process;
-  const facts = { hostEnvironment, platform, device: undefined, sessionId: undefined, callback: undefined };
-  const { name: label } = server;
-  const starting = startServer(
-    {
-      label,
-      command,
-      args,
-      cwd,
-      timeouts: config.timeouts,
-      protocol,
-      logFile: undefined,
-      env: createEnvironment(facts),
-      secrets: () => [],
-    },
-    { onStdoutNoise() {}, onListChanged() {}, onLeftOut() {} },
-    { processes: createProcessPort() },
-  );
-  const connected = await starting.ready;
-  try {
-    return connected.tools.map(({ name }) => name);
-  } finally {
-    await connected.close();
-  }
-}
-
 /**
- * Starts a server of a project once and returns the names of its tools. `isInConfig`: the config has its entry. Throws
- * `TrailblazeError`, as a session does: `ServerStartFailed` and others.
+ * Starts a server of a project once and returns the names of its tools, whatever the lock says of it. `isInConfig`: the
+ * config has its entry. Throws `TrailblazeError`, as a session does: `ServerStartFailed` and others.
  */
 export async function listServerTools(
   directory: string,
   { label, entry }: EntryToWrite,
-  { isInConfig, onCommand }: { isInConfig: boolean; onCommand: (command: string) => void },
+  { isInConfig, onCommand }: { isInConfig: boolean; onCommand: (command: StartedCommand) => void },
 ): Promise<string[]> {
-  const port = createNodeInspectionPort();
-  const project = await readConfig(port, { directory });
-  const own = { mcpServers: { [label]: entry } };
-  const config = isInConfig ? project : await readConfig(port, { directory, config: own });
-  const server = config.subprocessServers.find(({ name }) => name === label);
-  if (server === undefined) return [];
+  const config = isInConfig ? {} : { config: { mcpServers: { [label]: entry } } };
+  const session = await openSessionByRules(
+    { cwd: directory, lock: "off", onCommand, ...config },
+    { userServers: "needed", only: { label, pack: undefined } },
+  );
   try {
-    return await startOnce(server, { ...config, timeouts: project.timeouts }, onCommand);
-  } catch (error) {
-    if (!(error instanceof TrailblazeError)) throw error;
-    const { path = server.path, ...problem } = error.problem;
-    const [located] = isInConfig ? await locateInConfig([{ ...problem, path }], config.text) : [problem];
-    throw new TrailblazeError(located ?? problem);
+    return session.tools.map(({ name }) => name);
+  } finally {
+    await session.close();
   }
 }

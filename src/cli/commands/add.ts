@@ -7,6 +7,7 @@ import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
+import type { StartedCommand } from "../../session/session-options.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { formatPreviews } from "../format-previews.ts";
@@ -50,6 +51,9 @@ interface AddedServer {
 
 const isServer = (preview: PackPreview | undefined) => preview?.serverBins !== undefined;
 
+const noteStart = (started: StartedCommand) =>
+  output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`);
+
 /** Starts an added server once to list its tools. Returns the problem of one that fails. */
 async function listTools(
   directory: string,
@@ -57,9 +61,8 @@ async function listTools(
   server: AddedServer,
 ): Promise<Problem | undefined> {
   const { listServerTools } = await import("../../install/added-server.ts");
-  const onCommand = (line: string) => output.note(`Starting ${printable(`${entry.label}: ${line}`)}`);
   try {
-    const options = { isInConfig: server.file !== null, onCommand };
+    const options = { isInConfig: server.file !== null, onCommand: noteStart };
     server.tools = await listServerTools(directory, entry, options);
     return undefined;
   } catch (error) {
@@ -179,8 +182,7 @@ async function run({ positionals, options, cwd }: CommandInput): Promise<Command
       starts: options.check === true,
       shown: declined ? undefined : shown,
       signal,
-      onCommand: (started) =>
-        output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`),
+      onCommand: noteStart,
       async agree({ text }) {
         if (text !== "") output.note(text);
         return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
