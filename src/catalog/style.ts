@@ -24,7 +24,6 @@ h3 a{color:inherit;text-decoration:none}
 .note,.name,.version,.source{font-size:.8125rem;font-weight:400}
 .skip{position:absolute;left:-100vw;background:var(--bg);padding:.625rem 1rem}
 .skip:focus{left:0}
-.hidden-character{background:var(--warning-wash);color:var(--warning);font:600 .75em var(--mono);unicode-bidi:isolate;direction:ltr}
 .chip,.finder input{font:inherit;font-size:.875rem;color:var(--text);background:var(--bg);border:1px solid var(--strong);border-radius:6px;padding:.375rem .75rem}
 .chip{cursor:pointer}
 .chip:hover{border-color:var(--accent)}
