@@ -5,24 +5,8 @@ import type { CallToolResult } from "./result.ts";
 // Version 1, with keys in snake case. A status other than 200 means that the request is invalid or not allowed; all
 // other failures are in the response.
 
-/** Calls a tool of the session. Its arguments are the JSON text of an object. */
-export type CallToolAction = { type: "call_tool"; tool_name: string; arguments_json: string };
-
-/** The actions of a callback. */
-export type CallbackAction = CallToolAction;
-
-/** The body of a callback. */
-export type CallbackRequest = {
-  version: 1;
-  /** `sessionId` of the current call. */
-  session_id: string;
-  /** `invocationId` of the current call. */
-  invocation_id: string;
-  action: CallbackAction;
-};
-
-/** The outcome of a call, or why the host refused the request. */
-export type CallbackResult =
+/** The answer to a callback: the outcome of a call, or why the host refused the request. */
+type Answer =
   | {
       type: "call_tool_result";
       /** False if the tool failed, does not exist, timed out, was nested too deeply, or got invalid arguments. */
@@ -33,11 +17,7 @@ export type CallbackResult =
       error_message: string;
       structured_content?: { [key: string]: unknown };
     }
-  /** An unsupported version or action, or an unknown or ended session or invocation. */
   | { type: "error"; message: string };
-
-/** The answer to a callback. */
-export type CallbackResponse = { result: CallbackResult };
 
 /** Where a callback goes, and for which call. */
 export interface CallbackTarget {
@@ -93,9 +73,9 @@ async function post(url: URL, body: string, { token, signal }: { token: string; 
   }
 }
 
-function readAnswer(text: string): CallbackResult | undefined {
+function readAnswer(text: string): Answer | undefined {
   try {
-    return (JSON.parse(text) as CallbackResponse).result;
+    return (JSON.parse(text) as { result: Answer }).result;
   } catch {
     return undefined;
   }
@@ -109,7 +89,7 @@ export async function callBack(
 ): Promise<CallToolResult> {
   const json: string | undefined = JSON.stringify(args);
   if (!json?.startsWith("{")) throw new TypeError("The arguments of a tool must be an object.");
-  const message: CallbackRequest = {
+  const message = {
     version: 1,
     session_id: sessionId,
     invocation_id: invocationId,

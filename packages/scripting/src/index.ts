@@ -1,12 +1,5 @@
 // Has no dependencies at run time: only `run` loads the MCP SDK.
-export {
-  type CallbackAction,
-  CallbackError,
-  type CallbackRequest,
-  type CallbackResponse,
-  type CallbackResult,
-  type CallToolAction,
-} from "./call-back.ts";
+export { CallbackError } from "./call-back.ts";
 export {
   type ClientOptions,
   clientFrom,

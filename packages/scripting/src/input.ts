@@ -1,38 +1,11 @@
 // What a handler asks the client's user, and the answers.
 
 /** A property of a form: what a user can type or choose. `enum` and `oneOf` make a choice of one, `array` of several. */
-export type FormProperty =
-  | {
-      type: "string";
-      enum?: readonly string[];
-      oneOf?: readonly { readonly const: string; readonly title: string }[];
-      format?: "email" | "uri" | "date" | "date-time";
-      minLength?: number;
-      maxLength?: number;
-      default?: string;
-      [keyword: string]: unknown;
-    }
-  | {
-      type: "number" | "integer";
-      minimum?: number;
-      maximum?: number;
-      default?: number;
-      [keyword: string]: unknown;
-    }
-  | { type: "boolean"; default?: boolean; [keyword: string]: unknown }
-  | {
-      type: "array";
-      items:
-        | { type: "string"; enum: readonly string[]; [keyword: string]: unknown }
-        | {
-            anyOf: readonly { readonly const: string; readonly title: string }[];
-            [keyword: string]: unknown;
-          };
-      minItems?: number;
-      maxItems?: number;
-      default?: readonly string[];
-      [keyword: string]: unknown;
-    };
+export type FormProperty = {
+  type: "string" | "number" | "integer" | "boolean" | "array";
+  enum?: readonly string[];
+  [keyword: string]: unknown;
+};
 
 /** The schema of a form: one flat object. */
 export type FormSchema = {

@@ -50,18 +50,12 @@ export function toJsonSchema(
       `\`${key}\`: this version of ${vendor} cannot convert its schemas to JSON Schema.${version} Use a newer one, or pass JSON Schema.`,
     );
   }
-  let written: unknown;
-  try {
-    // Through JSON, because libraries attach more than data.
-    written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: "draft-2020-12" })));
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`\`${key}\` cannot be converted to JSON Schema: ${reason}`, { cause: error });
-  }
+  // Through JSON, because libraries attach more than data.
+  const written = JSON.parse(JSON.stringify(jsonSchema[direction]({ target: "draft-2020-12" })));
   if ((written as { type?: unknown } | null)?.type !== "object") {
     throw new TypeError(`\`${key}\` must be the schema of an object.`);
   }
-  return written as Record<string, unknown> & { type: "object" };
+  return written;
 }
 
 const stepOf = (step: PropertyKey | { readonly key: PropertyKey }): string =>
