@@ -56,7 +56,6 @@ export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
   const named: readonly (readonly [string, string])[] = [
     ["https-proxy", "httpsProxy"],
     ["noproxy", "noProxy"],
-    ["local-address", "localAddress"],
   ];
   for (const [key, name] of named) {
     const value = text(key);
@@ -67,8 +66,6 @@ export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
     Number(text(key) ?? usual),
   );
   options.retry = { retries, factor, minTimeout, maxTimeout };
-  const maximumSockets = Number(text("maxsockets"));
-  if (maximumSockets > 0) options.maxSockets = maximumSockets;
   return options;
 }
 

@@ -9,15 +9,6 @@ import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { findUserFolder } from "../../files/user-folders.ts";
 import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
 
-const own = (value: unknown, key: string): unknown =>
-  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
-
-/** The manifest of a version or a tag. */
-function findVersion(packument: unknown, versionOrTag: string): unknown {
-  const tagged = own(own(packument, "dist-tags"), versionOrTag);
-  return own(own(packument, "versions"), typeof tagged === "string" ? tagged : versionOrTag);
-}
-
 type Document = Readonly<Record<string, unknown>>;
 
 /** The result of reading a document. Reasons continue after the registry's address and contain no credentials. */
@@ -44,10 +35,7 @@ export interface RegistryClient {
   show(address: string): string;
   /** Reads a JSON object below a registry's address. Never rejects. */
   read(address: string, path: string): Promise<RegistryRead>;
-  /**
-   * Reads the manifest of a version or a tag, from the document of all versions if the registry has no separate one. Never
-   * rejects.
-   */
+  /** Reads the manifest of a version or a tag. Never rejects. */
   readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead>;
 }
 
@@ -108,11 +96,11 @@ function withoutCredentials(address: string): string {
  * and `vary`, because the cache would store the named headers of the request, which may be credentials.
  */
 function createAgent(url: string, options: FetchOptions): (url: URL) => object {
-  const { ca, localAddress, maxSockets, noProxy, strictSSL, httpsProxy, proxy, timeout } = options;
+  const { ca, noProxy, strictSSL, httpsProxy, proxy, timeout } = options;
   const auth = fetch.getAuth(url, options);
   const { cert, key } = { cert: auth.cert || options.cert, key: auth.key || options.key };
   const rejectUnauthorized = strictSSL !== false;
-  const connection = { ca, cert, key, localAddress, maxSockets, noProxy, rejectUnauthorized, timeout };
+  const connection = { ca, cert, key, noProxy, rejectUnauthorized, timeout };
   return (target) => {
     const agent = getAgent(target.href, { ...connection, proxy: httpsProxy || proxy });
     const addRequest = (request: ClientRequest, requestOptions: object) => {
@@ -202,15 +190,8 @@ export function createRegistryClient(
     };
   }
 
-  async function readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead> {
-    const path = escapePackageName(name);
-    const short = await read(address, `${path}/${encodeURIComponent(versionOrTag)}`);
-    if (short.state !== "absent") return short;
-    const long = await read(address, path);
-    if (long.state !== "read") return long;
-    const value = findVersion(long.value, versionOrTag);
-    return isRecord(value) ? { ...long, value } : { state: "absent" };
-  }
+  const readManifest = (address: string, name: string, versionOrTag: string) =>
+    read(address, `${escapePackageName(name)}/${encodeURIComponent(versionOrTag)}`);
 
   return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, read, readManifest };
 }
