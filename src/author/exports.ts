@@ -334,15 +334,9 @@ export interface PlanOptions extends ExportOptions {
   force: boolean;
 }
 
-/** Whether `files` of package.json includes a path, as written or, if nothing is excluded, by one of its folders. */
-function isPublished(files: readonly unknown[], path: string): boolean {
-  const entries = files.filter((entry) => typeof entry === "string");
-  const excludes = entries.some((entry) => entry.startsWith("!"));
-  return entries.some((entry) => {
-    const plain = withoutDot(entry).replace(/\/(?:\*\*?(?:\/\*)?)?$/, "");
-    return plain === path || (!excludes && (path.startsWith(`${plain}/`) || plain === "*" || plain === "**"));
-  });
-}
+/** Whether `files` of package.json includes a path, as written or by its folder. */
+const isPublished = (files: readonly unknown[], path: string): boolean =>
+  files.some((entry) => entry === path || (typeof entry === "string" && path.startsWith(`${entry}/`)));
 
 /** The values that package.json gets, by their paths: a command for the program, the host, and files to publish. */
 function changesOf(

@@ -110,17 +110,11 @@ class Layout {
   }
 }
 
-/** Adds a property behind the last one of an object, or without a name an element to an array. */
-function addMember(
-  text: string,
-  object: Node,
-  layout: Layout,
-  name: string | undefined,
-  value: JsonValue,
-): string {
+/** Adds a property behind the last one of an object. */
+function addProperty(text: string, object: Node, layout: Layout, name: string, value: JsonValue): string {
   const { lineEnd, isOneLine, space } = layout;
   const write = (indentation: string | undefined) =>
-    (name === undefined ? "" : `${JSON.stringify(name)}:${space}`) + layout.write(value, indentation);
+    `${JSON.stringify(name)}:${space}${layout.write(value, indentation)}`;
   const close = endOf(object) - 1;
   const last = object.children?.at(-1);
   const base = indentationAt(text, object.offset);
@@ -187,15 +181,7 @@ export const jsonEditor: ConfigEditor = {
         if (root === undefined)
           return text.trim() === "" ? [layout.write(wrap(keys, entry), "") + layout.lineEnd] : [];
         const value = findValue(root, keys);
-        const former = value && toValue(value);
-        if (isSameValue(former, toPlain(entry))) return [text];
-        if (value !== undefined && Array.isArray(former) && Array.isArray(entry)) {
-          const next = entry[former.length];
-          if (next !== undefined && isSameValue(former, toPlain(entry.slice(0, former.length)))) {
-            const longer = addMember(text, value, layout, undefined, next);
-            return jsonEditor.open(longer).set({ container, key, isList: false }, entry);
-          }
-        }
+        if (isSameValue(value && toValue(value), toPlain(entry))) return [text];
         if (value !== undefined) {
           const indentation = layout.isOneLine ? undefined : indentationAt(text, value.parent?.offset ?? 0);
           return [splice(text, value.offset, endOf(value), layout.write(entry, indentation))];
@@ -206,7 +192,7 @@ export const jsonEditor: ConfigEditor = {
         const [parents, [name = "", ...below]] =
           depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
         const object = findValue(root, parents);
-        if (object?.type === "object") return [addMember(text, object, layout, name, wrap(below, entry))];
+        if (object?.type === "object") return [addProperty(text, object, layout, name, wrap(below, entry))];
         const reason = `its ${JSON.stringify(parents.at(-1))} must be an object, but its type is ${object?.type}`;
         throw new ConfigSyntaxError(reason, object?.offset ?? 0);
       },
