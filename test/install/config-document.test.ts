@@ -84,7 +84,6 @@ const samples: Sample[] = [
   ...[
     "",
     "extensions: ~\n",
-    "{ a: 1 } # flow\n",
     "a: 1\nextensions:\n  dev:\n    enabled: true # x\n    b: |\n      hi\n\n  # c\nother: 2\n",
     "---\nextensions:\n  dev: &d {a: 1}\n  two:\n    <<: *d\n    list:\n    - 1\n    -   k: v\n        l: w\n\n\n# end\n",
     "extensions:\r\n  a:\r\n    b: 'it''s'\r\n  c: >-\r\n    folded\r\n    text\r\nz: 1\r\n",
@@ -216,7 +215,6 @@ describe("editing any TOML or YAML", () => {
     "mcp_servers:\n  e1:\n    k: v # c\n  # tail\n  e2: {a: 1}\n",
     "mcp_servers:\n",
     "mcp_servers: {}\n",
-    "mcp_servers: {q: {r: [1, 2]}, s: {}}\n",
     "mcp_servers:\n\n    deep:\n        x: |+\n            keep\n\n    other: null\n",
     "mcp_servers:   # why\n  # inside\n  k1:\n    args: []\n",
     "c: |\n  text\n  # no comment\n\n",
@@ -306,6 +304,8 @@ describe("a config that cannot be edited safely", () => {
   test.each([
     ["jsonc", "// nothing yet\n", undefined],
     ["yaml", "{} # empty\n", undefined],
+    ["yaml", "{ a: 1 }\n", undefined],
+    ["yaml", "mcpServers: { x: {}, b: {} }\n", undefined],
     ["toml", "mcpServers = {} # none\n", undefined],
     ["toml", 'mcpServers = { x = { command = "a" }, b = {} }\n', undefined],
     ["toml", 'mcpServers = [{ name = "x" }, { name = "b" }]\n', true],

@@ -30,9 +30,6 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
     .replaceAll("\n", lineEnd + indentation);
 }
 
-/** A pair as JSON, which is valid in flow style. */
-const writeInline = (key: string, value: JsonValue) => `${JSON.stringify(key)}: ${JSON.stringify(value)}`;
-
 function parseText(text: string): { document: Document.Parsed; value: unknown } {
   try {
     const { document, value } = composeYaml(text);
@@ -77,16 +74,14 @@ const indentationOf = (text: string, pair: Pair) => {
   return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
 };
 
-/** Adds a pair to a map, behind the last one; in a block map also behind another one, as the last may end in an open block scalar. */
+/**
+ * Adds a pair to a block map: behind the last one, behind the one before it if the last may end in an open block scalar, or
+ * in front. Adds none to a map in braces.
+ */
 function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): string[] {
-  const last = map.items.at(-1);
-  if (last === undefined) return [];
-  if (map.flow) {
-    const end = endOfPair(text, last);
-    return [splice(text, end, end, `, ${writeInline(key, value)}`)];
-  }
+  const [first] = map.items;
+  if (first === undefined || map.flow) return [];
   const lineEnd = findLineEnd(text);
-  const [first = last] = map.items;
   const indentation = indentationOf(text, first);
   const written = indentation + writePair(key, value, indentation, lineEnd);
   const behind = map.items
@@ -100,69 +95,53 @@ function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): str
   ];
 }
 
-/** The range of an empty value after a key: nothing, a word such as `null`, or braces. */
-function findNothing(text: string, pair: Pair): [start: number, end: number] {
-  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
-  const end = Math.max(start, rangeOf(pair.value)[1]);
-  return [start, text.slice(start, end).trim() === "" ? start : end];
-}
-
-/** Adds the first pair below a key: replaces an empty value and keeps a comment after it. */
-function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string[] {
+/** Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Keeps a comment after it. */
+function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string {
   const lineEnd = findLineEnd(text);
   const indentation = indentationOf(text, pair) + unit;
-  const [start, end] = findNothing(text, pair);
+  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
+  const end = Math.max(start, rangeOf(pair.value)[1]);
   const at = endOfLine(text, end);
   const added = splice(text, at, at, lineEnd + indentation + writePair(key, value, indentation, lineEnd));
-  return [splice(added, start, end, "")];
+  return text.slice(start, end).trim() === "" ? added : splice(added, start, end, "");
 }
 
 /** The indentation per level in this file. */
 function findUnit(root: YAMLMap, text: string): string {
-  for (const { value } of root.items) {
-    const child = isYamlMap(value) && !value.flow ? value.items[0] : undefined;
-    const indentation = child && indentationOf(text, child);
-    if (indentation) return indentation;
-  }
-  return "  ";
+  const children = root.items.flatMap(({ value }) => (isYamlMap(value) && !value.flow ? value.items[0] : []));
+  return children.map((child) => child && indentationOf(text, child)).find(Boolean) ?? "  ";
 }
 
 /** Adds an entry to its container, or creates the container. */
 function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
-  const lineEnd = findLineEnd(text);
   /** The entry inside objects for the keys from a depth on. */
   const wrap = (depth: number) =>
     keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
-  if (!isYamlMap(root) || root.items.length === 0) {
+  // With braces or a comment in them, a text could not be restored.
+  if (root === null || (isYamlMap(root) && root.flow && root.items.length === 0 && !text.includes("#"))) {
+    const lineEnd = findLineEnd(text);
     const written = writePair(keys[0] ?? "", wrap(1), "", lineEnd);
-    // With a comment, its braces could not be restored.
-    if (isYamlMap(root)) return text.includes("#") ? [] : [splice(text, ...rangeOf(root), written)];
+    if (root !== null) return [splice(text, ...rangeOf(root), written)];
     const at = text.trimEnd().length;
     const tail = text.slice(at).includes("\n") ? "" : lineEnd;
     return [splice(text, at, at, (at === 0 ? "" : lineEnd) + written + tail)];
   }
   let map = root;
   for (const [depth, key] of keys.entries()) {
+    if (!isYamlMap(map) || !isYamlMap(root)) return [];
     const pair = findPair(map, key);
     if (pair === undefined) return addPair(text, map, key, wrap(depth + 1));
     if (!isYamlMap(pair.value) || pair.value.items.length === 0)
-      return fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2));
+      return [fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2))];
     map = pair.value;
   }
   return [];
 }
 
-function cutPair(text: string, map: YAMLMap, pair: Pair): string[] {
-  const index = map.items.indexOf(pair);
-  const [previous, next] = [map.items[index - 1], map.items[index + 1]];
-  const [start] = rangeOf(pair.key);
-  const end = endOfPair(text, pair);
-  if (map.flow) {
-    if (previous !== undefined) return [splice(text, endOfPair(text, previous), end, "")];
-    return [splice(text, start, next === undefined ? end : rangeOf(next.key)[0], "")];
-  }
-  const from = startOfLine(text, start);
-  const until = endOfLine(text, end);
+/** The texts without the lines of a pair. */
+function cutPair(text: string, pair: Pair): string[] {
+  const from = startOfLine(text, rangeOf(pair.key)[0]);
+  const until = endOfLine(text, endOfPair(text, pair));
   const lines = splice(text, beforeLineEnd(text, from), until, "");
   const atTop = text.slice(0, from) + text.slice(until).replace(/^\r?\n/, "");
   return from === 0 ? [atTop, lines] : [lines, atTop];
@@ -174,7 +153,7 @@ export const yamlEditor: ConfigEditor = {
     const indentation = "  ".repeat(container.length);
     return indentation + writePair(key, entry, indentation, "\n");
   },
-  writeInline,
+  writeInline: (key, entry) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`,
   open(text) {
     const { document, value } = parseText(text);
     const root: unknown = document.contents;
@@ -191,17 +170,15 @@ export const yamlEditor: ConfigEditor = {
       set({ container, key }, entry) {
         const own = findOwn([...container, key]);
         if (own === undefined) return addEntry(text, root, [...container, key], entry);
-        const [start] = rangeOf(own.pair.key);
-        const written = own.map.flow
-          ? writeInline(key, entry)
-          : writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
-        return [splice(text, start, endOfPair(text, own.pair), written)];
+        if (own.map.flow) return [];
+        const written = writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
+        return [splice(text, rangeOf(own.pair.key)[0], endOfPair(text, own.pair), written)];
       },
       remove({ container, key }) {
         const own = findOwn([...container, key]);
-        if (own === undefined) return [];
-        const texts = cutPair(text, own.map, own.pair);
-        const outer = own.map.items.length > 1 || own.map.flow ? undefined : findOwn(container)?.pair;
+        if (own === undefined || own.map.flow) return [];
+        const texts = cutPair(text, own.pair);
+        const outer = own.map.items.length > 1 ? undefined : findOwn(container)?.pair;
         if (outer === undefined) return texts;
         // After a key without a value, white space that was allowed at the end of the text may not be.
         const at = text.indexOf(":", rangeOf(outer.key)[1]) + 1;
