@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
   existsSync,
   mkdirSync,
@@ -14,6 +13,7 @@ import { formatLock, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
 import type { LockFile } from "../../src/lock/types.ts";
 import { openSession, type SessionOptions } from "../../src/session.ts";
 import { openFollowed } from "../session/support/followed.ts";
+import { makeFifo } from "../support/special-files.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { count, editJson, inPack, makeLocked, openLocked, query } from "./support/locked-project.ts";
 
@@ -50,6 +50,24 @@ describe("versions", () => {
       { code: "LockOutdated", severity: "info", pack: "@acme/jira", args: { name: "acme/jira" } },
     ]);
   });
+});
+
+test("without a lock, a session compares nothing", async () => {
+  const project = await makeLocked();
+  rmSync(lockFileOf(project));
+  const session = await openLocked(project);
+  expect(session.problems).toEqual([]);
+  expect(namesOf(session.tools)).toEqual(["status", "jira_createIssue", "jira_getIssue", "query", "count"]);
+});
+
+test("a session calls approved tools after others have changed, in the order of their names", async () => {
+  const project = await makeLocked();
+  editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({ ...old, title: "x" }));
+  const session = await openLocked(project);
+  expect(namesOf(session.tools)).toEqual(["status", "jira_getIssue", "count", "query"]);
+  expect(await session.callTool("jira_getIssue")).toMatchObject({ variant: "Success" });
+  expect(await session.callTool("mine/status")).toMatchObject({ variant: "Success" });
+  await expect(session.callTool("jira_createIssue")).rejects.toMatchObject({ code: "NotApproved" });
 });
 
 describe("a frozen lock", () => {
@@ -267,75 +285,33 @@ describe("entries without an item", () => {
 });
 
 describe("files that are no lock", () => {
-  const write = (project: string, change: (text: string) => string) =>
-    writeFileSync(lockFileOf(project), change(readFileSync(lockFileOf(project), "utf8")));
+  const replace = (from: string, to: string) => (file: string) =>
+    writeFileSync(file, readFileSync(file, "utf8").replace(from, to));
+  const version = '"lockfileVersion": 1';
+  const replaceFile = (create: (file: string) => void) => (file: string) => {
+    rmSync(file);
+    create(file);
+  };
 
-  test.each<[string, (project: string, file: string) => void, string]>([
-    ["an empty file", (_, file) => writeFileSync(file, ""), "empty"],
-    [
-      "conflict markers",
-      (project) => write(project, (text) => text.replace('"packs"', '\n<<<<<<< ours\n"packs"')),
-      "conflict markers",
-    ],
-    [
-      "a later version",
-      (project) => write(project, (text) => text.replace('"lockfileVersion": 1', '"lockfileVersion": 2')),
-      "later version",
-    ],
-    [
-      "a repeated key",
-      (project) =>
-        write(project, (text) =>
-          text.replace('"lockfileVersion": 1', '"lockfileVersion": 1, "lockfileVersion": 1'),
-        ),
-      "lockfileVersion",
-    ],
-    [
-      "one changed byte",
-      (project) => write(project, (text) => text.replace("Create a new issue", "Create a nev issue")),
-      "surface",
-    ],
-    [
-      "an invalid list",
-      (project) => write(project, (text) => text.replace(/"lists": \{/, '"lists": 7, "x": {')),
-      "lists",
-    ],
-    [
-      "a folder",
-      (_, file) => {
-        rmSync(file);
-        mkdirSync(file);
-      },
-      "folder",
-    ],
-    [
-      "a dangling link",
-      (project, file) => {
-        rmSync(file);
-        symlinkSync(join(project, "nowhere"), file);
-      },
-      "read",
-    ],
-    ["more than 64 MiB", (_, file) => truncateSync(file, (64 << 20) + 1), "64 MiB"],
-    ["bytes that are no UTF-8", (_, file) => writeFileSync(file, Buffer.from([0xff, 0xfe, 0x7b])), "UTF-8"],
+  test.each<[string, (file: string) => void, string]>([
+    ["conflict markers", replace('"packs"', '\n<<<<<<< ours\n"packs"'), "conflict markers"],
+    ["a later version", replace(version, '"lockfileVersion": 2'), "later version"],
+    ["a repeated key", replace(version, `${version}, ${version}`), "lockfileVersion"],
+    ["one changed byte", replace("Create a new issue", "Create a nev issue"), "surface"],
+    ["an invalid list", replace('"lists": {', '"lists": 7, "x": {'), "lists"],
+    ["a folder", replaceFile(mkdirSync), "folder"],
+    ["a dangling link", replaceFile((file) => symlinkSync(join(file, "nowhere"), file)), "read"],
+    ["a pipe", replaceFile(makeFifo), ""],
+    ["more than 64 MiB", (file) => truncateSync(file, (64 << 20) + 1), "64 MiB"],
   ])("a session refuses a lock that cannot be used: %s", async (_what, change, reason) => {
     const project = await makeLocked();
-    change(project, lockFileOf(project));
-    const error = await refuse(project);
-    expect(error).toMatchObject({ code: "LockMalformed", problem: { file: lockFileOf(project) } });
-    expect((error as Error).message).toContain(reason);
+    const file = lockFileOf(project);
+    change(file);
+    const message = expect.stringContaining(reason);
+    expect(await refuse(project)).toMatchObject({ code: "LockMalformed", message, problem: { file } });
     expect(isStarted(project)).toEqual([]);
   });
 
-  test.skipIf(process.platform === "win32")(
-    "a session refuses a named pipe as a lock, without waiting",
-    async () => {
-      const project = await makeLocked();
-      rmSync(lockFileOf(project));
-      execFileSync("mkfifo", [lockFileOf(project)]);
-      expect(await refuse(project)).toMatchObject({ code: "LockMalformed" });
-    },
-  );
   test("a link to a lock is followed", async () => {
     const project = await makeLocked();
     const other = join(project, "locks.json");
@@ -355,16 +331,6 @@ describe("a session that follows its project", () => {
     await session.callTool("query", { exit: true });
     await waitUntil(() => !names().includes("query"));
     expect(session.skipped).toMatchObject([{ name: "warehouse", reason: "NotApproved" }]);
-  });
-
-  test("a tool whose description is not a string is not approved", async () => {
-    const project = await makeLocked();
-    editJson(project, inPack("list.json"), (old: Values) => ({
-      ...old,
-      tools: [query, { ...count, description: ["Counts rows."] }],
-    }));
-    const session = await openLocked(project);
-    expect(namesOf(session.tools)).not.toContain("count");
   });
 
   test("a changed tool leaves an open session's list, and comes back after it is approved", async () => {

@@ -38,14 +38,3 @@ test("a server of the config goes before a pack with the same name", () => {
   expect(scope.isListedFree("tool", "notes/db", "search", "notes")).toBe(false);
   expect(scope.isItemFree("other", "tool", "search", null)).toBe(true);
 });
-
-test.each([
-  ["mine", undefined, true],
-  ["notes", undefined, false],
-  ["mine", "acme/jira", true],
-  ["mine", "acme/slack", false],
-])("whether %s of the pack %s may list something that is free", (label, pack, is) => {
-  expect(scopeOf("tool:mine/*", "resource:@acme/ji*/db://a", "server:notes").mayFreeListed(label, pack)).toBe(
-    is,
-  );
-});

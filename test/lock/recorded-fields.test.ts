@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
@@ -311,6 +311,10 @@ test.each(changes)("changes of %s are not approved, and named: %j", async (name,
   const names = session.tools.map(qualify);
   expect(names.filter((one) => one === name || one.startsWith(`${name}/`))).toEqual([]);
   expect(names).not.toEqual([]);
+  if ([warehouse, "mine"].includes(name) && !differences.includes("instructions"))
+    expect(existsSync(join(project, name === "mine" ? "mine/started.txt" : inPack("started.txt")))).toBe(
+      false,
+    );
   const problem = session.problems.find(
     ({ code, args }) => code === "NotApproved" && "name" in args && args.name === name,
   );
