@@ -269,18 +269,3 @@ test("a lock with conflict markers is an error, with a way out", async () => {
     problem: { line: 1, hint: "Run `git checkout --theirs trailblaze.lock && trailblaze approve`." },
   });
 });
-
-test("5,000 tools of a server are approved in a moment", async () => {
-  const cwd = makeJiraProject({ "@acme/store": warehouse([]) });
-  const folder = join(cwd, "node_modules/@acme/store");
-  const server = readFileSync(join(folder, "server.mjs"), "utf8").replace(
-    "JSON.parse(process.env.PROBE_TOOLS)",
-    "[{ name: '__proto__', inputSchema: { type: 'object' } }, ...Array.from({ length: 5000 }, (_, index) =>" +
-      " ({ name: `tool${index}`, description: `The tool ${index}.`, inputSchema: { type: 'object' } }))]",
-  );
-  writeTree(folder, { "server.mjs": server });
-  const { left } = await approve(cwd, []);
-  expect(left).toBe(0);
-  expect(Object.keys(readLocked(cwd).packs["@acme/store"].servers.warehouse.lists)).toHaveLength(5001);
-  expect(await toolsOf(cwd)).toHaveLength(5001);
-});

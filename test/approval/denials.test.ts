@@ -102,12 +102,3 @@ test("a pack that loses all its items is a difference", async () => {
   ]);
   expect((await diffLock({ cwd })).inSync).toBe(true);
 });
-
-test("a server with another launch is listed again after the launch is approved", async () => {
-  const cwd = makeJiraProject({}, configWith([listed("search")]));
-  await approve(cwd, []);
-  await approve(cwd, []);
-  writeTree(cwd, { "trailblaze.config.json": configWith([listed("send")], { env: { MORE: "1" } }) });
-  const plan = await planApproval([], { cwd, all: true });
-  expect(plan.unlistedServers).toEqual(["remote"]);
-});

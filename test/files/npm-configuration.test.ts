@@ -43,30 +43,6 @@ test("npm configuration files and variables have npm's precedence", async () => 
   expect(text.trim().split("\n").sort()).toEqual(keys.map((key, index) => `${key}=${own[index]}`).sort());
 });
 
-test("variables in .npmrc are expanded as npm does", () => {
-  const home = makeTree({
-    ".npmrc": [
-      "//h/:_authToken=${TOKEN}",
-      "//i/:_authToken=${MISSING}",
-      "//j/:_authToken=x${MISSING?}y",
-      "//${HOST}/:_auth=abc",
-      "//k/:_authToken=\\${TOKEN}",
-    ].join("\n"),
-  });
-  const configuration = readNpmConfiguration({
-    projectDirectory: undefined,
-    env: { TOKEN: "t", HOST: "somewhere", npm_config_globalconfig: join(home, "none") },
-    home,
-  });
-  expect(Object.fromEntries(configuration)).toMatchObject({
-    "//h/:_authToken": "t",
-    "//i/:_authToken": "${MISSING}",
-    "//j/:_authToken": "xy",
-    "//somewhere/:_auth": "abc",
-    "//k/:_authToken": "${TOKEN}",
-  });
-});
-
 test("a project's .npmrc expands variables only in credentials for registries of the user", () => {
   const folder = makeTree({
     "project/.npmrc": [
