@@ -1,15 +1,15 @@
 // What the guides promise authors: a pack of each template works for strangers, without an edit in between.
-import { mkdirSync, readdirSync, renameSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join, parse } from "node:path";
 import fastGlob from "fast-glob";
-import { afterAll, beforeAll, describe, expect, inject, test } from "vitest";
+import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type TemplateName, templateNames } from "../../src/author/init-pack.ts";
 import { validateExtension } from "../../src/index.ts";
-import { type InstalledProject, installWith } from "../support/install.ts";
 import { runMain } from "../support/main.ts";
 import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
 
 /** A call of a tool of each template, and the result's message. */
 const calls: Record<TemplateName, { args: readonly string[]; message: string }> = {
@@ -30,95 +30,82 @@ const registry = inject("registry");
 const folder = makeTemporaryFolder();
 const home = join(folder.path, "home");
 const tarballs = join(folder.path, "tarballs");
-mkdirSync(tarballs);
+const hasBin = (template: TemplateName) => ["server", "composed", "bundle"].includes(template);
+
+/** One installation in the folder above the new packs serves them all: it has what their package.json files ask for. */
+beforeAll(async () => {
+  mkdirSync(tarballs);
+  const dependencies: Record<string, string> = {};
+  for (const template of templateNames) {
+    const name = `tb-${template}`;
+    const init = await runMain(["init", name, "--template", template], { cwd: folder.path });
+    expect(init).toMatchObject({ exitCode: 0 });
+    const manifest = JSON.parse(readFileSync(join(folder.path, name, "package.json"), "utf8"));
+    Object.assign(dependencies, manifest.dependencies, manifest.devDependencies);
+  }
+  writeTree(folder.path, { "package.json": { name: "desk", private: true, dependencies } });
+  await npm(folder.path, "install");
+});
 afterAll(folder.remove);
 
-/** Runs the command that is installed in a project. */
+const npm = (cwd: string, ...args: readonly string[]) =>
+  runPackageManager("npm", args, { cwd, registry, home });
+
+/** Runs the installed command. */
 const trailblaze = (cwd: string, ...args: readonly string[]) =>
-  runProcess(process.execPath, [join(cwd, "node_modules/trailblaze/dist/cli/cli.cjs"), ...args], {
+  runProcess(process.execPath, [join(folder.path, "node_modules/trailblaze/dist/cli/cli.cjs"), ...args], {
     cwd,
     env: isolatedEnvironment({ cwd, registry, home }),
     timeoutMs: 100_000,
   });
 
-describe("new packs", () => {
-  test.each(templateNames)(
-    "a pack from the template %s passes its tests and both validations, and can be packed",
-    async (template) => {
-      const name = `tb-${template}`;
-      const init = await runMain(["init", name, "--template", template], { cwd: folder.path });
-      expect(init).toMatchObject({ exitCode: 0 });
-      const cwd = join(folder.path, name);
-      const npm = (...args: readonly string[]) => runPackageManager("npm", args, { cwd, registry, home });
-      await npm("install");
-      await npm("test");
-      const passes = [
-        ["validate", "--strict"],
-        ["docs", "--check", "--write", "README.md"],
-      ];
-      if (["server", "composed", "bundle"].includes(template))
-        passes.push(["export", "bin"], ["export", "bin", "--check"]);
-      // How packs work as installed is shown below.
-      for (const args of passes) {
-        const { exitCode, stdout, stderr } = await trailblaze(cwd, ...args);
-        expect(exitCode, `${args}: ${stdout}${stderr}`).toBe(0);
-      }
-      const [packed] = JSON.parse(
-        await npm("pack", "--json", "--ignore-scripts", "--pack-destination", tarballs),
-      );
-      expect(readdirSync(tarballs)).toContain(`${name}-0.1.0.tgz`);
-      const published: string[] = packed.files.map(({ path }: { path: string }) => path);
-      expect(published).toEqual(expect.arrayContaining(["package.json", "README.md"]));
-      expect(published.filter((path) => /^(test|src)\/|^\./.test(path))).toEqual([]);
-      expect(published.some((path) => path.startsWith("trailblaze/"))).toBe(true);
-    },
-  );
+test.each(templateNames)(
+  "a pack from the template %s passes its tests and validation, and is invalid without any one of its files",
+  async (template) => {
+    const cwd = join(folder.path, `tb-${template}`);
+    await npm(cwd, "test");
+    const passes = [
+      ["validate", "--strict"],
+      ["docs", "--check", "--write", "README.md"],
+      ...(hasBin(template) ? [["export", "bin"]] : []),
+    ];
+    for (const args of passes) {
+      const { exitCode, stdout, stderr } = await runMain(args, { cwd });
+      expect(exitCode, `${args}: ${stdout}${stderr}`).toBe(0);
+    }
 
-  test.each(templateNames)(
-    "a pack from the template %s is invalid without any one of its files",
-    async (template) => {
-      const cwd = join(folder.path, `tb-${template}`);
-      const removed = join(folder.path, "removed");
-      for (const file of listFiles(cwd)) {
-        renameSync(join(cwd, file), removed);
-        const { ok, problems } = await validateExtension(cwd);
-        renameSync(removed, join(cwd, file));
-        expect(ok, file).toBe(false);
-        const { name, dir } = parse(file);
-        const isDefinition = dir.startsWith("trailblaze/");
-        expect(problems, file).toMatchObject([
-          isDefinition
-            ? { code: "MissingDefinitionFile", item: name, line: expect.any(Number) }
-            : {
-                code: "HandlerNotFound",
-                file: expect.stringMatching(/^trailblaze\//),
-                line: expect.any(Number),
-                args: { reason: expect.stringContaining(`"${file}"`) },
-              },
-        ]);
-      }
-    },
-  );
+    const removed = join(folder.path, "removed");
+    for (const file of listFiles(cwd)) {
+      renameSync(join(cwd, file), removed);
+      const { ok, problems } = await validateExtension(cwd);
+      renameSync(removed, join(cwd, file));
+      expect(ok, file).toBe(false);
+      const { name, dir } = parse(file);
+      const problem = dir.startsWith("trailblaze/")
+        ? { code: "MissingDefinitionFile", item: name }
+        : { code: "HandlerNotFound", args: { reason: expect.stringContaining(`"${file}"`) } };
+      expect(problems, file).toMatchObject([{ ...problem, line: expect.any(Number) }]);
+    }
+  },
+);
 
-  describe("new packs installed elsewhere", () => {
-    let project: InstalledProject | undefined;
-    beforeAll(async () => {
-      const packs = templateNames.map((template) => [
-        `tb-${template}`,
-        `file:${tarballs}/tb-${template}-0.1.0.tgz`,
-      ]);
-      const dependencies = { trailblaze: "^1.0.0", ...Object.fromEntries(packs) };
-      project = await installWith("npm", { registry, dependencies });
-    });
-    afterAll(() => project?.remove());
-
-    test.each(templateNames)("the tool of the template %s answers a call", async (template) => {
-      const { args, message } = calls[template];
-      const cwd = project?.directory ?? "";
-      const line = ["call", ...args, "--json"];
-      // One of them is called by the command that is installed there.
-      const { stdout } = await (template === "data" ? trailblaze(cwd, ...line) : runMain(line, { cwd }));
-      expect(JSON.parse(stdout)).toMatchObject({ variant: "Success", message });
-    });
-  });
+test("the new packs can be packed, and their tools answer calls where they are installed", async () => {
+  const folders = templateNames.map((template) => `./tb-${template}`);
+  const packing = ["pack", "--json", "--ignore-scripts", "--pack-destination", tarballs];
+  const packed = JSON.parse(await npm(folder.path, ...packing, ...folders));
+  for (const { files } of packed) {
+    const published: string[] = files.map(({ path }: { path: string }) => path);
+    expect(published).toEqual(expect.arrayContaining(["package.json", "README.md"]));
+    expect(published.filter((path) => /^(test|src)\/|^\./.test(path))).toEqual([]);
+    expect(published.some((path) => path.startsWith("trailblaze/"))).toBe(true);
+  }
+  await npm(folder.path, "install", ...readdirSync(tarballs).map((file) => join(tarballs, file)));
+  for (const template of templateNames) {
+    const { args, message } = calls[template];
+    const line = ["call", ...args, "--json"];
+    // One of them is called by the command that is installed there.
+    const run = template === "data" ? trailblaze : (cwd: string) => runMain(line, { cwd });
+    const { stdout } = await run(folder.path, ...line);
+    expect(JSON.parse(stdout)).toMatchObject({ variant: "Success", message });
+  }
 });
