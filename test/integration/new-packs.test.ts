@@ -2,11 +2,13 @@
 import { mkdirSync, readdirSync, readFileSync, renameSync } from "node:fs";
 import { join, parse } from "node:path";
 import fastGlob from "fast-glob";
+import satisfies from "semver/functions/satisfies.js";
 import { afterAll, beforeAll, expect, inject, test } from "vitest";
 import { type TemplateName, templateNames } from "../../src/author/init-pack.ts";
 import { validateExtension } from "../../src/index.ts";
 import { runMain } from "../support/main.ts";
 import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
+import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -32,6 +34,9 @@ const home = join(folder.path, "home");
 const tarballs = join(folder.path, "tarballs");
 const hasBin = (template: TemplateName) => ["server", "composed", "bundle"].includes(template);
 
+/** What new packs need of strangers' packages: those that this repository has are linked. */
+const strangers = ["@modelcontextprotocol/sdk", "typescript"];
+
 /** One installation in the folder above the new packs serves them all: it has what their package.json files ask for. */
 beforeAll(async () => {
   mkdirSync(tarballs);
@@ -42,6 +47,11 @@ beforeAll(async () => {
     expect(init).toMatchObject({ exitCode: 0 });
     const manifest = JSON.parse(readFileSync(join(folder.path, name, "package.json"), "utf8"));
     Object.assign(dependencies, manifest.dependencies, manifest.devDependencies);
+  }
+  for (const name of strangers) {
+    const { version } = JSON.parse(readFileSync(inRepository(`node_modules/${name}/package.json`), "utf8"));
+    expect(satisfies(version, dependencies[name] ?? ""), name).toBe(true);
+    dependencies[name] = `file:${inRepository(`node_modules/${name}`)}`;
   }
   writeTree(folder.path, { "package.json": { name: "desk", private: true, dependencies } });
   await npm(folder.path, "install");
