@@ -44,91 +44,83 @@ describe("a search in a real registry", () => {
   });
 });
 
-describe.each(packageManagers)("with %s", (manager) => {
-  const dependencies = { "hello-tools": "^1.0.0" };
-
-  test("add installs packs after showing them, and remove uninstalls them", async () => {
-    const registry = inject("registry");
-    useManagers(registry);
-    const directory = await makeProject(manager, { registry, dependencies });
+test.each(packageManagers)(
+  "with %s, a failed add restores the project, add installs a pack after showing it, and remove uninstalls it",
+  async (manager) => {
+    const proxy = await startRegistryProxy(inject("registry"));
+    useManagers(proxy.url);
+    const dependencies = { "hello-tools": "^1.0.0" };
+    const directory = await makeProject(manager, { registry: proxy.url, dependencies });
+    const before = readState(directory);
     const shown: PackPreview[] = [];
     const commands: string[] = [];
-    const { added, problems, declined } = await addPacks(["@globex/calculator@~1.1", "@acme/jira"], {
-      cwd: directory,
-      onCommand: (command) => commands.push(command),
-      consent(previews) {
-        expect(existsSync(join(directory, "node_modules/@globex/calculator"))).toBe(false);
-        expect(commands).toEqual([]);
-        shown.push(...previews);
-        return true;
-      },
+    const add = (isServed: boolean) =>
+      addPacks(["@globex/calculator@~1.1"], {
+        cwd: directory,
+        onCommand: (command) => commands.push(command),
+        consent(previews) {
+          expect(readState(directory)).toEqual(before);
+          shown.push(...previews);
+          // What was shown is gone when the package manager asks.
+          proxy.intercept = ({ path }, response) =>
+            !isServed && path.includes("calculator") && response.writeHead(404).end("{}") !== undefined;
+          return true;
+        },
+      });
+
+    await expect(add(false)).rejects.toMatchObject({
+      code: "InstallFailed",
+      problem: { args: { reason: expect.stringMatching(/\bcode 1\b/), restored: true } },
     });
+    expect(readState(directory)).toEqual(before);
+    const verb = manager === "npm" ? "install" : "add";
+    expect(commands.map((command) => command.split(" ")[1])).toEqual([verb, "install"]);
+
+    proxy.intercept = () => false;
+    const { added, problems, declined } = await add(true);
     expect(declined).toBe(false);
-    expect(shown.map(({ pack }) => `${pack.name}@${pack.version}`)).toEqual([
-      "@globex/calculator@1.1.0",
-      "@acme/jira@1.2.0",
-    ]);
-    expect(shown[0]?.commands).toEqual([
+    expect(shown[1]).toMatchObject({ pack: { name: "@globex/calculator", version: "1.1.0" } });
+    expect(shown[1]?.commands).toEqual([
       { server: "arithmetic", command: expect.stringMatching(/^node /) },
       { server: "statistics", command: "node ./main.js --statistics (in ./server)" },
     ]);
-    expect(shown[1]?.commands).toEqual([{ server: "project-management", command: null }]);
-    expect(added.map(({ name, origin }) => `${name} ${origin}`)).toEqual([
-      "@globex/calculator direct",
-      "@acme/jira direct",
-    ]);
+    expect(added).toMatchObject([{ name: "@globex/calculator", origin: "direct" }]);
     expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
     expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual([
-      "@acme/jira",
       "@globex/calculator",
       "hello-tools",
     ]);
-    expect(commands).toEqual([expect.stringMatching(new RegExp(`^${manager} .*ignore-scripts`))]);
+    expect(commands[2]).toMatch(new RegExp(`^${manager} .*ignore-scripts`));
 
     const { removed } = await removePacks(["globex/calculator"], { cwd: directory });
     expect(removed).toMatchObject([{ name: "@globex/calculator", version: "1.1.0" }]);
     // pnpm lets what it removed lie in its store for a while.
     const { packs } = await discoverPacks({ cwd: directory });
-    const direct = packs.filter(({ origin }) => origin === "direct");
-    expect(namesOf(direct)).toEqual(["@acme/jira", "hello-tools"]);
-    expect(Object.keys(readManifest(directory).dependencies).sort()).toEqual(["@acme/jira", "hello-tools"]);
-  });
+    expect(namesOf(packs.filter(({ origin }) => origin === "direct"))).toEqual(["hello-tools"]);
+    expect(Object.keys(readManifest(directory).dependencies)).toEqual(["hello-tools"]);
+  },
+);
 
-  test("add restores the project when the package manager fails", async () => {
-    const proxy = await startRegistryProxy(inject("registry"));
-    useManagers(proxy.url);
-    const directory = await makeProject(manager, { registry: proxy.url, dependencies });
-    const before = readState(directory);
-    // What was shown is gone when the package manager asks.
-    const consent = () => {
-      proxy.intercept = ({ path }, response) =>
-        path.includes("jira") && response.writeHead(404).end("{}") !== undefined;
-      return true;
-    };
-    const commands: string[] = [];
-    const error = await addPacks(["@acme/jira"], {
-      cwd: directory,
-      consent,
-      onCommand: (one) => commands.push(one),
-    }).catch((one: unknown) => one);
-    const args = { reason: expect.stringMatching(/\bcode 1\b/), restored: true };
-    expect(error).toMatchObject({ code: "InstallFailed", problem: { args } });
-    expect(readState(directory)).toEqual(before);
-    expect(commands.map((command) => command.split(" ")[1])).toEqual([
-      manager === "npm" ? "install" : "add",
-      "install",
-    ]);
-  });
+test("add in a member of a workspace changes that member only", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
+  const directory = await makeProject("npm", { registry, workspaces });
+  const member = join(directory, "packages/app");
+  const { added } = await addPacks(["weather-tools"], { cwd: member, consent: yes });
+  expect(namesOf(added)).toEqual(["weather-tools"]);
+  expect(Object.keys(readManifest(member).dependencies)).toEqual(["weather-tools"]);
+  expect(readManifest(directory).dependencies).toEqual({});
 });
 
-describe("with npm", () => {
-  const manager = "npm";
-  const dependencies = { "hello-tools": "^1.0.0" };
-
+describe("changes that are rejected", () => {
   test("add removes a version that differs from the one shown", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
-    const directory = await makeProject(manager, { registry: proxy.url, dependencies });
+    const directory = await makeProject("npm", {
+      registry: proxy.url,
+      dependencies: { "hello-tools": "^1.0.0" },
+    });
     const before = readState(directory);
     const consent = () => {
       proxy.rewrite = (_path, document) => ({ ...document, "dist-tags": { latest: "2.0.0" } });
@@ -141,22 +133,6 @@ describe("with npm", () => {
     expect(readState(directory)).toEqual(before);
   });
 
-  test("add in a workspace changes the member or the root in which it runs", async () => {
-    const registry = inject("registry");
-    useManagers(registry);
-    const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
-    const directory = await makeProject(manager, { registry, dependencies, workspaces });
-    const member = join(directory, "packages/app");
-    const { added } = await addPacks(["weather-tools"], { cwd: member, consent: yes });
-    expect(namesOf(added)).toEqual(["weather-tools"]);
-    expect(Object.keys(readManifest(member).dependencies)).toEqual(["weather-tools"]);
-    expect(Object.keys(readManifest(directory).dependencies)).toEqual(["hello-tools"]);
-    await addPacks(["@acme/jira"], { cwd: directory, consent: yes });
-    expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@acme/jira", "hello-tools"]);
-  });
-});
-
-describe("changes that are rejected", () => {
   test("add detects a tarball that is not the registry's, or does not come", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
@@ -188,9 +164,7 @@ describe("changes that are rejected", () => {
     const before = readState(directory);
     const options = { cwd: directory, consent: yes };
     await expect(addPacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
-    await expect(addPacks(["tb-nobody-has-this"], options)).rejects.toMatchObject({ code: "InstallFailed" });
     await expect(addPacks(["hello-tools@^99"], options)).rejects.toMatchObject({ code: "InstallFailed" });
-    await expect(addPacks(["hello-tools@nightly"], options)).rejects.toMatchObject({ code: "InstallFailed" });
     await expect(removePacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
     await expect(removePacks(["hello-tools"], options)).rejects.toMatchObject({ code: "PackNotInstalled" });
     expect(readState(directory)).toEqual(before);
@@ -282,11 +256,20 @@ describe("a package manager that fails", () => {
     expect(readState(directory).files).toEqual(files);
   });
 
-  test("a package manager that does not finish in time is killed", async () => {
-    const directory = await setUp('case "$*" in *jira*) exec sleep 600;; esac');
+  const interruption = new AbortController();
+
+  test.each([
+    ["does not finish in time is killed", { timeoutMs: 500 }, "0.5 s"],
+    [
+      "runs when the change is interrupted is killed",
+      { onCommand: () => setTimeout(() => interruption.abort(), 300) },
+      "interrupted",
+    ],
+  ])("a package manager that %s, and the project is restored", async (_, options, words) => {
+    const directory = await setUp('case "$*" in *jira*) echo broken > package.json; exec sleep 600;; esac');
     const before = readState(directory);
-    const args = await add(directory, { timeoutMs: 500 });
-    expect(args).toMatchObject({ reason: expect.stringContaining("0.5 s") });
+    const args = await add(directory, { signal: interruption.signal, ...options });
+    expect(args).toMatchObject({ reason: expect.stringContaining(words) });
     expect(readState(directory)).toEqual(before);
   });
 
@@ -341,34 +324,6 @@ test("two concurrent additions to one project both succeed, with the requested t
     "hello-tools@1.0.0",
   ]);
   expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@globex/text", "hello-tools"]);
-});
-
-test("add restores the project when it is interrupted during the install", async () => {
-  const proxy = await startRegistryProxy(inject("registry"));
-  useManagers(proxy.url);
-  const directory = await makeProject("npm", {
-    registry: proxy.url,
-    dependencies: { "hello-tools": "^1.0.0" },
-  });
-  const before = readState(directory);
-  const interruption = new AbortController();
-  proxy.intercept = ({ path, count }) => {
-    if (!path.endsWith(".tgz") || count === 1) return false;
-    interruption.abort();
-    return true;
-  };
-  const consent = () => {
-    // npm's cache has the tarball by now.
-    vi.stubEnv("npm_config_cache", makeTree({}));
-    return true;
-  };
-  await expect(
-    addPacks(["@acme/jira"], { cwd: directory, consent, signal: interruption.signal }),
-  ).rejects.toMatchObject({
-    code: "InstallFailed",
-    problem: { args: { reason: expect.stringContaining("interrupted") } },
-  });
-  expect(readState(directory)).toEqual(before);
 });
 
 describe("packs that a session needs but that are not installed", () => {

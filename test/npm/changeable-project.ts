@@ -25,6 +25,8 @@ export function useManagers(registry: string): string {
   vi.stubEnv("npm_config_cache", join(home, "npm-cache"));
   // A registry that lies is not asked for a minute.
   vi.stubEnv("npm_config_fetch_retries", "0");
+  // npm asks for its own newest version, whose document is large.
+  vi.stubEnv("npm_config_update_notifier", "false");
   return home;
 }
 
