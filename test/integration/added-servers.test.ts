@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { beforeAll, describe, expect, inject, test } from "vitest";
+import { beforeAll, expect, inject, test } from "vitest";
 import { listServer } from "../lock/support/locked-project.ts";
-import { makeProject, readState, useManagers, useYarn4 } from "../npm/changeable-project.ts";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { runMain } from "../support/main.ts";
 import { publish } from "../support/publish.ts";
 
@@ -48,111 +48,87 @@ beforeAll(() =>
   ),
 );
 
-test.each(["npm", "Yarn 4 with node_modules"])(
-  "with %s, add installs an MCP server with a config entry, call runs it, and remove undoes both",
-  async (manager) => {
-    const config = "# mine\ncrash: isolate # keep\n";
-    const { cwd, registry, run, readConfig } = await open(config);
-    if (manager !== "npm") await useYarn4(cwd, registry);
-    const before = readState(cwd);
-    const added = await run("add", echo, "--yes", "--check", "--name", "every", "--env", "HOME");
-    expect(added.exitCode).toBe(0);
-    expect(added.json).toMatchObject({
-      added: [],
-      servers: [{ name: "every", package: echo, file: configFile, tools: ["echo"] }],
-      problems: [],
-    });
-    expect(readConfig()).toBe(
-      `${config}mcpServers:\n  every:\n    package: ${echo}\n    env:\n      HOME: "\${HOME}"\n`,
-    );
-    const called = await run("call", "echo", "message=hi");
-    expect(called.json).toMatchObject({ variant: "Success", message: "called echo" });
+test("add installs an MCP server with a config entry, call runs it, and remove undoes both", async () => {
+  const config = "# mine\ncrash: isolate # keep\n";
+  const { cwd, run, readConfig } = await open(config);
+  const before = readState(cwd);
+  const added = await run("add", echo, "--yes", "--check", "--name", "every", "--env", "HOME");
+  expect(added.exitCode).toBe(0);
+  expect(added.json).toMatchObject({
+    added: [],
+    servers: [{ name: "every", package: echo, file: configFile, tools: ["echo"] }],
+    problems: [],
+  });
+  expect(readConfig()).toBe(
+    `${config}mcpServers:\n  every:\n    package: ${echo}\n    env:\n      HOME: "\${HOME}"\n`,
+  );
+  const called = await run("call", "echo", "message=hi");
+  expect(called.json).toMatchObject({ variant: "Success", message: "called echo" });
 
-    const removed = await run("remove", echo);
-    expect(removed.exitCode).toBe(0);
-    expect(removed.json).toMatchObject({
-      removed: [{ name: echo }],
-      servers: [{ name: "every", package: echo }],
-    });
-    expect(readConfig()).toBe(config);
-    expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
-    expect(existsSync(join(cwd, "package-lock.json"))).toBe(manager === "npm");
-  },
-);
+  const removed = await run("remove", echo);
+  expect(removed.exitCode).toBe(0);
+  expect(removed.json).toMatchObject({
+    removed: [{ name: echo }],
+    servers: [{ name: "every", package: echo }],
+  });
+  expect(readConfig()).toBe(config);
+  expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
+});
 
-describe("additions that change nothing", () => {
-  test.each([
-    ["for a package that is neither a pack nor a server", {}, [], 1, "NotAPack"],
-    ["for a package without a command, with --server", {}, ["--server"], 1, "NotAPack"],
-    ["for a command that is not declared to be a server", { bin: "cli.js" }, [], 1, "NotAPack"],
-    ["if the command does not exist", { bin: "none.js", mcpName: "x" }, [], 1, "InstallFailed"],
-    ["for two commands", { bin: { a: "cli.js", b: "cli.js" }, mcpName: "x" }, [], 2, "InvalidArguments"],
-    ["for an unknown command", { bin: "cli.js", mcpName: "x" }, ["--bin", "y"], 2, "InvalidArguments"],
-    ["for a label that is taken", { bin: "cli.js", mcpName: "x" }, ["--name", "mine"], 2, "InvalidArguments"],
-    ["for an invalid variable", { bin: "cli.js", mcpName: "x" }, ["--env", "A=${b:c}"], 2, "InvalidConfig"],
-    [
-      "for options that have no effect",
-      { bin: "cli.js" },
-      ["--no-config", "--name", "x"],
-      2,
-      "InvalidArguments",
-    ],
-  ])("add changes nothing %s", async (_, fields, options, exitCode, code) => {
-    const config = "mcpServers: { mine: { command: node } }\n";
-    const { cwd, registry, run, readConfig } = await open(config);
-    const name = `tb-plain-${Math.random().toString(36).slice(2)}`;
-    await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
-    const before = readState(cwd);
+test("add changes nothing for what is no server, or not one, and for options that do not fit", async () => {
+  const config = "mcpServers: { mine: { command: node } }\n";
+  const { cwd, registry, run, readConfig } = await open(config);
+  const before = readState(cwd);
+  const refused: [fields: object | string, options: string[], exitCode: number, code: string][] = [
+    // A command that is not declared to be a server.
+    [{ bin: "cli.js" }, [], 1, "NotAPack"],
+    // No command at all.
+    [{}, ["--server"], 1, "NotAPack"],
+    // A command whose file does not exist.
+    [{ bin: "none.js", mcpName: "x" }, [], 1, "InstallFailed"],
+    // Two commands.
+    [{ bin: { a: "cli.js", b: "cli.js" }, mcpName: "x" }, [], 2, "InvalidArguments"],
+    // A label that is taken.
+    [{ bin: "cli.js", mcpName: "x" }, ["--name", "mine"], 2, "InvalidArguments"],
+    [{ bin: "cli.js", mcpName: "x" }, ["--env", "A=${b:c}"], 2, "InvalidConfig"],
+    // A pack with an option of servers.
+    ["@globex/calculator", ["--name", "x"], 2, "InvalidArguments"],
+  ];
+  for (const [index, [fields, options, exitCode, code]] of refused.entries()) {
+    const name = typeof fields === "string" ? fields : `tb-plain-${index}`;
+    if (typeof fields !== "string") await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
     const result = await run("add", name, "--yes", ...options);
-    expect(result.json).toMatchObject({ error: { code } });
-    expect(result.exitCode).toBe(exitCode);
-    expect(readState(cwd)).toEqual(before);
-    expect(readConfig()).toBe(config);
+    expect(result, name).toMatchObject({ exitCode, json: { error: { code } } });
+  }
+  writeFileSync(join(cwd, configFile), "crash: maybe\n");
+  expect(await run("add", echo, "--yes")).toMatchObject({
+    exitCode: 2,
+    json: { error: { code: "InvalidConfig" } },
   });
-
-  test("add changes nothing if a pack is given with options of servers", async () => {
-    const { cwd, run } = await open();
-    const before = readState(cwd);
-    const result = await run("add", "@globex/calculator", "--yes", "--name", "x");
-    expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidArguments" } } });
-    expect(readState(cwd)).toEqual(before);
-  });
-
-  test("add changes nothing if the config is invalid", async () => {
-    const { cwd, run } = await open("crash: maybe\n");
-    const before = readState(cwd);
-    const result = await run("add", echo, "--yes");
-    expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidConfig" } } });
-    expect(readState(cwd)).toEqual(before);
-  });
+  writeFileSync(join(cwd, configFile), config);
+  expect(readState(cwd)).toEqual(before);
+  expect(readConfig()).toBe(config);
 });
 
-test("add --server --no-config installs a package with any command, without an entry", async () => {
+test("add writes a config, which remove deletes, and none with --no-config; the version supports this Node.js", async () => {
   const { registry, run, readConfig } = await open();
-  await publish(registry, plain("tb-any-command", { bin: { one: "cli.js" } }, { "cli.js": "" }));
-  const result = await run("add", "tb-any-command", "--yes", "--server", "--no-config");
-  expect(result).toMatchObject({
-    exitCode: 0,
-    json: { servers: [{ package: "tb-any-command", version: "1.0.0", file: null }] },
-  });
-  expect(readConfig()).toBeUndefined();
-});
-
-test("add installs the newest version that supports this Node.js, as npm does", async () => {
-  const { registry, run } = await open();
   const name = "tb-engines";
   for (const [version, node] of [
     ["1.0.0", ">=18"],
     ["2.0.0", ">=999"],
   ])
-    await publish(
-      registry,
-      plain(name, { version, bin: "cli.js", mcpName: "x", engines: { node } }, { "cli.js": "" }),
-    );
-  const bare = await run("add", name, "--yes", "--no-config");
-  expect(bare).toMatchObject({ exitCode: 0, json: { servers: [{ package: name, version: "1.0.0" }] } });
-  const tagged = await run("add", `${name}@latest`, "--yes", "--no-config");
-  expect(tagged).toMatchObject({ exitCode: 0, json: { servers: [{ package: name, version: "2.0.0" }] } });
+    await publish(registry, plain(name, { version, bin: "cli.js", engines: { node } }, { "cli.js": "" }));
+  expect(await run("add", name, "--yes", "--server")).toMatchObject({
+    exitCode: 0,
+    json: { servers: [{ package: name, version: "1.0.0", file: configFile }] },
+  });
+  expect(await run("remove", name)).toMatchObject({ exitCode: 0 });
+  expect(readConfig()).toBeUndefined();
+  expect(await run("add", name, "--yes", "--server", "--no-config")).toMatchObject({
+    exitCode: 0,
+    json: { servers: [{ package: name, version: "1.0.0", file: null }] },
+  });
+  expect(readConfig()).toBeUndefined();
 });
 
 test("add proposes a free label if the name of the package is a label that is taken", async () => {
@@ -199,13 +175,4 @@ test("remove names the place of a server in the list, which is removed by hand",
     },
   });
   expect(readConfig()).toBe(listed);
-});
-
-test("remove deletes a config that has nothing but what add wrote", async () => {
-  const { registry, run, readConfig } = await open();
-  await publish(registry, plain("tb-removed", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
-  await run("add", "tb-removed", "--yes");
-  expect(readConfig()).toContain("tb-removed");
-  expect(await run("remove", "tb-removed")).toMatchObject({ exitCode: 0 });
-  expect(readConfig()).toBeUndefined();
 });

@@ -57,7 +57,7 @@ test("a pack whose tools and server work has no problems", async () => {
   expect(exitCode).toBe(0);
 });
 
-test("a module that fails or takes more than 10 seconds fails, as does a handler that it does not have", async () => {
+test("modules and servers that fail or take too long are named with the reason, as are handlers that are missing", async () => {
   const title = join(makeTree({}), "importing");
   const modules = {
     throws: ['throw new Error("no table");', "no table"],
@@ -76,8 +76,14 @@ test("a module that fails or takes more than 10 seconds fails, as does a handler
     ...Object.fromEntries(Object.keys(modules).map((name) => [name, `./${name}.js#run`])),
     ...found,
   };
+  const servers = ["desk", "silent"];
   const cwd = makeTree({
-    "package.json": packManifest("tb-desk", { trailblaze: { tools: Object.keys(handlers) } }),
+    "package.json": packManifest("tb-desk", { trailblaze: { tools: Object.keys(handlers), servers } }),
+    "trailblaze.config.yaml": "timeouts: { handshakeMs: 2000 }\n",
+    "trailblaze/servers/desk.json": { script: "./desk.js", description: "Desk." },
+    "desk.js": 'console.error("no license");\nprocess.exit(4);',
+    "trailblaze/servers/silent.json": { script: "./silent.js", description: "Silent." },
+    "silent.js": "process.stdin.resume();",
     ...Object.fromEntries(
       Object.entries(handlers).map(([name, handler]) => [
         `trailblaze/tools/${name}.json`,
@@ -95,64 +101,30 @@ test("a module that fails or takes more than 10 seconds fails, as does a handler
   });
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   onTestFinished(() => void vi.useRealTimers());
-  const validation = validate(cwd, "--yes");
+  const validation = validate(makeTree({}), cwd, "--yes");
   await waitUntil(() => processesWith(title).length > 0, 60_000);
   vi.advanceTimersByTime(10_000);
+  vi.useRealTimers();
   const { document, exitCode } = await validation;
   const reasons = {
     ...Object.fromEntries(Object.entries(modules).map(([item, [, words]]) => [item, words])),
     part: '"all.cjs" has no export "part" that is a function',
     wave: '"all.cjs" has no export "wave" that is a function',
+    desk: "no license",
+    silent: "2000 ms",
   };
   expect(document.problems.filter(isFailing)).toMatchObject(
     Object.entries(reasons).map(([item, words]) => ({
       item,
-      file: `trailblaze/tools/${item}.json`,
-      path: ["handler"],
+      ...(servers.includes(item)
+        ? { file: `trailblaze/servers/${item}.json`, path: ["script"] }
+        : { file: `trailblaze/tools/${item}.json`, path: ["handler"] }),
       line: expect.any(Number),
       args: { reason: expect.stringContaining(words) },
     })),
   );
   expect(document.ok).toBe(false);
   expect(exitCode).toBe(1);
-});
-
-test("servers that do not start fail with their last output, or after the config's `timeouts.handshakeMs`", async () => {
-  const cwd = makeTree({
-    "package.json": packManifest("tb-desk", { trailblaze: { servers: ["desk", "silent"] } }),
-    "trailblaze.config.yaml": "timeouts: { handshakeMs: 2000 }\n",
-    "trailblaze/servers/desk.json": { script: "./desk.js", description: "Desk." },
-    "desk.js": 'console.error("no license");\nprocess.exit(4);',
-    "trailblaze/servers/silent.json": { script: "./silent.js", description: "Silent." },
-    "silent.js": "process.stdin.resume();",
-  });
-  const { document } = await validate(makeTree({}), cwd, "--yes");
-  const failures = [
-    ["desk", "no license"],
-    ["silent", "2000 ms"],
-  ];
-  for (const [item, words] of failures)
-    expect(document.problems).toContainEqual(
-      expect.objectContaining({
-        code: "FailsAsInstalled",
-        item,
-        file: `trailblaze/servers/${item}.json`,
-        path: ["script"],
-        line: expect.any(Number),
-        args: expect.objectContaining({ reason: expect.stringContaining(words ?? "") }),
-      }),
-    );
-});
-
-test("an offline installation uses npm's cache and nothing else", async () => {
-  const cwd = makePack("export const greet = () => 1;", { dependencies: { "hello-tools": "^1.0.0" } });
-  const cache = join(makeTree({}), "cache");
-  const empty = await validateWith(cache, cwd, "--yes", "--offline");
-  expect(empty.document.error.code).toBe("InstallFailed");
-  expect(empty.exitCode).toBe(1);
-  expect((await validateWith(cache, cwd, "--yes")).document.problems.filter(isFailing)).toEqual([]);
-  const filled = await validateWith(cache, cwd, "--yes", "--offline");
-  expect(filled.document.problems.filter(isFailing)).toEqual([]);
 });
 
 test("a private pack without name and version in package.json is checked as installed", async () => {
@@ -169,29 +141,29 @@ test("a private pack without name and version in package.json is checked as inst
   expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(manifest);
 });
 
-test("a failed installation does not affect the results of other targets", async () => {
-  const missing = makePack("export const greet = () => 1;", { dependencies: { "tb-nowhere": "1.0.0" } });
+test("dependencies come from the registry, from tarballs that are given and, offline, from npm's cache alone", async () => {
+  const tarballs = makeTree({ "tb-unpublished/package.json": packManifest("tb-unpublished") });
+  await runUsersNpm(["pack", "--ignore-scripts", "./tb-unpublished"], tarballs);
+  const tarball = join(tarballs, readdirSync(tarballs).find((name) => name.endsWith(".tgz")) ?? "");
+  const dependencies = { "tb-unpublished": "^1.0.0", "hello-tools": "^1.0.0" };
+  const cwd = makePack("export const greet = () => 1;", { dependencies });
   const throwing = makePack('throw new Error("no table");\nexport const greet = () => 1;', {
     name: "tb-table",
   });
-  const { document, exitCode } = await validate(missing, "--yes", ".", throwing);
+  const cache = join(makeTree({}), "cache");
+  const args = ["--yes", "--with", tarball];
+  // A failed installation does not affect the results of other targets.
+  const { document, exitCode } = await validateWith(cache, cwd, ...args, "--offline", ".", throwing);
   const codes = document.reports.map(({ problems }: { problems: { code: string }[] }) =>
     problems.map(({ code }) => code),
   );
   expect(codes).toEqual([["InstallFailed"], ["FailsAsInstalled"]]);
   expect(document.ok).toBe(false);
   expect(exitCode).toBe(1);
-});
-
-test("a package that is not published is installed from its tarball", async () => {
-  const tarballs = makeTree({ "tb-unpublished/package.json": packManifest("tb-unpublished") });
-  await runUsersNpm(["pack", "--ignore-scripts", "./tb-unpublished"], tarballs);
-  const dependencies = { "tb-unpublished": "^1.0.0" };
-  const cwd = makePack("export const greet = () => 1;", { dependencies });
-  expect((await validate(cwd, "--yes")).document.error.code).toBe("InstallFailed");
-  const tarball = join(tarballs, readdirSync(tarballs).find((name) => name.endsWith(".tgz")) ?? "");
-  const { document } = await validate(cwd, "--yes", "--with", tarball);
-  expect(document.problems.filter(isFailing)).toEqual([]);
+  for (const more of [[], ["--offline"]]) {
+    const filled = await validateWith(cache, cwd, ...args, ...more);
+    expect(filled.document.problems.filter(isFailing)).toEqual([]);
+  }
 });
 
 /** Starts the command without waiting for it, with a temporary folder of its own. */

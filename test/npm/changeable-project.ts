@@ -1,11 +1,9 @@
-import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { inject, onTestFinished, vi } from "vitest";
 import { type Consumer, copyInstalled } from "../support/install.ts";
-import { type PackageManager, runPackageManager } from "../support/package-managers.ts";
-import { makeTree } from "../support/packs.ts";
+import type { PackageManager } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
-import { runToSuccess } from "../support/run-process.ts";
 import { useHome } from "./user-home.ts";
 
 /** Puts this repository's pnpm and Yarn on the PATH, and a home that has but this registry. Returns the home. */
@@ -37,35 +35,6 @@ export async function makeProject(manager: PackageManager, consumer: Consumer): 
   // pnpm wants the store that it installed from.
   vi.stubEnv("npm_config_store_dir", join(directory, "../home/pnpm-store"));
   return directory;
-}
-
-const yarn4 = "4.18.1";
-
-/** Puts Yarn 4 in the place of Yarn 1, and installs a project anew with it, with `node_modules`. */
-export async function useYarn4(cwd: string, registry: string): Promise<void> {
-  const folder = makeTree({ "package.json": { name: "tools", private: true }, "bin/.keep": "" });
-  const home = join(folder, "home");
-  await runPackageManager("npm", ["install", `@yarnpkg/cli-dist@${yarn4}`], { cwd: folder, registry, home });
-  const program = join(folder, "node_modules/@yarnpkg/cli-dist/bin/yarn.js");
-  symlinkSync(program, join(folder, "bin/yarn"));
-  vi.stubEnv("PATH", `${join(folder, "bin")}${delimiter}${process.env.PATH}`);
-  const settings = {
-    nodeLinker: "node-modules",
-    npmRegistryServer: registry,
-    unsafeHttpWhitelist: [new URL(registry).hostname],
-    globalFolder: join(home, "yarn"),
-    enableTelemetry: false,
-    // The packs of the tests are seconds old.
-    npmMinimalAgeGate: 0,
-  };
-  writeFileSync(join(cwd, ".yarnrc.yml"), JSON.stringify(settings));
-  const file = join(cwd, "package.json");
-  const manifest = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, JSON.stringify({ ...manifest, packageManager: `yarn@${yarn4}` }, null, 2));
-  for (const name of ["package-lock.json", "node_modules"])
-    rmSync(join(cwd, name), { recursive: true, force: true });
-  const args = [program, "install", "--no-immutable", "--mode=skip-build"];
-  await runToSuccess(process.execPath, args, { cwd, env: process.env, timeoutMs: 120_000 });
 }
 
 const kept = ["package.json", "package-lock.json", "pnpm-lock.yaml", "yarn.lock", "pnpm-workspace.yaml"];

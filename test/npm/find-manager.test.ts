@@ -58,6 +58,8 @@ test.each(["npm", "pnpm", "yarn"] as const)("%s is started with lifecycle script
     const task = { kind, packages: ["x"], isWorkspaceRoot: true };
     const args = managerArguments({ name, isModernYarn: false }, task);
     expect(args.join(" ")).toMatch(/ignore-scripts/);
+    const modernArgs = managerArguments({ name: "yarn", isModernYarn: true }, task);
+    expect(modernArgs).toEqual([kind, ...(kind === "remove" ? [] : ["--mode=skip-build"]), "x"]);
   }
   expect(createManagerEnvironment({ npm_config_ignore_scripts: "false" })).toMatchObject({
     npm_config_ignore_scripts: "true",
