@@ -4,13 +4,7 @@ import type { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { ElicitResultSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
-import {
-  type InputQuestion,
-  type OnInput,
-  openSession,
-  type Session,
-  type SessionOptions,
-} from "../../src/session.ts";
+import { type InputQuestion, type OnInput, openSession, type Session } from "../../src/session.ts";
 import { serveLegacy } from "../support/remote-servers.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -53,7 +47,13 @@ const pack = toolPack(
     memory.set("runs", String(Number(memory.get("runs") ?? 0) + 1));
     return input === undefined ? NEED({ go: { message: "Go?", url: "https://example.com/" } }) : "written";
   };
+  export const ask = (_, { input }) =>
+    input === undefined ? NEED({ v: { message: "Which?", schema } }) : \`Notes of \${input.v.content.name}\`;
   `,
+  {
+    "package.json": { trailblaze: { prompts: ["notes"] } },
+    "trailblaze/prompts/notes.json": { name: "notes", description: "Notes.", handler: "./handlers.js#ask" },
+  },
 );
 const project = () => makeProject({ asker: pack });
 
@@ -78,8 +78,8 @@ function slow() {
   return { ...accepting, onInput };
 }
 
-describe("a pack's tool that asks", () => {
-  test("a tool that asks runs again from its beginning with the answers and its state", async () => {
+describe("code of a pack that asks", () => {
+  test("a tool or a prompt that asks runs again from its beginning with the answers and its state", async () => {
     const { questions, onInput } = accept();
     const session = await openForTest(project(), { onInput });
     const result = await session.callTool("greet", { a: 1 });
@@ -102,15 +102,15 @@ describe("a pack's tool that asks", () => {
       },
     ]);
     expect(session.recording).toEqual([{ greet: { a: 1 } }]);
+    const [message] = (await session.getPrompt("notes")).messages;
+    expect(message).toMatchObject({ role: "user", content: { type: "text", text: "Notes of Ada" } });
+    expect(questions[1]).toMatchObject({ tool: "notes", key: "v", message: "[asker] Which?" });
   });
 
   test.each([
     ["declines", { action: "decline" }, { action: "decline" }],
-    ["cancels", { action: "cancel" }, { action: "cancel" }],
     ["answers against the schema", { action: "accept", content: { name: 5 } }, { action: "decline" }],
-    ["leaves out what is required", { action: "accept" }, { action: "decline" }],
     ["answers nonsense", "yes", { action: "cancel" }],
-    ["answers with an unknown action", { action: "ok" }, { action: "cancel" }],
   ])("a user who %s answers so", async (_, given, who) => {
     const session = await openForTest(project(), { onInput: answering(given).onInput });
     expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input: { who } } });
@@ -138,14 +138,6 @@ describe("a pack's tool that asks", () => {
     expect(questions).toHaveLength(8);
   });
 
-  test("a nested call asks through the outer call", async () => {
-    const { questions, onInput } = accept();
-    const session = await openForTest(project(), { onInput });
-    const result = await session.callTool("outer");
-    expect(jsonOf(result)).toMatchObject({ input: { who: { content: { name: "Ada" } } } });
-    expect(questions).toMatchObject([{ tool: "greet" }]);
-  });
-
   test("only the run that succeeds changes the memory", async () => {
     const session = await openForTest(project(), { onInput: answering({ action: "accept" }).onInput });
     expect(await session.callTool("write")).toMatchObject({ message: "written" });
@@ -160,89 +152,71 @@ describe("a pack's tool that asks", () => {
     });
   });
 
-  test("the time of a call, and of the calls around it, stands still while a question is open", async () => {
-    const { onInput } = slow();
+  test("a nested call asks through the outer call, and the time of both stands still while a question is open", async () => {
+    const { questions, onInput } = slow();
     const session = await openForTest(project(), { onInput });
     standTimeStill();
-    for (const tool of ["greet", "outer"]) {
-      expect(await session.callTool(tool, {}, { timeoutMs: 500 })).toMatchObject({ variant: "Success" });
-    }
+    const result = await session.callTool("outer", {}, { timeoutMs: 500 });
+    expect(jsonOf(result)).toMatchObject({ input: { who: { content: { name: "Ada" } } } });
+    expect(questions).toMatchObject([{ tool: "greet" }]);
   });
 });
 
 describe("a question without an answer", () => {
-  async function openSilent(options: SessionOptions = {}) {
+  async function openSilent(timeouts: object = {}) {
     const clock = createManualClock();
     const questions: InputQuestion[] = [];
     const onInput: OnInput = (question) => {
       questions.push(question);
       return new Promise(() => {});
     };
-    const config = { logDir: "logs" };
     const session = await openSessionByRules(
-      { cwd: project(), config, onInput, ...options },
+      { cwd: project(), onInput, config: { logDir: "logs", timeouts } },
       { userServers: "needed", clock },
     );
     onTestFinished(() => session.close());
     return { session, clock, questions };
   }
 
-  test.each([
-    ["10 minutes", {}, 600_000],
-    ["the time that the config sets", { timeouts: { inputMs: 5000 } }, 5000],
-  ])("a question is canceled after %s, and its signal aborts", async (_, timeouts, ms) => {
-    const config = { logDir: "logs", ...timeouts };
-    const { session, clock, questions } = await openSilent({ config });
+  test("a question is canceled after the time that the config sets, and its signal aborts", async () => {
+    const { session, clock, questions } = await openSilent({ inputMs: 5000 });
     const call = session.callTool("greet");
     await waitUntil(() => questions.length === 1);
-    clock.advance(ms - 1);
+    clock.advance(4999);
     expect(questions[0]?.signal.aborted).toBe(false);
     clock.advance(1);
     expect(questions[0]?.signal.aborted).toBe(true);
-    expect(await call).toMatchObject({
-      variant: "Success",
-      structuredContent: { input: { who: { action: "cancel" } } },
-    });
+    expect(await call).toMatchObject({ structuredContent: { input: { who: { action: "cancel" } } } });
   });
 
-  test("a question ends with its call", async () => {
+  test.each(["call", "session"])("a question ends with its %s", async (ends) => {
     const { session, questions } = await openSilent();
     const stop = new AbortController();
     const call = session.callTool("outer", {}, { signal: stop.signal });
-    const rejected = expect(call).rejects.toThrow("enough");
+    const rejected = expect(call).rejects.toThrow(ends === "call" ? "enough" : "closed");
     await waitUntil(() => questions.length === 1);
-    stop.abort(new Error("enough"));
-    await rejected;
-    expect(questions[0]?.signal.aborted).toBe(true);
-  });
-
-  test("a question ends with its session", async () => {
-    const { session, questions } = await openSilent();
-    const rejected = expect(session.callTool("greet")).rejects.toMatchObject({ code: "SessionClosed" });
-    await waitUntil(() => questions.length === 1);
-    await session.close();
+    if (ends === "call") stop.abort(new Error("enough"));
+    else await session.close();
     await rejected;
     expect(questions[0]?.signal.aborted).toBe(true);
   });
 });
 
-describe("a session without onInput", () => {
-  test("a call that asks resolves with the requests", async () => {
-    const session = await openForTest(project());
-    expect(await session.callTool("greet", { a: 1 })).toMatchObject({
-      variant: "InputRequired",
-      message: expect.stringContaining('"What is your name?"'),
-      details: {
-        inputRequests: { who: { message: "What is your name?", schema: nameSchema } },
-        state: { step: 1 },
-      },
-    });
-    expect(session.recording).toEqual([]);
+test("without onInput, a call that asks resolves with the requests, and a nested one fails", async () => {
+  const session = await openForTest(project());
+  expect(await session.callTool("greet", { a: 1 })).toMatchObject({
+    variant: "InputRequired",
+    message: expect.stringContaining('"What is your name?"'),
+    details: {
+      inputRequests: { who: { message: "What is your name?", schema: nameSchema } },
+      state: { step: 1 },
+    },
   });
-
-  test("a nested call that asks fails, and its caller learns what it asked", async () => {
-    const session = await openForTest(project());
-    expect((await session.callTool("outer")).message).toContain("What is your name?");
+  expect(session.recording).toEqual([]);
+  expect((await session.callTool("outer")).message).toContain("What is your name?");
+  await expect(session.getPrompt("notes")).rejects.toMatchObject({
+    code: "InputRequired",
+    message: expect.stringContaining('"v": "Which?"'),
   });
 });
 
@@ -282,7 +256,7 @@ describe("a legacy server that asks", () => {
     expect(jsonOf(await silent.callTool("raw", request))).toMatchObject({ code: -32601 });
   });
 
-  test("a server asks during its call, also several times, while the time of the call stands still", async () => {
+  test("a server asks during its call for values and for a visit, while the time of the call stands still", async () => {
     const { questions, onInput } = slow();
     const session = sessionOf(onInput);
     standTimeStill();
@@ -294,26 +268,19 @@ describe("a legacy server that asks", () => {
       message: "[asking] What is your name?",
       schema: nameSchema,
     });
+    expect(jsonOf(await session.callTool("visit"))).toMatchObject({ action: "accept" });
+    const page = { message: "[asking] Sign in.", url: "https://login.example/authorize?x=1" };
+    expect(questions[3]).toMatchObject(page);
+    expect(questions[3]).not.toHaveProperty("schema");
   });
 
-  test("a server asks the user to visit a URL", async () => {
-    const { questions, onInput } = answering({ action: "accept" });
-    const session = sessionOf(onInput);
-    expect(jsonOf(await session.callTool("visit"))).toEqual({ action: "accept" });
-    expect(questions).toMatchObject([
-      { message: "[asking] Sign in.", url: "https://login.example/authorize?x=1" },
-    ]);
-    expect(questions[0]).not.toHaveProperty("schema");
-  });
-
-  test("requests that are unsupported or invalid are answered with an error", async () => {
+  test("requests that are unsupported or invalid, or outside of a call, are answered with an error", async () => {
     const { questions, onInput } = accept();
     const session = sessionOf(onInput);
     const nested = { type: "object", properties: { a: { type: "object", properties: {} } } };
     const ask = "elicitation/create";
     const cases: [string, object, number, string][] = [
       ["sampling/createMessage", { messages: [], maxTokens: 1 }, -32601, "Method not found"],
-      ["roots/list", {}, -32601, "Method not found"],
       [ask, { message: "?" }, -32602, "schema"],
       [ask, { message: "?", mode: "url", url: "javascript:alert(1)" }, -32602, "url"],
       [ask, { message: "x".repeat(70_000), requestedSchema: nameSchema }, -32602, "bytes"],
@@ -323,12 +290,6 @@ describe("a legacy server that asks", () => {
       const message = expect.stringContaining(text);
       expect(jsonOf(await session.callTool("raw", { method, params }))).toMatchObject({ code, message });
     }
-    expect(questions).toEqual([]);
-  });
-
-  test("a server cannot ask outside of a call", async () => {
-    const { questions, onInput } = accept();
-    const session = sessionOf(onInput);
     expect(jsonOf(await session.callTool("early"))).toMatchObject({ code: -32601 });
     expect(questions).toEqual([]);
   });
@@ -371,13 +332,7 @@ describe("a modern server that asks", () => {
       { key: "who", tool: "ask", schema: nameSchema },
       { key: "page", tool: "ask", url: "https://login.example/" },
     ]);
-  });
-
-  test("a server that never stops asking fails the call after 8 rounds, and one that only wants time is called again", async () => {
-    const { questions, onInput } = accept();
-    const session = sessionOf(onInput);
-    expect((await session.callTool("forever")).message).toContain("8 times");
-    expect(questions).toHaveLength(8);
+    // One that only wants time.
     expect(jsonOf(await session.callTool("again"))).toBe("done");
   });
 
@@ -415,34 +370,5 @@ describe("a remote server that asks", () => {
     expect(questions.map(({ tool }) => tool).toSorted()).toEqual(["first", "second"]);
     await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
     expect(jsonOf(await session.callTool("apart"))).toEqual({ name: "Ada" });
-  });
-});
-
-describe("a prompt that asks", () => {
-  const prompted = () =>
-    makeProject({
-      notes: {
-        "package.json": { trailblaze: { prompts: ["notes"] } },
-        "trailblaze/prompts/notes.json": { name: "notes", description: "Notes.", handler: "./prompt.js#run" },
-        "prompt.js": `
-          export const run = (_, { input }) => input === undefined
-            ? Object.defineProperty({ requests: { v: { message: "Which?", schema: ${JSON.stringify(nameSchema)} } } },
-                Symbol.for("trailblaze.needInput"), { value: true })
-            : \`Notes of \${input.v.content.name}\`;`,
-      },
-    });
-
-  test("a prompt asks through onInput, and without it is InputRequired", async () => {
-    const { questions, onInput } = accept();
-    const session = await openForTest(prompted(), { onInput });
-    expect(await session.getPrompt("notes")).toMatchObject({
-      messages: [{ role: "user", content: { type: "text", text: "Notes of Ada" } }],
-    });
-    expect(questions).toMatchObject([{ tool: "notes", key: "v", message: "[notes] Which?" }]);
-    const silent = await openForTest(prompted());
-    await expect(silent.getPrompt("notes")).rejects.toMatchObject({
-      code: "InputRequired",
-      message: expect.stringContaining('"v": "Which?"'),
-    });
   });
 });

@@ -40,7 +40,7 @@ function hear() {
 }
 
 test.each(["in-process", "process"])(
-  "a call hears its own log and progress in order, redacted: %s",
+  "a call hears its own log and progress, and the log of nested calls, in order, redacted: %s",
   async (isolation) => {
     const session = await open(isolation);
     const [one, two] = [hear(), hear()];
@@ -55,40 +55,34 @@ test.each(["in-process", "process"])(
       expect(logs).toEqual([1, 2].map((step) => ({ level: "info", data: { of, step, key: "[redacted]" } })));
       expect(steps).toEqual([1, 2].map((progress) => ({ progress, total: 2, message: "[redacted]" })));
     }
+    // The log of the calls that its tool makes, but not their progress.
+    const { logs, steps, options } = hear();
+    expect((await session.callTool("nest", {}, options)).variant).toBe("Success");
+    expect(logs.map(({ data }) => data)).toMatchObject(["outer", { of: "inner" }, { of: "inner" }]);
+    expect(steps).toEqual([{ progress: 1 }]);
   },
 );
 
-test("a call hears the log of the calls that its tool makes, but not their progress", async () => {
-  const session = await open();
-  const { logs, steps, options } = hear();
-  expect((await session.callTool("nest", {}, options)).variant).toBe("Success");
-  expect(logs.map(({ data }) => data)).toMatchObject(["outer", { of: "inner" }, { of: "inner" }]);
-  expect(steps).toEqual([{ progress: 1 }]);
+test("a listener that throws or rejects is a problem, once, and the call goes on", async () => {
+  const onProgress = () => {
+    throw new Error("no terminal");
+  };
+  // The session's own listener has no call to report it for.
+  const session = await open(undefined, { onLog: onProgress });
+  const onLog = async () => {
+    throw new Error("no disk");
+  };
+  for (let call = 0; call < 3; call++) {
+    expect((await session.callTool("tell", { of: 1 }, { onProgress, onLog })).message).toBe("told");
+  }
+  await waitUntil(() => session.problems.length >= 2);
+  const failed = (option: string, reason: string) =>
+    expect.objectContaining({ code: "HostListenerFailed", args: { option, tool: "tell", reason } });
+  // In any order: a child's messages may come before a rejection is seen.
+  const all = [failed("onProgress", "no terminal"), failed("onLog", "no disk")];
+  expect(session.problems).toEqual(expect.arrayContaining(all));
+  expect(session.problems).toHaveLength(2);
 });
-
-test.each(["in-process", "process"])(
-  "a listener that throws or rejects is a problem, once, and the call goes on: %s",
-  async (isolation) => {
-    const onProgress = () => {
-      throw new Error("no terminal");
-    };
-    // The session's own listener has no call to report it for.
-    const session = await open(isolation, { onLog: onProgress });
-    const onLog = async () => {
-      throw new Error("no disk");
-    };
-    for (let call = 0; call < 3; call++) {
-      expect((await session.callTool("tell", { of: 1 }, { onProgress, onLog })).message).toBe("told");
-    }
-    await waitUntil(() => session.problems.length >= 2);
-    const failed = (option: string, reason: string) =>
-      expect.objectContaining({ code: "HostListenerFailed", args: { option, tool: "tell", reason } });
-    // In any order: a child's messages may come before a rejection is seen.
-    const all = [failed("onProgress", "no terminal"), failed("onLog", "no disk")];
-    expect(session.problems).toEqual(expect.arrayContaining(all));
-    expect(session.problems).toHaveLength(2);
-  },
-);
 
 test("calls of a modern remote server ask for their log if they have `onLog`, and hear only their own", async () => {
   const remote = await serveModern({

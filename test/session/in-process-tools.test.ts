@@ -137,9 +137,8 @@ describe("a tool that the host runs", () => {
 
   test("a call fails at its timeout and rejects when its signal aborts", async () => {
     const session = await openForTest(project());
-    expect((await session.callTool("list", {}, { timeoutMs: Number.POSITIVE_INFINITY })).variant).toBe(
-      "Success",
-    );
+    const endless = await session.callTool("list", {}, { timeoutMs: Number.POSITIVE_INFINITY });
+    expect(endless.variant).toBe("Success");
     const late = await session.callTool("slow", {}, { timeoutMs: 50 });
     expect(late).toMatchObject({ variant: "ExceptionThrown", message: expect.stringContaining("50 ms") });
     const stop = new AbortController();
@@ -168,7 +167,7 @@ describe("a tool that the host runs", () => {
     });
   });
 
-  test("a tool can call other tools up to a limited depth, and sees their writes immediately", async () => {
+  test("a tool can call other tools up to a limited depth, also by short names of its pack, and sees their writes", async () => {
     const session = await openForTest(project(), { config: { callback: { maxDepth: 2 } } });
     const result = await session.callTool("outer", {
       tool: "remember",
@@ -179,12 +178,8 @@ describe("a tool that the host runs", () => {
       depth === 0 ? { tool: "list", args: {} } : { tool: "outer", args: nest(depth - 1) };
     expect((await session.callTool("outer", nest(1))).message).not.toContain("more than");
     expect((await session.callTool("outer", nest(2))).message).toContain("more than 2");
-  });
-
-  test("a tool can use short names of its pack", async () => {
-    const session = await openForTest(project());
-    const result = await session.callTool("outer", { tool: "add", args: { item: "x" } });
-    expect(jsonOf(result).inner).toContain('"item":"x"');
+    const short = await session.callTool("outer", { tool: "add", args: { item: "x" } });
+    expect(jsonOf(short).inner).toContain('"item":"x"');
   });
 
   test("code of a pack reaches the pack's own tool by its short name although another is advertised by it", async () => {
@@ -216,9 +211,7 @@ describe("a tool that the host runs", () => {
   test("a tool runs in a child process if the config requests isolation", async () => {
     const pid = toolPack({ pid: {} }, "export const pid = () => String(process.pid);");
     const session = await openForTest(makeProject({ pid }), { config: { isolation: "process" } });
-    const { message } = await session.callTool("pid");
-    expect(Number(message)).toBeGreaterThan(0);
-    expect(Number(message)).not.toBe(process.pid);
+    expect(Number((await session.callTool("pid")).message)).not.toBe(process.pid);
     const dying = toolPack({ die: {} }, "export const die = () => process.exit(7);");
     for (const crash of ["fail", "isolate", "relaunch"]) {
       const cwd = makeProject({ dying, pid });
@@ -239,24 +232,31 @@ describe("a tool that the host runs", () => {
 
 test("arguments whose toJSON does not return an object fail the call like other invalid arguments", async () => {
   const session = await openForTest(project());
-  for (const made of ["text", undefined, []]) {
-    expect(await session.callTool("shop_add", { toJSON: () => made })).toMatchObject({
-      variant: "ExceptionThrown",
-      message: expect.stringContaining("must be an object"),
-    });
-  }
+  expect(await session.callTool("shop_add", { toJSON: () => "text" })).toMatchObject({
+    variant: "ExceptionThrown",
+    message: expect.stringContaining("must be an object"),
+  });
 });
 
-test("the exit of a tool's child process fails its call, with the end of its output and without sensitive values", async () => {
-  const module = `export const quit = () => { console.error("last words, hidden-value"); process.exit(7); };`;
-  const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {
-    memory: { token: "hidden-value" },
-    config: { isolation: "process", crash: "isolate", sensitiveMemory: ["token"] },
-  });
+test("the exit of a tool's child process fails its call, with the end of its output and without sensitive values, also if one is cut", async () => {
+  const module = `
+    export const quit = () => { console.error("last words, hidden-value"); process.exit(7); };
+    export const spill = () => {
+      process.stderr.write("hidden-value" + "x".repeat(4096 - 6), () => process.exit(7));
+      return new Promise(() => {});
+    };`;
+  const open = () =>
+    openForTest(makeProject({ quitter: toolPack({ quit: {}, spill: {} }, module) }), {
+      memory: { token: "hidden-value" },
+      config: { isolation: "process", crash: "isolate", sensitiveMemory: ["token"] },
+    });
+  const session = await open();
   const result = await session.callTool("quit");
-  expect(result.variant).toBe("FatalError");
-  expect(result.message).toMatch(/\bcode 7\.$/);
-  expect(result.details).toMatchObject({ exitCode: 7, stderr: "last words, [redacted]\n" });
+  expect(result).toMatchObject({
+    variant: "FatalError",
+    message: expect.stringMatching(/\bcode 7\.$/),
+    details: { exitCode: 7, stderr: "last words, [redacted]\n" },
+  });
   expect(session.problems).toMatchObject([
     {
       code: "ServerDied",
@@ -264,61 +264,42 @@ test("the exit of a tool's child process fails its call, with the end of its out
     },
   ]);
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
-});
-
-test("a sensitive value that is cut at the end of the quoted output is not shown", async () => {
-  const module = `export const quit = () => {
-    process.stderr.write("hidden-value" + "x".repeat(4096 - 6), () => process.exit(7));
-    return new Promise(() => {});
-  };`;
-  const session = await openForTest(makeProject({ quitter: toolPack({ quit: {} }, module) }), {
-    memory: { token: "hidden-value" },
-    config: { isolation: "process", crash: "isolate", sensitiveMemory: ["token"] },
-  });
-  const { message, details } = await session.callTool("quit");
+  const { message, details } = await (await open()).callTool("spill");
   const stderr = String(details?.stderr);
   expect(Buffer.byteLength(stderr)).toBe(4096);
   expect(stderr).toContain("xxx");
   for (const text of [message, stderr]) expect(text).not.toContain("value");
 });
 
-describe("an unknown tool", () => {
-  test("rejects a call of the host with near names, and answers a handler with isError", async () => {
-    const session = await openForTest(project());
-    await expect(session.callTool("shop_ad")).rejects.toMatchObject({ code: "ToolNotFound" });
-    await expect(session.callTool("add")).rejects.toMatchObject({
-      code: "ToolNotFound",
-      problem: { args: { name: "add", nearest: expect.arrayContaining(["acme/shop/add"]) } },
-    });
-    const inner = await session.callTool("outer", { tool: "nowhere" });
-    expect(jsonOf(inner)).toMatchObject({ inner: expect.stringContaining("nowhere"), isError: true });
+test("an unknown tool rejects a call of the host with near names, and answers a handler with isError", async () => {
+  const session = await openForTest(project());
+  await expect(session.callTool("add")).rejects.toMatchObject({
+    code: "ToolNotFound",
+    problem: { args: { name: "add", nearest: expect.arrayContaining(["acme/shop/add"]) } },
   });
+  const inner = await session.callTool("outer", { tool: "nowhere" });
+  expect(jsonOf(inner)).toMatchObject({ inner: expect.stringContaining("nowhere"), isError: true });
 });
 
-describe("the host's own tools", () => {
-  test("built-ins come first, may be functions, and can be used by packs", async () => {
-    const session = await openForTest(project(), {
-      builtIns: [
-        {
-          name: "tap",
-          description: "Tap.",
-          inputSchema: { type: "object", properties: { x: { type: "number" } } },
-          handler: ({ x }: { x: number }, context: { sessionId: string }) => `${x} ${context.sessionId}`,
-        },
-      ],
-    });
-    expect(session.tools[0]).toMatchObject({
-      name: "tap",
-      qualifiedName: "tap",
-      source: { type: "builtIn" },
-    });
-    expect((await session.callTool("tap", { x: 3 })).message).toBe(`3 ${session.id}`);
-    const result = await session.callTool("outer", { tool: "tap", args: { x: 4 } });
-    expect(jsonOf(result).inner).toBe(`4 ${session.id}`);
+test("the host's own tools come first, may be functions, and can be used by packs; invalid ones are refused", async () => {
+  const session = await openForTest(project(), {
+    builtIns: [
+      {
+        name: "tap",
+        description: "Tap.",
+        inputSchema: { type: "object", properties: { x: { type: "number" } } },
+        handler: ({ x }: { x: number }, context: { sessionId: string }) => `${x} ${context.sessionId}`,
+      },
+    ],
   });
-
-  test("invalid built-ins are rejected at their place", async () => {
-    const open = openForTest(project(), { builtIns: [{ name: "tap", inputSchema: {}, handler: 3 }] });
-    await expect(open).rejects.toMatchObject({ code: "InvalidConfig" });
+  expect(session.tools[0]).toMatchObject({
+    name: "tap",
+    qualifiedName: "tap",
+    source: { type: "builtIn" },
   });
+  expect((await session.callTool("tap", { x: 3 })).message).toBe(`3 ${session.id}`);
+  const result = await session.callTool("outer", { tool: "tap", args: { x: 4 } });
+  expect(jsonOf(result).inner).toBe(`4 ${session.id}`);
+  const open = openForTest(project(), { builtIns: [{ name: "tap", inputSchema: {}, handler: 3 }] });
+  await expect(open).rejects.toMatchObject({ code: "InvalidConfig" });
 });

@@ -115,19 +115,6 @@ describe("the prompts of a session", () => {
     expect(session.prompts.map(({ name }) => name)).toEqual(["greet"]);
     await expect(session.getPrompt("acme/desk/other")).rejects.toMatchObject({ code: "PromptNotFound" });
   });
-
-  test("a list that fails is a problem, and the server's tools stay", async () => {
-    const broken = server("docs", []);
-    const args = JSON.parse(broken.args[1] ?? "");
-    args.answers["prompts/list"] = line({ error: { code: -32603, message: "broken" } });
-    delete args.pages;
-    const session = await open({}, withServers({ ...broken, args: [fixture, JSON.stringify(args)] }));
-    expect(session.tools.length).toBeGreaterThan(0);
-    expect(session.prompts).toEqual([]);
-    expect(session.problems).toMatchObject([
-      { code: "ServerListIncomplete", message: expect.stringContaining("-32603: broken") },
-    ]);
-  });
 });
 
 describe("what goes wrong with a prompt", () => {

@@ -21,7 +21,7 @@ describe("packs that a session selects", () => {
       { "package.json": { name: "app", version: "1.0.0", dependencies: { near: "*" } } },
     );
 
-  test("a session selects the project's own pack and its dependencies, but no others", async () => {
+  test("a session selects the project's dependencies, and of others those that the config names", async () => {
     const session = await openForTest(makeTransitive());
     expect(namesOf(session.tools)).toEqual(["hear"]);
     expect(session.skipped).toEqual([]);
@@ -29,12 +29,9 @@ describe("packs that a session selects", () => {
       code: "PackNotInstalled",
       problem: { args: { name: "far", isUndeclared: true } },
     });
-  });
-
-  test("a session selects a transitive pack that the config names", async () => {
-    const session = await openForTest(makeTransitive(), { config: { packs: { transitive: ["far"] } } });
-    expect(namesOf(session.tools)).toEqual(["see", "hear"]);
-    expect(session.skipped).toEqual([]);
+    const named = await openForTest(makeTransitive(), { config: { packs: { transitive: ["far"] } } });
+    expect(namesOf(named.tools)).toEqual(["see", "hear"]);
+    expect(named.skipped).toEqual([]);
   });
 
   test("a session selects a transitive pack that a selected item refers to by qualified name", async () => {
@@ -93,7 +90,7 @@ describe("invalid items of packs", () => {
       ),
     });
 
-  test("an invalid item is excluded and reported, and the others are kept", async () => {
+  test("an invalid item is excluded and reported, or fails the session if the config says so", async () => {
     const session = await openForTest(packs());
     expect(namesOf(session.tools)).toEqual(["fine"]);
     expect(session.skipped.map(({ source, reason }) => [source.item, reason])).toEqual([
@@ -116,32 +113,8 @@ describe("invalid items of packs", () => {
       file: "trailblaze/tools/nowhere.json",
       line: expect.any(Number),
     });
-  });
-
-  test("an invalid item fails the session if the config says so", async () => {
     const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
-  });
-
-  test.each([
-    ["a field of a wrong shape", { "package.json": { trailblaze: { tools: 3 } } }],
-    [
-      "an entry that hands over to nobody",
-      {
-        "package.json": { trailblaze: { toolsets: ["B"] } },
-        "trailblaze/toolsets/B.json": {
-          kind: "Mcp.Tools",
-          metadata: { name: "B" },
-          entries: [{ name: "e", handler: "nobody" }],
-        },
-      },
-    ],
-  ])("an invalid item with %s fails only a session that allows no errors", async (_, broken) => {
-    const cwd = makeProject({ broken });
-    expect((await openForTest(cwd)).problems.some(({ severity }) => severity === "error")).toBe(true);
-    await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
-      problem: { pack: "broken", severity: "error" },
-    });
   });
 
   test("an invalid server of a pack is excluded with its reason", async () => {
@@ -208,48 +181,34 @@ describe("metadata of tools", () => {
     expect(fitting.skipped).toEqual([]);
   });
 
-  test("without a device, tools with requirements are excluded", async () => {
+  test("without a device, tools with requirements are excluded; metadata of the wrong type is ignored, and tools hidden from models can be called", async () => {
     const session = await openForTest(cwd());
     expect(namesOf(session.skipped)).toEqual(["android", "driver"]);
-  });
-
-  test("metadata of the wrong type is reported and ignored, and tools hidden from models can be called", async () => {
-    const session = await openForTest(cwd());
     expect(namesOf(session.toolsForLlm())).toEqual(["anything", "host", "wrong", "context"]);
     expect((await session.callTool("hidden")).variant).toBe("Success");
     expect(session.problems.map(({ code }) => code).sort()).toEqual(["InvalidMetaValue", "UnknownMetaKey"]);
   });
 });
 
-describe("duplicate names", () => {
-  const packs = () => ({
+test("duplicate names are one error that lists all sources, and nothing is registered", async () => {
+  const packs = {
     "@b/second": one("search", { name: "find" }),
     first: one("search", { name: "find" }),
     third: one("find1", { name: "find1" }),
-  });
-
-  test("duplicate names are one error that lists all sources, and nothing is registered", async () => {
-    const open = openForTest(makeProject(packs()), { builtIns: [builtIn("find1")] });
-    const source = (what: string) => expect.stringContaining(what);
-    const file = "trailblaze/tools/search.json";
-    await expect(open).rejects.toMatchObject({
-      code: "NameCollision",
-      problem: {
-        args: {
-          collisions: [
-            { name: "find1", sources: [source("built-in"), source("third@1.0.0")] },
-            { name: "find", sources: [source("@b/second@1.0.0"), source("first@1.0.0")] },
-          ],
-        },
+  };
+  const open = openForTest(makeProject(packs), { builtIns: [builtIn("find1")] });
+  const source = (what: string) => expect.stringContaining(what);
+  const ofPack = (pack: string) => source(`${pack}@1.0.0`);
+  await expect(open).rejects.toMatchObject({
+    code: "NameCollision",
+    problem: {
+      args: {
+        collisions: [
+          { name: "find1", sources: [source("built-in"), ofPack("third")] },
+          { name: "find", sources: [ofPack("@b/second"), ofPack("first")] },
+        ],
       },
-    });
-    await expect(open).rejects.toMatchObject({
-      problem: {
-        args: {
-          collisions: expect.arrayContaining([{ name: "find", sources: [source(file), source(file)] }]),
-        },
-      },
-    });
+    },
   });
 });
 
@@ -285,7 +244,6 @@ describe("errors in the config's own items", () => {
         },
         { name: "odd", description: "O", handler, inputSchema: { type: "objekt" } },
         { name: "gone", description: "G", handler: "./tool.js#run", inputSchema },
-        { name: "renamed", description: "R", handler: "./tools.js#runs", inputSchema },
         { name: "unset", description: "U", handler, initialize: "./setup.js", inputSchema },
       ],
       options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
@@ -295,13 +253,10 @@ describe("errors in the config's own items", () => {
     const cwd = makeProject({}, { [file]: text, "tools.js": "export const run = () => 'ran';" });
     const session = await openForTest(cwd, { config: join(cwd, file) });
     expect(namesOf(session.tools)).toEqual(["fine", "marked"]);
-    expect(session.skipped.map(({ name, reason, source }) => [name, reason, source])).toEqual([
-      ["taken", "Invalid", { type: "builtIn", item: "taken", file: join(cwd, file) }],
-      ["odd", "Invalid", { type: "builtIn", item: "odd", file: join(cwd, file) }],
-      ["gone", "Invalid", { type: "builtIn", item: "gone", file: join(cwd, file) }],
-      ["renamed", "Invalid", { type: "builtIn", item: "renamed", file: join(cwd, file) }],
-      ["unset", "Invalid", { type: "builtIn", item: "unset", file: join(cwd, file) }],
-    ]);
+    const skippedOf = (item: string) => [item, "Invalid", { type: "builtIn", item, file: join(cwd, file) }];
+    expect(session.skipped.map(({ name, reason, source }) => [name, reason, source])).toEqual(
+      ["taken", "odd", "gone", "unset"].map(skippedOf),
+    );
     expect(
       session.problems.map(({ code, severity, file: where, line }) => [code, severity, where, line]),
     ).toEqual(
@@ -312,12 +267,11 @@ describe("errors in the config's own items", () => {
         ["ReservedParameter", "error", '"_trailblazeContext"'],
         ["InvalidInputSchema", "error", '"type": "objekt"'],
         ["HandlerNotFound", "error", '"./tool.js#run"'],
-        ["HandlerNotFound", "error", '"./tools.js#runs"'],
         ["HandlerNotFound", "error", '"./setup.js"'],
         ["ToolNotFound", "error", '"lost"'],
       ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
     );
-    for (const [index, name] of ["marked", "taken", "odd", "gone", "renamed", "unset"].entries())
+    for (const [index, name] of ["marked", "taken", "odd", "gone", "unset"].entries())
       expect(session.problems[index + 2]?.message).toContain(`"${name}"`);
   });
 
@@ -369,24 +323,22 @@ test("an invalid tool of a server is reported with the tool, the server and its 
   ]);
 });
 
-describe("the order of tools", () => {
-  test("tools are ordered: built-ins, the user's servers, then packs by name, each in its own order", async () => {
-    const cwd = makeProject({
-      zebra: toolPack({ z2: {}, z1: {} }, "export const z1 = () => 1, z2 = z1;"),
-      ant: one("a"),
-    });
-    const tools = JSON.stringify([
-      { name: "s2", inputSchema: { type: "object" } },
-      { name: "s1", inputSchema: { type: "object" } },
-    ]);
-    const session = await openForTest(cwd, {
-      builtIns: [builtIn("tap")],
-      config: { trailblazeSubprocessToolsets: [probe("late"), probe("early", { PROBE_TOOLS: tools })] },
-    });
-    const names = namesOf(session.tools).filter((name) => !name.startsWith("late_"));
-    expect(names).toEqual(["tap", "s2", "s1", "a", "z2", "z1"]);
-    expect(namesOf(session.tools)[1]).toBe("late_params");
+test("tools are ordered: built-ins, the user's servers, then packs by name, each in its own order", async () => {
+  const cwd = makeProject({
+    zebra: toolPack({ z2: {}, z1: {} }, "export const z1 = () => 1, z2 = z1;"),
+    ant: one("a"),
   });
+  const tools = JSON.stringify([
+    { name: "s2", inputSchema: { type: "object" } },
+    { name: "s1", inputSchema: { type: "object" } },
+  ]);
+  const session = await openForTest(cwd, {
+    builtIns: [builtIn("tap")],
+    config: { trailblazeSubprocessToolsets: [probe("late"), probe("early", { PROBE_TOOLS: tools })] },
+  });
+  const names = namesOf(session.tools).filter((name) => !name.startsWith("late_"));
+  expect(names).toEqual(["tap", "s2", "s1", "a", "z2", "z1"]);
+  expect(namesOf(session.tools)[1]).toBe("late_params");
 });
 
 describe("toolsets of a session", () => {
@@ -434,37 +386,35 @@ describe("toolsets of a session", () => {
   });
 });
 
-describe("the recording of a session", () => {
-  test("a recording has the host's successful recordable calls, without sensitive values", async () => {
-    const cwd = makeProject({
-      rec: toolPack(
-        {
-          step: {},
-          fail: {},
-          wrap: { _meta: { "trailblaze/isRecordable": false } },
-          outer: {},
-        },
-        `export const step = () => "ok";
+test("a recording has the host's successful recordable calls, without sensitive values", async () => {
+  const cwd = makeProject({
+    rec: toolPack(
+      {
+        step: {},
+        fail: {},
+        wrap: { _meta: { "trailblaze/isRecordable": false } },
+        outer: {},
+      },
+      `export const step = () => "ok";
          export const fail = () => { throw new Error("no"); };
          export const wrap = (args, { callTool }) => callTool("step", { by: "wrap" });
          export const outer = (args, { callTool }) => callTool("step", { by: "outer" });`,
-      ),
-    });
-    const session = await openForTest(cwd, {
-      memory: { token: "s3cret" },
-      config: { sensitiveMemory: ["token"] },
-    });
-    await session.callTool("step", { a: 1, secret: "Bearer s3cret" });
-    await session.callTool("fail");
-    await session.callTool("rec/wrap");
-    await session.callTool("outer", { deep: true });
-    session.memory.set("token", "changed");
-    await session.callTool("step", { secret: "changed" });
-    expect(session.recording).toEqual([
-      { step: { a: 1, secret: "Bearer [redacted]" } },
-      { step: { by: "wrap" } },
-      { outer: { deep: true } },
-      { step: { secret: "[redacted]" } },
-    ]);
+    ),
   });
+  const session = await openForTest(cwd, {
+    memory: { token: "s3cret" },
+    config: { sensitiveMemory: ["token"] },
+  });
+  await session.callTool("step", { a: 1, secret: "Bearer s3cret" });
+  await session.callTool("fail");
+  await session.callTool("rec/wrap");
+  await session.callTool("outer", { deep: true });
+  session.memory.set("token", "changed");
+  await session.callTool("step", { secret: "changed" });
+  expect(session.recording).toEqual([
+    { step: { a: 1, secret: "Bearer [redacted]" } },
+    { step: { by: "wrap" } },
+    { outer: { deep: true } },
+    { step: { secret: "[redacted]" } },
+  ]);
 });

@@ -72,10 +72,10 @@ describe("the entry of a server in a config", () => {
 describe("names of servers' tools that clients would reject", () => {
   const long = "x".repeat(100);
 
-  test("invalid names of servers' tools are made safe, and calls accept both names", async () => {
+  test("invalid names of servers' tools are made safe, calls accept both names, and a repeated one is reported", async () => {
     const session = await openForTest(makeProject({}), {
       config: {
-        ...withServers(server("a", ["files.read", "put it/here", long, "fine"])),
+        ...withServers(server("a", ["files.read", "put it/here", long, "fine", "fine"])),
         toolsets: { one: ["files.read"] },
       },
     });
@@ -89,7 +89,8 @@ describe("names of servers' tools that clients would reject", () => {
       expect((await session.callTool(name)).variant).toBe("Success");
     }
     expect(session.toolsets).toEqual([{ name: "one", tools: ["files_read"] }]);
-    expect(session.problems).toEqual([]);
+    const reason = expect.stringContaining("listed more than once");
+    expect(session.problems).toMatchObject([{ severity: "warning", message: reason }]);
   });
 
   test("names of one server that become equal end with a hash, but for one that is safe as it is", async () => {
@@ -109,14 +110,6 @@ describe("names of servers' tools that clients would reject", () => {
       expect((await session.callTool(name)).variant).toBe("Success");
     expect(new Set(namesOf((await open([...own].reverse())).tools))).toEqual(new Set(namesOf(session.tools)));
     expect(new Set(namesOf((await open(own, "p")).tools)).size).toBe(own.length);
-  });
-
-  test("of tools that a server lists twice, the first one counts, with a warning", async () => {
-    const session = await openForTest(makeProject({}), { config: withServers(server("a", ["get", "get"])) });
-    expect(namesOf(session.tools)).toEqual(["get"]);
-    expect(session.problems).toMatchObject([
-      { severity: "warning", message: expect.stringContaining("listed more than once") },
-    ]);
   });
 
   test("a tool with a prefix is called by its server's own name, too, unless several servers have it", async () => {

@@ -24,16 +24,8 @@ serveStdio(
         requestState: "round 1",
       });
     });
-    server.registerTool("forever", {}, () =>
-      inputRequired({
-        inputRequests: { who: inputRequired.elicit({ message: "Again?", requestedSchema }) },
-      }),
-    );
     server.registerTool("again", {}, (context) =>
       context.mcpReq.requestState() === "later" ? text("done") : inputRequired({ requestState: "later" }),
-    );
-    server.registerTool("roots", {}, () =>
-      inputRequired({ inputRequests: { r: inputRequired.listRoots() } }),
     );
     server.registerTool("add", { inputSchema: { a: z.number() } }, ({ a }) => text(a));
     return server;
