@@ -1,8 +1,7 @@
 // Every row of the table in docs/callback.md.
 import { describe, expect, test } from "vitest";
 import { openConnection } from "../mcp/http/raw-connection.ts";
-import { createRequest, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
-import { formatHead } from "./raw-request.ts";
+import { createRequest, formatHead, openEndpoint, post, resultOf, sessionId } from "./open-endpoint.ts";
 
 type Headers = Record<string, string | string[] | undefined>;
 
@@ -22,28 +21,24 @@ describe("a request that is rejected by its head", () => {
   test.each<[string, number, Headers | ((port: number, token: string) => Headers), string?]>([
     ["no token", 401, { Authorization: undefined }],
     ["a wrong token", 401, { Authorization: "Bearer wrong" }],
-    ["the beginning of a token", 401, (_port, token) => ({ Authorization: `Bearer ${token.slice(0, -1)}` })],
     ["another scheme", 401, (_port, token) => ({ Authorization: `Basic ${token}` })],
     ["the token twice", 401, (_port, token) => ({ Authorization: [`Bearer ${token}`, `Bearer ${token}`] })],
     ["a foreign host", 403, { Host: "evil.example" }],
-    ["a foreign host with our port", 403, (port) => ({ Host: `evil.example:${port}` })],
     ["our host with another port", 403, { Host: "127.0.0.1:1" }],
     ["no host", 403, { Host: undefined }],
     ["two hosts", 403, (port) => ({ Host: [`127.0.0.1:${port}`, "evil.example"] })],
     ["an origin", 403, { Origin: "https://evil.example" }],
     ["an empty origin", 403, { Origin: "" }],
     ["an origin after hundreds of headers", 403, { a: Array(2500).fill(""), Origin: "x" }],
-    ["a preflight", 403, { Origin: "https://evil.example" }, "OPTIONS /scripting/callback HTTP/1.1"],
     ["another path", 404, {}, "POST / HTTP/1.1"],
     ["a whole URL", 404, {}, "POST http://evil.example/scripting/callback HTTP/1.1"],
     ["GET", 405, {}, "GET /scripting/callback HTTP/1.1"],
     ["no type", 415, { "Content-Type": undefined }],
-    ["a plain text", 415, { "Content-Type": "text/plain" }],
     ["another charset", 415, { "Content-Type": "application/json; charset=latin1" }],
     ["two types", 415, { "Content-Type": ["application/json", "text/plain"] }],
     ["a compressed body", 415, { "Content-Encoding": "gzip" }],
     ["an announced length over the limit", 413, { "Content-Length": "4097" }],
-  ])("a request with %s gets %i", async (_what, status, headers, line) => {
+  ])("a request with %s gets %i", async (what, status, headers, line) => {
     const { answer, calls } = await askWith(headers, line);
     expect(answer?.status).toBe(status);
     expect(answer?.headers.get("connection")).toBe("close");
@@ -51,14 +46,15 @@ describe("a request that is rejected by its head", () => {
     expect(JSON.parse(answer?.body ?? "")).toEqual({
       result: { type: "error", message: expect.stringMatching(/\.$/) },
     });
-    expect(answer?.headers.has("www-authenticate")).toBe(status === 401);
+    const challenge = 'Bearer realm="trailblaze"';
+    const withToken = what === "no token" ? challenge : `${challenge}, error="invalid_token"`;
+    expect(answer?.headers.get("www-authenticate")).toBe(status === 401 ? withToken : undefined);
     expect(answer?.headers.get("allow")).toBe(status === 405 ? "POST" : undefined);
     expect(calls).toEqual([]);
   });
 
   test.each<[string, Headers | ((port: number, token: string) => Headers), string?]>([
     ["localhost", (port) => ({ Host: `localhost:${port}` })],
-    ["a scheme in lower case", (_port, token) => ({ Authorization: `bearer  ${token}` })],
     ["a charset in capitals and quotes", { "Content-Type": 'Application/JSON;charset="UTF-8"' }],
     ["a body that says it is not compressed", { "Content-Encoding": "identity" }],
     ["a query", {}, "POST /scripting/callback?x=1 HTTP/1.1"],
@@ -78,15 +74,6 @@ describe("a request that is rejected by its head", () => {
     expect(calls).toEqual([]);
   });
 
-  test("the challenge says whether the request had a token", async () => {
-    const challenge = async (headers: Headers) =>
-      (await askWith(headers)).answer?.headers.get("www-authenticate");
-    expect(await challenge({ Authorization: undefined })).toBe('Bearer realm="trailblaze"');
-    expect(await challenge({ Authorization: "Bearer x" })).toBe(
-      'Bearer realm="trailblaze", error="invalid_token"',
-    );
-  });
-
   test("of several errors, the first is reported: the path before the token, and the token before the body", async () => {
     const faults: [number, Headers, string?][] = [
       [403, { Origin: "x", Authorization: undefined }, "GET / HTTP/1.1"],
@@ -103,46 +90,25 @@ describe("a request that is rejected by its head", () => {
 });
 
 describe("an invalid body", () => {
-  const without = (key: string) => {
-    const { [key as "version"]: _left, ...rest } = createRequest();
-    return rest;
-  };
-  const withoutActionKey = (key: string) => createRequest({}, { [key]: undefined });
-
   test.each<[string, unknown]>([
     ["nothing", ""],
     ["invalid JSON", "{"],
-    ["null", "null"],
-    ["an array", "[]"],
     ["a string", '"x"'],
     ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
     ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
-    ["no version", without("version")],
+    ["no version", createRequest({ version: undefined })],
     ["a version that is a string", createRequest({ version: "1" })],
-    ["no session", without("session_id")],
-    ["no invocation", without("invocation_id")],
-    ["no action", without("action")],
     ["an action that is a list", createRequest({ action: [] })],
-    ["an action without type", withoutActionKey("type")],
-    ["no tool", withoutActionKey("tool_name")],
-    ["no arguments", withoutActionKey("arguments_json")],
+    ["an action without type", createRequest({}, { type: undefined })],
     ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
-  ])("a body with %s gets 400", async (_what, body) => {
+  ])("a body with %s gets 400", async (what, body) => {
     const opened = await openEndpoint();
     const response = await post(opened, body);
     expect(response.status).toBe(400);
-    expect(await response.json()).toEqual({
-      result: { type: "error", message: expect.stringMatching(/\.$/) },
-    });
+    // A missing key is named.
+    const message = expect.stringMatching(what === "an action without type" ? /"action\.type".*\.$/ : /\.$/);
+    expect(await response.json()).toEqual({ result: { type: "error", message } });
     expect(opened.calls).toEqual([]);
-  });
-
-  test("the answer names the wrong key", async () => {
-    const response = await post(await openEndpoint(), createRequest({}, { tool_name: null }));
-    expect(await resultOf(response)).toEqual({
-      type: "error",
-      message: expect.stringContaining('"action.tool_name"'),
-    });
   });
 });
 
@@ -166,10 +132,6 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
     expect(await errorFor(createRequest({ action }))).toContain('"tap\\u{001b}[31m\\u{202e}"');
   });
 
-  test("another session's id gets an error", async () => {
-    expect(await errorFor(createRequest({ session_id: "session-2" }))).toContain("session_id");
-  });
-
   test("a call of one of several sessions that share the server may name its own session, and no other", async () => {
     const opened = await openEndpoint();
     const { endpoint, calls } = opened;
@@ -180,6 +142,7 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
     expect(await ask("client-1", "shared")).toBe("call_tool_result");
     expect(await ask(sessionId, "shared")).toBe("call_tool_result");
     expect(await ask("client-2", "shared")).toBe("error");
+    expect(await ask("session-2", "shared")).toBe("error");
     expect(await ask("client-1", "next")).toBe("error");
     expect(calls.map(({ invocationId }) => invocationId)).toEqual(["shared", "shared"]);
   });
@@ -207,12 +170,8 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
 describe("a call that is not made gets 200 without success", () => {
   test.each<[string, string]>([
     ["an array", "[]"],
-    ["null", "null"],
-    ["a string", '"{}"'],
-    ["nothing", ""],
     ["invalid JSON", "{a:1}"],
     ["a deep nest", `{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`],
-    ["a key __proto__", '{"__proto__":{"isAdmin":true}}'],
     ["a key __proto__ in disguise", '{"_\\u005fproto__":{}}'],
   ])("arguments given as %s are rejected", async (_what, text) => {
     const opened = await openEndpoint();
@@ -227,10 +186,10 @@ describe("a call that is not made gets 200 without success", () => {
     expect(opened.calls).toEqual([]);
   });
 
-  test("arguments named like properties of Object.prototype are accepted", async () => {
+  test("arguments named like properties of Object.prototype are accepted, and unknown keys ignored", async () => {
     const opened = await openEndpoint();
     const args = { constructor: 1, prototype: { toString: "__proto__" }, hasOwnProperty: ["é😀"] };
-    await post(opened, createRequest({}, { arguments_json: JSON.stringify(args) }));
+    await post(opened, createRequest({ future: 1 }, { hint: "x", arguments_json: JSON.stringify(args) }));
     expect(opened.calls.map((call) => call.arguments)).toEqual([args]);
   });
 });
@@ -251,10 +210,4 @@ test("a body at the limit is read, and one byte more is rejected, announced or n
     expect((await connection.answers(1)).map((answer) => answer.status)).toEqual([status]);
   }
   expect(opened.calls).toHaveLength(2);
-});
-
-test("unknown keys are ignored", async () => {
-  const opened = await openEndpoint();
-  const response = await post(opened, createRequest({ future: 1 }, { hint: "x" }));
-  expect((await resultOf(response)).success).toBe(true);
 });
