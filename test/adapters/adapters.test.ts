@@ -1,5 +1,5 @@
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { generateText, isStepCount, streamText } from "ai";
+import { generateText, isStepCount } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type AdapterOptions,
@@ -21,7 +21,11 @@ const pdf = {
 };
 const audio = { type: "audio", data: "UklGRg==", mimeType: "audio/wav" };
 
-type CallTool = (session: Session, options: AdapterOptions) => Promise<unknown> | undefined;
+type CallTool = (
+  session: Session,
+  options: AdapterOptions,
+  signal?: AbortSignal,
+) => Promise<unknown> | undefined;
 
 const use = (name: string, input: unknown = {}) => ({ type: "tool_use", id: "1", name, input }) as const;
 
@@ -136,7 +140,6 @@ describe("adapters for models", () => {
     expect((await call(responsesCall("greet", "[1]"))).output).toContain(
       "must be an object, but they are an array",
     );
-    expect((await call(responsesCall("greet", "{}"))).output).toContain("name");
     for (const none of ["", "null"])
       expect((await call(responsesCall("fail", none))).output).toContain("It is broken.");
   });
@@ -173,9 +176,20 @@ describe("adapters for models", () => {
   });
 
   test.each<[string, CallTool]>([
-    ["aiSdkTools", (session, options) => aiSdkTools(session, options).wait?.execute({}, { toolCallId: "1" })],
-    ["openAiTools", (session, options) => openAiTools(session, options).call(responsesCall("wait", "{}"))],
-    ["anthropicTools", (session, options) => anthropicTools(session, options).call(use("wait"))],
+    [
+      "aiSdkTools",
+      (session, options, abortSignal) =>
+        aiSdkTools(session, options).wait?.execute({}, { toolCallId: "1", abortSignal }),
+    ],
+    [
+      "openAiTools",
+      (session, options, signal) =>
+        openAiTools(session, options).call(responsesCall("wait", "{}"), signal && { signal }),
+    ],
+    [
+      "anthropicTools",
+      (session, options, signal) => anthropicTools(session, options).call(use("wait"), signal && { signal }),
+    ],
   ])("%s hand on reports, and throw only for an abort, of the options or of the call", async (_name, run) => {
     const session = await openTools();
     const reports: unknown[] = [];
@@ -192,27 +206,11 @@ describe("adapters for models", () => {
     expect(reports).toEqual([["info", "begun"], 1]);
     await expect(run(session, options)).rejects.toThrow("enough");
     expect(reports).toHaveLength(2);
-  });
-
-  test("an abort of one call leaves the others alone", async () => {
-    const session = await openTools();
-    const gone = { signal: AbortSignal.abort(new Error("gone")) };
-    const { call } = openAiTools(session);
-    await expect(call(responsesCall("wait", "{}"), gone)).rejects.toThrow("gone");
-    await expect(anthropicTools(session).call(use("wait"), gone)).rejects.toThrow("gone");
-    const wait = aiSdkTools(session).wait?.execute({}, { toolCallId: "1", abortSignal: gone.signal });
-    await expect(wait).rejects.toThrow("gone");
-    expect((await call(responsesCall("greet", '{"name":"Ada"}'))).output).toBe("Hello, Ada!");
+    await expect(run(session, {}, AbortSignal.abort(new Error("gone")))).rejects.toThrow("gone");
   });
 
   test.each([
     ["a failure without words", { isError: true, content: [] }, "The tool failed without a message.", true],
-    [
-      "a failure of spaces",
-      { isError: true, content: [{ type: "text", text: " " }] },
-      "The tool failed without a message.",
-      true,
-    ],
     [
       "an empty image",
       { content: [{ ...png, data: "" }] },
@@ -253,19 +251,16 @@ describe("adapters for models", () => {
       expect(given).toEqual({ type: failed ? "error-text" : "text", value: text });
   });
 
-  test("anthropicTools give an image in a failure as words, because the API takes only text there", async () => {
-    const session = await openTools(() => ({
+  test("anthropicTools give a failure as words, because the API takes only text there, and success without words as an empty result", async () => {
+    const text = "It broke.\n[image (image/png) that this API cannot take]";
+    const failing = await openTools(() => ({
       isError: true,
       content: [{ type: "text", text: "It broke." }, png],
     }));
-    const block = await anthropicTools(session).call(use("give"));
-    const text = "It broke.\n[image (image/png) that this API cannot take]";
-    expect(block).toMatchObject({ is_error: true, content: [{ type: "text", text }] });
-  });
-
-  test("give success without words as an empty result", async () => {
-    const session = await openTools(() => ({ content: [{ type: "text", text: "" }] }));
-    const block = await anthropicTools(session).call(use("give"));
+    const failed = await anthropicTools(failing).call(use("give"));
+    expect(failed).toMatchObject({ is_error: true, content: [{ type: "text", text }] });
+    const silent = await openTools(() => ({ content: [{ type: "text", text: "" }] }));
+    const block = await anthropicTools(silent).call(use("give"));
     expect(block).toEqual({ type: "tool_result", tool_use_id: "1", content: [] });
   });
 
@@ -273,7 +268,7 @@ describe("adapters for models", () => {
     const { call } = anthropicTools(await openTools());
     const circular: Record<string, unknown> = {};
     circular.name = circular;
-    for (const input of [circular, { name: 1n }, 1n, [], Symbol("name"), '{"a":'.repeat(300_000)])
+    for (const input of [circular, 1n, [], '{"a":'.repeat(300_000)])
       expect(await call({ ...use("greet"), input })).toMatchObject({
         is_error: true,
         content: [{ type: "text", text: expect.stringMatching(/^The arguments /) }],
@@ -290,28 +285,6 @@ describe("adapters for models", () => {
     expect(standard.validate({ name: "Ada" })).toEqual({ value: { name: "Ada" } });
     expect(standard.validate("Ada").issues?.[0]?.message).toContain("must be an object");
   });
-});
-
-test("streamText of the AI SDK calls tools, and gets the failures of those that it calls wrongly", async () => {
-  const server = await startModelServer([
-    { id: "1", name: "greet", written: '{"name":"Ada"}' },
-    { id: "1", name: "greet", written: '{"name":"Bob"}' },
-    { id: "3", name: "fail", written: "{}" },
-  ]);
-  onTestFinished(() => server.close());
-  const session = await openTools();
-  const provider = createOpenAICompatible({ name: "models", baseURL: `${server.url}/v1` });
-  const { textStream, steps } = streamText({
-    model: provider("test"),
-    tools: aiSdkTools(session),
-    stopWhen: isStepCount(3),
-    prompt: "Greet.",
-  });
-  let text = "";
-  for await (const part of textStream) text += part;
-  expect(text).toContain("The tool said");
-  expect(text).toContain("It is broken.");
-  expect(JSON.stringify(await steps)).toContain("Hello, Ada!");
 });
 
 test.each([

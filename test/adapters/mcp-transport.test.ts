@@ -33,11 +33,6 @@ const desk = toolPack({ greet: {} }, 'export const greet = ({ name = "you" }) =>
 const clients = [
   ["version 1", () => new Client({ name: "host", version: "1.0.0" }), StreamableHTTPClientTransport],
   [
-    "version 2",
-    () => new ModernClient({ name: "host", version: "1.0.0" }) as unknown as Client,
-    ModernHttp as unknown as typeof StreamableHTTPClientTransport,
-  ],
-  [
     "version 2, of the modern era",
     () =>
       new ModernClient(
@@ -102,24 +97,18 @@ describe("mcpTransport", () => {
   test("a client hears that the tools of a session that follows its project have changed", async () => {
     const cwd = makeProject({ "@acme/desk": desk }, { "trailblaze.config.json": {} });
     const { session, change } = await openFollowed(cwd, {}, { served: false });
-    const client = new Client({ name: "host", version: "1.0.0" });
-    const heard = new Promise<string[]>((resolve, reject) => {
-      const onChanged = (error: Error | null, items: { name: string }[] | null) =>
-        error === null ? resolve((items ?? []).map(({ name }) => name)) : reject(error);
-      const listing = new Client(
-        { name: "host", version: "1.0.0" },
-        { listChanged: { tools: { debounceMs: 0, onChanged } } },
-      );
-      void listing.connect(mcpTransport(session)).catch(reject);
+    const heard = new Promise<string[]>((resolve) => {
+      const onChanged = (_: Error | null, items: { name: string }[] | null) =>
+        resolve((items ?? []).map(({ name }) => name));
+      const tools = { debounceMs: 0, onChanged };
+      const listing = new Client({ name: "host", version: "1.0.0" }, { listChanged: { tools } });
+      void listing.connect(mcpTransport(session));
     });
-    await client.connect(mcpTransport(session));
-    expect((await client.listTools()).tools).toHaveLength(1);
-    await client.close();
     await change(() => writeTree(cwd, { "trailblaze.config.json": { packs: { deny: ["acme/desk"] } } }));
     expect(await heard).toEqual([]);
   });
 
-  test("closing the session ends the connection", async () => {
+  test("closing the session ends the connection, and a closed one refuses the next", async () => {
     const session = await openForTest(makeProject({ "@acme/desk": desk }));
     const client = new Client({ name: "host", version: "1.0.0" });
     await client.connect(mcpTransport(session));
@@ -129,12 +118,6 @@ describe("mcpTransport", () => {
     await session.close();
     await ended;
     await expect(client.listTools()).rejects.toThrow();
-  });
-
-  test("a closed session refuses the connection", async () => {
-    const session = await openForTest(makeProject({ "@acme/desk": desk }));
-    await session.close();
-    const client = new Client({ name: "host", version: "1.0.0" });
     await expect(client.connect(mcpTransport(session))).rejects.toThrow("closed");
   });
 });

@@ -72,33 +72,6 @@ const chat = (calls: readonly ModelCall[] | undefined, text: string) => ({
   usage: { prompt_tokens: 1, completion_tokens: 1, total_tokens: 2 },
 });
 
-/** A chat completion in parts, as server-sent events. */
-function streamChat(calls: readonly ModelCall[] | undefined, text: string): string {
-  const choice = chat(calls, text).choices[0] ?? { message: {}, finish_reason: "stop" };
-  const {
-    role,
-    content,
-    tool_calls: asked,
-  } = choice.message as {
-    role: string;
-    content: string | null;
-    tool_calls?: object[];
-  };
-  const deltas = [
-    { role, content: "" },
-    ...(asked ?? []).map((one, index) => ({ tool_calls: [{ index, ...one }] })),
-    ...(content ?? "").split(/(?<= )/).map((part) => ({ content: part })),
-  ];
-  const base = { id: "chat_1", object: "chat.completion.chunk", created: 1, model: "test" };
-  const chunks = [
-    ...deltas.map((delta) => ({ ...base, choices: [{ index: 0, delta, finish_reason: null }] })),
-    { ...base, choices: [{ index: 0, delta: {}, finish_reason: choice.finish_reason }] },
-  ];
-  return [...chunks.map((chunk) => JSON.stringify(chunk)), "[DONE]"]
-    .map((data) => `data: ${data}\n\n`)
-    .join("");
-}
-
 /** Anthropic's API has parsed the arguments. What is no JSON reaches the client as a text. */
 function parseInput(written: string): unknown {
   try {
@@ -149,11 +122,6 @@ export async function startModelServer(calls: readonly ModelCall[]): Promise<Mod
         : pathname.endsWith("/messages")
           ? messages
           : chat;
-      if (body.stream === true && answer === chat) {
-        response.setHeader("content-type", "text/event-stream");
-        response.end(streamChat(asked, `The tool said ${lastOf(body)}`));
-        return;
-      }
       response.setHeader("content-type", "application/json");
       response.end(JSON.stringify(answer(asked, `The tool said ${lastOf(body)}`)));
     });
