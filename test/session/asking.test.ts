@@ -163,7 +163,7 @@ describe("code of a pack that asks", () => {
 });
 
 describe("a question without an answer", () => {
-  async function openSilent(timeouts: object = {}) {
+  async function openSilent(timeouts: { inputMs?: number } = {}) {
     const clock = createManualClock();
     const questions: InputQuestion[] = [];
     const onInput: OnInput = (question) => {
