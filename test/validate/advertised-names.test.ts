@@ -60,12 +60,6 @@ describe("duplicate advertised names", () => {
     ]);
   });
 
-  test("validate reports an advertised name that two prompts share", async () => {
-    const files = { "trailblaze/prompts.json": { one: prompt("hello"), two: prompt("hello") } };
-    const problems = await validateTree({ extension: { prompts: ["one", "two"] }, files }, duplicate);
-    expect(problems).toMatchObject([{ kind: "prompt", item: "two" }]);
-  });
-
   test("validate reports an advertised name that two entries of a bundle share", async () => {
     expect(await validateEntries([entry(), entry()], duplicate)).toMatchObject([
       { path: ["entries", 1, "name"] },
@@ -79,7 +73,6 @@ describe("duplicate advertised names", () => {
 
   test.each([
     ["a document", { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["one", "two"] }],
-    ["a composed server", { toolsets: ["one", "acme/sample/two"] }],
     ["a composed server, by way of another toolset", { toolsets: ["one", "all"] }],
   ])("validate reports an advertised name that two bundles share in %s", async (_what, server) => {
     const files = {

@@ -76,12 +76,8 @@ describe("hostile definition files", () => {
 describe("hostile modules", () => {
   const nestings: [string, string, string][] = [
     ["(", "1", ")"],
-    ["[", "", "]"],
     ["`${", "1", "}`"],
-    ["!", "1", ""],
     ["a =", "1", ""],
-    ["new ", "a", ""],
-    ["1 + ", "1", ""],
     ["a => ", "1", ""],
     ["() => { if (a) {} else ", "a", " }"],
   ];
@@ -110,11 +106,11 @@ describe("hostile modules", () => {
     }
   });
 
-  test("a hundred thousand names in one scope are checked", async () => {
-    const names = Array.from({ length: 100_000 }, (_, index) => `const a${index} = 1;`);
+  test("twenty thousand names in one scope are checked", async () => {
+    const names = Array.from({ length: 20_000 }, (_, index) => `const a${index} = 1;`);
     expect(await checkModule(names.join("\n"))).toMatchObject([{ code: "HandlerNotFound" }]);
-    expect(await checkModule([...names, "const a99999 = 2;"].join("\n"))).toMatchObject([
-      { code: "UnparsableModule", message: expect.stringMatching(/'a99999' has already been declared\.$/) },
+    expect(await checkModule([...names, "const a19999 = 2;"].join("\n"))).toMatchObject([
+      { code: "UnparsableModule", message: expect.stringMatching(/'a19999' has already been declared\.$/) },
     ]);
   }, 60_000);
 });

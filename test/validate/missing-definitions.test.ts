@@ -19,10 +19,6 @@ async function findArguments(files: Record<string, unknown>, names: readonly str
 }
 
 describe("the hint of MissingDefinitionFile", () => {
-  test("the hint names the possible files with every extension", async () => {
-    expect(await findArguments({})).toEqual([{ ...missing, combined: "trailblaze/prompts.{json,yaml,mjs}" }]);
-  });
-
   test("the hint names the combined file that exists, and a file for the item alone", async () => {
     const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
     expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);

@@ -18,18 +18,6 @@ const judge = async (needs: unknown, server: object = {}) => {
   ]);
 };
 
-test("validation accepts every form of needs", async () => {
-  const needs = {
-    env: ["DESK_TOKEN"],
-    network: ["*.example.com:443"],
-    read: ["${PROJECT}"],
-    write: [],
-    tools: ["web_*", "acme/jira@^1.2/createIssue", "@acme/jira@>=1 <3/getIssue"],
-    "x-reason": "Opens doors.",
-  };
-  expect(await judge(needs, { envPassthrough: ["DESK_TOKEN"] })).toEqual([]);
-});
-
 test("validation reports invalid needs as errors at their lines", async () => {
   expect(await judge({ env: ["A", "B-C"], hosts: [], tools: "web_click" })).toEqual([
     ["error InvalidNeeds", "package.json", "needs.hosts", 22],
@@ -40,10 +28,8 @@ test("validation reports invalid needs as errors at their lines", async () => {
 
 describe("variables that servers take", () => {
   test.each([
-    [undefined, ["A"], []],
     [{ env: ["A", "B"] }, ["B"], []],
     [{ env: [] }, ["A", "A"], ["envPassthrough.0", "envPassthrough.1"]],
-    [{ env: ["a"] }, ["A"], ["envPassthrough.0"]],
     [{ env: ["A"] }, ["A", "__proto__", "A\u200b"], ["envPassthrough.1", "envPassthrough.2"]],
   ])("with the needs %j, envPassthrough %j exceeds them at %j", async (needs, envPassthrough, paths) => {
     const found = await judge(needs, { envPassthrough });

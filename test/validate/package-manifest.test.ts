@@ -57,13 +57,6 @@ test.each([
     [7, 5],
   ],
   ["the field itself", '  "trailblaze": {},\n  "trailblaze": { "prompts": [] }', [[]], [6, 3]],
-  ["the field with an escape", '  "trailblaze": {},\n  "trail\\u0062laze": { "prompts": [] }', [[]], [6, 3]],
-  [
-    "a key of a declaration",
-    '  "trailblaze": {\n    "prompts": [{ "name": "a b", "name": "a b" }]\n  }',
-    [["prompts", 0, "name"]],
-    [6, 34],
-  ],
 ] as const)(
   "MalformedExtension is reported where %s is repeated",
   async (_what, lines, paths, [line, column]) => {
@@ -74,13 +67,6 @@ test.each([
     expect(found[0]?.args).toMatchObject({ found: expect.stringContaining("duplicated") });
   },
 );
-
-test("MalformedExtension is not reported for keys of other fields, or for equal keys of different objects", async () => {
-  const lines =
-    '  "scripts": { "a": "1", "a": "2" },\n  "trailblaze": { "tools": [{ "name": "a" }, { "name": "b" }] }';
-  const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
-  expect(problems.filter(({ code }) => code === "MalformedExtension")).toEqual([]);
-});
 
 test.each(["name", "dependencies", "author"])(
   "MalformedPackageJson is reported where %s is repeated in package.json",

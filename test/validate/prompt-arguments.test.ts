@@ -26,10 +26,6 @@ describe("placeholders of declared arguments", () => {
       { arguments: args("topic", "tone"), content: "{{topic}}, {{ tone }}, {{topic}}" },
     ],
     [
-      "a placeholder in a message",
-      { arguments: args("topic"), content: [{ role: "user", content: "On {{topic}}." }] },
-    ],
-    [
       "a placeholder in a block of a message",
       { arguments: args("topic"), content: [message("On {{topic}}.")] },
     ],
@@ -40,24 +36,16 @@ describe("placeholders of declared arguments", () => {
         content: "{{a b}} {{Über}} {{x-y}} {{t^*+?}} {{a.b}}",
       },
     ],
-    ["an argument without a placeholder", { arguments: args("topic"), content: "On nothing." }],
-    ["an argument for a handler", { arguments: args("topic"), handler: "./lib.js" }],
   ])("validate accepts %s", async (_what, fields) => {
     expect(await judge(fields)).toEqual([]);
   });
 
-  test.each([
-    "${{ secrets.TOKEN }}",
-    "${{secret}}",
-    "{{#each}}",
-    "{{ a.b }}",
-    "{{}}",
-    "{ {a} }",
-    "{{{}}}",
-    "{{a}",
-  ])("validate does not read this as a placeholder: %s", async (content) => {
-    expect(await judge({ content })).toEqual([]);
-  });
+  test.each(["${{ secrets.TOKEN }}", "{{#each}}", "{{a}"])(
+    "validate does not read this as a placeholder: %s",
+    async (content) => {
+      expect(await judge({ content })).toEqual([]);
+    },
+  );
 });
 
 describe("placeholders without an argument", () => {
@@ -70,15 +58,6 @@ describe("placeholders without an argument", () => {
           hint: expect.stringContaining("{{summary}}"),
         },
         line: 12,
-      },
-    ]);
-  });
-
-  test("a placeholder in a prompt without arguments is reported without a suggestion", async () => {
-    expect(await judge({ content: "On {{topic}}." })).toMatchObject([
-      {
-        path: ["content"],
-        args: { reason: expect.stringContaining('"topic"'), hint: expect.not.stringContaining("{{") },
       },
     ]);
   });

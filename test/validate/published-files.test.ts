@@ -43,7 +43,6 @@ const everything = [
 describe("files that npm would publish", () => {
   test.each([
     ["everything if there is no list", {}, {}],
-    ["programs in bin", { files: ["trailblaze", "lib", "setup.js"], bin: { desk: "server/main.js" } }, {}],
     ["the program that bin names", { files: ["trailblaze", "lib", "setup.js"], bin: "./server/main.js" }, {}],
   ])("validation knows that npm would publish %s", async (_what, fields, files) => {
     expect(await findUnpublished(fields, files)).toEqual([]);
@@ -80,21 +79,6 @@ describe("files that npm would exclude", () => {
     ["what .gitignore excludes", {}, { ".gitignore": "/lib\n" }, ["lib/greet.js"]],
   ])("FileNotPublished is reported for %s", async (_what, fields, files, expected) => {
     expect(await findUnpublished(fields, files)).toEqual(expected);
-  });
-
-  test("FileNotPublished is reported once per file, at the first place that needs it", async () => {
-    const files = {
-      "trailblaze/tools/greet.json": greetTool("./setup.js", { initialize: "./setup.js" }),
-      "trailblaze/prompts/bye.json": prompt("bye", { handler: "./setup.js" }),
-    };
-    const problems = await validateTree(pack({ files: ["lib", "server"] }, files), codes);
-    expect(problems.map(({ file, kind, item, path }) => [file, kind, item, path?.join(".")])).toEqual([
-      ["trailblaze/servers/desk.json", "server", "desk", undefined],
-      ["trailblaze/tools/greet.json", "tool", "greet", undefined],
-      ["trailblaze/tools/greet.json", "tool", "greet", "handler"],
-      ["trailblaze/prompts.yaml", "prompt", undefined, undefined],
-      ["trailblaze/prompts/bye.json", "prompt", "bye", undefined],
-    ]);
   });
 
   test.skipIf(process.platform === "win32")(
@@ -146,24 +130,8 @@ describe("files that needed modules import", () => {
   });
 
   test.each([
-    ["a path without its extension", 'import "./helper"; export const greet = 1;'],
-    ["another package", 'import "helper"; import "helper/lib/helper.js"; export const greet = 1;'],
-    ["a file in node_modules", 'import "../node_modules/helper/lib.js"; export const greet = 1;'],
-  ])("FileNotPublished is not reported for %s", async (_what, text) => {
-    const tree = {
-      ...helper,
-      ...(process.platform === "win32" ? {} : { "lib/*.js": "" }),
-      "node_modules/helper/lib.js": "",
-      "node_modules/helper/lib/helper.js": "",
-    };
-    expect(await importing(text, tree)).toEqual([]);
-  });
-
-  test.each([
     ["its path", "./helper.cjs", "lib/helper.cjs"],
     ["an added extension", "./helper", "lib/helper.js"],
-    ["a folder's index", "./folder", "lib/folder/index.js"],
-    ["the added extension of JSON", "./data", "lib/data.json"],
   ])(
     "FileNotPublished is reported for a file that require() finds by %s",
     async (_what, specifier, expected) => {
@@ -226,24 +194,5 @@ describe("files that needed modules import", () => {
         undefined,
       ],
     ]);
-  });
-
-  test("a file is reported where a definition names it rather than where a module imports it", async () => {
-    const tree = {
-      "lib/greet.js": 'import "../setup.js"; import "./helper.js"; export const greet = 1;',
-      ...helper,
-    };
-    const fields = { files: ["trailblaze", "lib/greet.js", "server"] };
-    const problems = await validateTree(pack(fields, tree), codes);
-    expect(problems.map((problem) => [fileOf(problem), problem.path, problem.line])).toEqual([
-      ["setup.js", ["initialize"], expect.any(Number)],
-      ["lib/helper.js", ["handler"], expect.any(Number)],
-    ]);
-  });
-
-  test("imports of a module that cannot be parsed are not followed", async () => {
-    expect(await importing('import "./helper.js"; export const greet = "', helper)).toEqual([]);
-    const tree = { ...helper, "lib/package.json": { type: "commonjs" } };
-    expect(await importing('require("./helper"); exports.greet = "', tree)).toEqual([]);
   });
 });

@@ -35,15 +35,9 @@ function makeCopy(
 
 test.each([
   ["@modelcontextprotocol/sdk", "./dist/esm/server/mcp.js#McpServer"],
-  ["@modelcontextprotocol/sdk", "./dist/cjs/client/index.js#Client"],
   ["ajv", "./dist/2020.js#Ajv2020"],
-  ["cross-spawn", "./index.js#sync"],
   ["acorn", "./dist/acorn.mjs#parse"],
-  ["fast-check", "./lib/fast-check.js#assert"],
-  ["jose", "./dist/webapi/index.js#jwtVerify"],
   ["jsonc-parser", "./lib/umd/main.js#parse"],
-  ["npm-registry-fetch", "./lib/index.js"],
-  ["semver", "./index.js#satisfies"],
   ["yaml", "./dist/index.js#parse"],
   ["zod", "./index.js#string"],
 ])("validating %s with the handler %s reports neither errors nor warnings", async (name, handler) => {

@@ -39,7 +39,6 @@ describe("a valid resource", () => {
       },
     ],
     ["with a file", { uri: "docs://page", file: "./docs/page.md" }],
-    ["with a file in a folder above the definition", { uri: "docs://page", file: "docs/../docs/page.md" }],
     ["with a file of code that does not run", { uri: "docs://page", file: "./docs/example.js" }],
     [
       "with a template",
@@ -68,7 +67,6 @@ describe("an invalid resource", () => {
   const uriTemplate = "docs://{page}";
   test.each<[object, (string | number)[], string]>([
     [{ uri, uriTemplate, text }, ["uriTemplate"], "`uri` and `uriTemplate` are both present"],
-    [{ uri: "page", text }, ["uri"], "does not start with a scheme"],
     [{ uri, file: "./docs/page.md" }, ["file"], 'the package has no file "docs/page.md"'],
     [{ uri, file: ".\\lib\\pages.js" }, ["file"], "backslash"],
     [{ uri, file: "./lib" }, ["file"], "folder"],
@@ -166,16 +164,7 @@ describe("suggestions of prompts", () => {
       },
     });
 
-  test.each([[{ city: ["Oslo"] }], [{ city: "./lib/cities.js#complete" }], [{}]])(
-    "validate accepts %j",
-    async (complete) => {
-      expect(await withComplete(complete)).toEqual([]);
-    },
-  );
-
   test.each<[object, object]>([
-    [{ town: [] }, { code: "InvalidPromptDefinition", path: ["complete", "town"] }],
-    [{ city: {} }, { code: "InvalidPromptDefinition", path: ["complete", "city"] }],
     [{ city: "./lib/cities.js#none" }, { code: "HandlerNotFound", path: ["complete", "city"] }],
     [{ city: { $function: "x" } }, { code: "HandlerNotFound", path: ["complete", "city"] }],
   ])("%j is reported", async (complete, problem) => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { entry, validateEntries, validateTool } from "./validate-tool.ts";
-import { validateTree } from "./validate-tree.ts";
 
 const codes = ["InvalidInputSchema"] as const;
 const draft07 = "http://json-schema.org/draft-07/schema#";
@@ -26,12 +25,8 @@ async function expectFault(keywords: Record<string, unknown>, path: string, word
   else expect(reason).toMatch(words);
 }
 
-const nested = (levels: number): Record<string, unknown> =>
-  levels === 0 ? {} : { properties: { a: nested(levels - 1) } };
-
 describe("usable schemas", () => {
   test.each<[string, Record<string, unknown>]>([
-    ["only its type", {}],
     ["2020-12 in its $schema", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
     [
       "draft-07 and a list of items",
@@ -42,14 +37,7 @@ describe("usable schemas", () => {
       "values that look like schemas",
       { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
     ],
-    ["true and false as schemas", { properties: { a: true }, additionalProperties: false }],
-    [
-      "parameters named like keywords",
-      { properties: { type: { type: "string" }, $ref: { type: "string" }, pattern: {} } },
-    ],
-    ["180 levels", nested(90)],
     ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
-    ["recursion by anchor", { $dynamicAnchor: "node", properties: { child: { $dynamicRef: "#node" } } }],
     [
       "references by pointer",
       {
@@ -57,7 +45,6 @@ describe("usable schemas", () => {
         properties: { a: { $ref: "#/$defs/a~1b~0c%20d" }, b: { $ref: "#/$defs/list/anyOf/0" } },
       },
     ],
-    ["references by anchor", { $defs: { a: { $anchor: "here" } }, properties: { a: { $ref: "#here" } } }],
     [
       "references by $id",
       {
@@ -65,10 +52,6 @@ describe("usable schemas", () => {
         $defs: { a: { $id: "issue", $defs: { k: {} } } },
         properties: { a: { $ref: "issue#/$defs/k" }, b: { $ref: "https://acme.example/tool#/$defs/a" } },
       },
-    ],
-    [
-      "an anchor of draft-07",
-      { $schema: draft07, definitions: { a: { $id: "#here" } }, properties: { a: { $ref: "#here" } } },
     ],
     [
       "a reference into an unknown keyword",
@@ -90,17 +73,9 @@ describe("schemas that the meta-schema forbids", () => {
       "properties.a.type",
       /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
     ],
-    [{ properties: { a: "string" } }, "properties.a", /"string"/],
-    [{ required: "a" }, "required", /"a"/],
     [{ required: ["a", 5] }, "required.1", /5/],
-    [{ properties: { a: { minLength: -1 } } }, "properties.a.minLength", /0.*-1/],
     [{ properties: { a: { multipleOf: 0 } } }, "properties.a.multipleOf", /0.*0/],
-    [{ allOf: [] }, "allOf", /empty/],
-    [{ properties: { a: { items: [{}] } } }, "properties.a.items"],
     [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
-    [{ $schema: draft07, dependencies: { a: 5 } }, "dependencies.a", /5/],
-    [{ properties: { a: { enum: [] } } }, "properties.a.enum", /empty/],
-    [{ $anchor: "a b" }, "$anchor", /"a b"/],
     [
       { $schema: "http://json-schema.org/draft-04/schema#" },
       "$schema",
@@ -122,10 +97,8 @@ describe("schemas that the meta-schema forbids", () => {
 describe("the type of a schema", () => {
   test.each([
     [{}, /`type: "object"`/, []],
-    [{ $ref: "#/$defs/a", $defs: { a: { type: "object" } } }, /`type: "object"`/, []],
     [{ type: "string" }, /`type`.*"object".*"string"/, ["type"]],
     [{ type: ["object"] }, /`type`.*"object".*array/, ["type"]],
-    [{ type: "objekt" }, /`type`.*"object".*"objekt"/, ["type"]],
   ])(
     "InvalidInputSchema is reported for a schema whose type is not object: %j",
     async (schema, reason, path) => {
@@ -157,9 +130,6 @@ describe("references in schemas", () => {
   test.each([
     ["to a URL", "https://acme.example/issue.json"],
     ["to a missing schema", "#/$defs/a"],
-    ["to a property of Object.prototype", "#/constructor"],
-    ["to a missing anchor", "#here"],
-    ["with an invalid escape", "#/%zz"],
   ])("InvalidInputSchema is reported for a reference %s: %s", async (_what, $ref) => {
     const keywords = { description: "a", properties: { a: { $ref } } };
     await expectFault(keywords, "properties.a.$ref", `("${$ref}")`);
@@ -167,12 +137,6 @@ describe("references in schemas", () => {
 
   test.each<[string, Record<string, unknown>, string, RegExp]>([
     ["to itself", { properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/],
-    [
-      "to an invalid schema in an unknown keyword",
-      { "x-shared": { type: "text" }, properties: { a: { $ref: "#/x-shared" } } },
-      "x-shared.type",
-      /null.*"text"/,
-    ],
   ])("InvalidInputSchema is reported for a reference %s", (_what, ...fault) => expectFault(...fault));
 
   test("InvalidInputSchema is reported once for an address that is too long for references to be resolved", async () => {
@@ -216,53 +180,16 @@ describe("the place of a problem in a schema", () => {
       { path: ["parameters", "odd.name", "minLength"] },
     ]);
   });
-
-  test("a problem in a combined YAML file is reported at its line and column", async () => {
-    const yaml = [
-      "greet:",
-      "  name: hello_greet",
-      "  inputSchema:",
-      "    type: object",
-      "    properties:",
-      "      person: { type: text }",
-      "  handler: ./lib/greet.js",
-    ];
-    const files = { "trailblaze/tools.yaml": yaml.join("\n") };
-    expect(await validateTree({ extension: { tools: ["greet"] }, files }, codes)).toMatchObject([
-      {
-        file: "trailblaze/tools.yaml",
-        line: 6,
-        column: 17,
-        path: ["inputSchema", "properties", "person", "type"],
-      },
-    ]);
-  });
 });
 
 describe("defaults in schemas", () => {
   const refs = { $defs: { language: { enum: ["en", "de"] } } };
   test.each<[string, Record<string, unknown>, string]>([
-    [
-      "outside the enum",
-      { properties: { a: { enum: ["en", "de"], default: "es" } } },
-      "properties.a.default",
-    ],
     ["of another type", { properties: { a: { type: "integer", default: "1" } } }, "properties.a.default"],
-    ["above the maximum", { properties: { a: { maximum: 9, default: 10 } } }, "properties.a.default"],
-    [
-      "that violates a pattern",
-      { properties: { a: { pattern: "^a$", default: "b" } } },
-      "properties.a.default",
-    ],
     [
       "that violates a referenced schema",
       { ...refs, properties: { a: { $ref: "#/$defs/language", default: "es" } } },
       "properties.a.default",
-    ],
-    [
-      "of an array's items",
-      { properties: { a: { type: "array", items: { type: "string", default: 1 } } } },
-      "properties.a.items.default",
     ],
     ["of the schema itself", { required: ["a"], default: {} }, "default"],
   ])("a default %s is a warning at its place", async (_what, keywords, path) => {
@@ -288,8 +215,6 @@ describe("defaults in schemas", () => {
     { properties: { a: { enum: ["en", "de"], default: "en" } } },
     { properties: { a: { type: ["string", "null"], default: null } } },
     { ...refs, properties: { a: { $ref: "#/$defs/language", default: "de" } } },
-    { properties: { a: { properties: { b: { default: 1 } }, required: ["b"], default: {} } } },
-    { properties: { default: { type: "string" } } },
     { properties: { a: { type: "object", default: { default: 1 } } } },
   ])("validate accepts a default that its schema allows: %j", async (keywords) => {
     expect(await judge(keywords)).toEqual([]);

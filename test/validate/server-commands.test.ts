@@ -37,7 +37,6 @@ async function judge(server: Record<string, unknown>) {
 describe("commands with arguments", () => {
   test.each([
     ["node ./server/main.js --verbose", { command: "node", args: ["./server/main.js", "--verbose"] }],
-    ["npx -y some-server", { command: "npx", args: ["-y", "some-server"] }],
   ])("a command with arguments is an error whose hint shows the split: %j", async (command, split) => {
     const problems = await judge({ command });
     expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
@@ -61,16 +60,16 @@ describe("commands with arguments", () => {
 });
 
 describe("commands of a dependency", () => {
-  test.each([
-    ["base-mcp", "@acme/base", "`package: @acme/base` and `bin: base-mcp`"],
-    ["plain-mcp", "plain-mcp", "`package: plain-mcp`"],
-  ])("the command %s of a dependency is an error that names the package", async (command, name, keys) => {
-    const problems = await judge({ command, args: ["--stdio"] });
-    expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
-    const { reason, hint } = problems[0]?.args ?? {};
-    expect(reason).toContain(`"${name}"`);
-    expect(hint).toContain(keys);
-  });
+  test.each([["base-mcp", "@acme/base", "`package: @acme/base` and `bin: base-mcp`"]])(
+    "the command %s of a dependency is an error that names the package",
+    async (command, name, keys) => {
+      const problems = await judge({ command, args: ["--stdio"] });
+      expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
+      const { reason, hint } = problems[0]?.args ?? {};
+      expect(reason).toContain(`"${name}"`);
+      expect(hint).toContain(keys);
+    },
+  );
 
   test.each(["docker", "stray"])("the command %s is not attributed to a dependency", async (command) => {
     const found = (await judge({ command })).map((one) => one.found);
@@ -81,7 +80,6 @@ describe("commands of a dependency", () => {
 describe("programs in node_modules", () => {
   test.each([
     [{ command: "./node_modules/.bin/base-mcp" }, "command", "`package: @acme/base` and `bin: base-mcp`"],
-    [{ script: "./node_modules/plain-mcp/cli.js" }, "script", "`script` with `package: plain-mcp`"],
     [
       { command: "node", args: ["node_modules/@acme/base/cli.js"] },
       "args.0",
@@ -107,10 +105,7 @@ describe("programs outside the package", () => {
 
   test.each([
     { command: "node", args: ["./server/main.js"] },
-    { command: "/usr/bin/node", args: ["./server/main.js"] },
     { command: "npx", args: ["-y", "some-server"] },
-    { command: "docker", args: ["run", "-i", "some/server"] },
-    { command: "python3.12", args: ["-m", "some_server"] },
     { command: "./bin/my server" },
     { script: "./server/main.js" },
   ])("validate accepts the server %j", async (server) => {
@@ -124,21 +119,12 @@ describe("UnexpandedVariable", () => {
   test.each([
     [{ ...node, env: { TOKEN: "${TOKEN}" } }, "env.TOKEN", { variable: "${TOKEN}", name: "TOKEN" }],
     [{ ...node, env: { URL: "https://${HOST}/a" } }, "env.URL", { variable: "${HOST}", name: "HOST" }],
-    [{ ...node, env: { A: "${A:-b c}" } }, "env.A", { variable: "${A:-b c}", name: "A" }],
     [{ ...node, env: { A: "${env:TOKEN}" } }, "env.A", { variable: "${env:TOKEN}", name: "TOKEN" }],
-    [{ ...node, env: { A: "${input:token}" } }, "env.A", { variable: "${input:token}", name: undefined }],
     [
       { command: "node", args: ["./server/main.js", "--root=${workspaceFolder}"] },
       "args.1",
       { variable: "${workspaceFolder}", name: undefined },
     ],
-    [
-      { command: "docker", args: ["run", "-e", "TOKEN=${TOKEN}", "some/server"] },
-      "args.2",
-      { variable: "${TOKEN}", name: "TOKEN" },
-    ],
-    [{ command: "${SERVER}" }, "command", { variable: "${SERVER}", name: "SERVER" }],
-    [{ ...node, cwd: "${PWD}" }, "cwd", { variable: "${PWD}", name: "PWD" }],
   ])("UnexpandedVariable is reported once for %j", async (server, path, args) => {
     const problems = await judge(server);
     expect(problems.map(({ found }) => found)).toContain(`error UnexpandedVariable ${path}`);

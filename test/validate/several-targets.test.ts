@@ -42,24 +42,12 @@ describe("several targets", () => {
     expect(exitCode).toBe(1);
   });
 
-  test("validate succeeds if all targets are valid", async () => {
-    const cwd = makeWorkspace();
-    const { stdout, exitCode } = await validate(cwd, ["packages/good", "packages/good"]);
-    expect(stdout.match(/is valid/g)).toHaveLength(2);
-    expect(exitCode).toBe(0);
-  });
-
   test("validate reports a missing target and validates the others", async () => {
     const { stdout, exitCode } = await validate(makeWorkspace(), ["./nothing", "packages/good", "--json"]);
     const document = JSON.parse(stdout);
     expect(names(document)).toEqual([["good", true]]);
     expect(document).toMatchObject({ ok: false, problems: [{ code: "ProjectNotFound" }] });
     expect(exitCode).toBe(1);
-  });
-
-  test("validate shows the pack of each problem of several targets", async () => {
-    const { stdout } = await validate(makeWorkspace(), ["packages/broken", "packages/good"]);
-    expect(stdout).toMatch(/^error MissingDefinitionFile {2}broken › /m);
   });
 });
 
@@ -71,16 +59,6 @@ describe("--workspaces", () => {
       ["good", true],
     ]);
     expect(exitCode).toBe(1);
-  });
-
-  test("--workspaces prints the document of several targets even if one member has the field", async () => {
-    const tree = makeTree({
-      "package.json": { name: "root", workspaces: ["packages/*"] },
-      ...pack("packages/good", "good", ["note"]),
-    });
-    const { stdout, exitCode } = await validate(tree, ["--workspaces", "--json"]);
-    expect(names(JSON.parse(stdout))).toEqual([["good", true]]);
-    expect(exitCode).toBe(0);
   });
 
   test("--workspaces reports a member whose package.json is invalid", async () => {

@@ -30,10 +30,3 @@ test.each([
     expect(problems[0]?.args).toEqual(args);
   },
 );
-
-test("DuplicateDefinitionFiles lists the other files of an item", async () => {
-  const files = { ...own, "trailblaze/prompts/hello.yaml": "name: hello\ncontent: Hi\n" };
-  const extension = { prompts: ["hello", "bye"] };
-  const problems = await validateTree({ extension, files }, ["DuplicateDefinitionFiles"]);
-  expect(problems).toMatchObject([{ args: { others: [expect.stringMatching(/hello\.yaml$/)] } }]);
-});

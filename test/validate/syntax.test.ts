@@ -21,7 +21,6 @@ type Row = [ending: string, text: string, place: string, args: object, frame: st
 
 describe("data files that cannot be parsed", () => {
   test.each<Row>([
-    ["yaml", "name: hello\ncontent:\n\t- a\n", "hello.yaml:3:1", {}, "> 3 | "],
     ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
     [
       "yaml",
@@ -37,13 +36,6 @@ describe("data files that cannot be parsed", () => {
       { cause: "trailingComma" },
       '> 2 |   "name": "hello",',
     ],
-    [
-      "json",
-      '{ "name": "a", "name": "b" }',
-      "hello.json:1:16",
-      { reason: expect.stringContaining('"name"') },
-      "> 1 | { ",
-    ],
   ])(
     "a syntax error in .%s is shown at its place with its cause: %j",
     async (ending, text, place, args, frame) => {
@@ -56,14 +48,9 @@ describe("data files that cannot be parsed", () => {
     },
   );
 
-  test.each(["", "# nothing yet\n"])("an empty YAML file is called empty: %j", async (text) => {
-    const { problems } = await withPrompt("yaml", text);
+  test("an empty YAML file is called empty", async () => {
+    const { problems } = await withPrompt("yaml", "");
     expect(problems).toMatchObject([{ code: "InvalidPromptDefinition", args: { reason: empty } }]);
-  });
-
-  test("an empty JSON file is called empty", async () => {
-    const { problems } = await withPrompt("json", "");
-    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason: empty } }]);
   });
 
   test("an empty combined file is called empty", async () => {
@@ -88,13 +75,6 @@ describe("problems of definitions that are code", () => {
     },
   );
 
-  test("the problem of a file that imports a missing file names no package", async () => {
-    const { problems } = await withPrompt("mjs", "import a from './absent.mjs'; export default a;");
-    const reason = expect.stringContaining("Cannot find module");
-    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args: { reason } }]);
-    expect(problems[0]?.args).not.toHaveProperty("missingPackage");
-  });
-
   const content = JSON.stringify({ ...greetTool("./lib/a.js"), name: undefined });
   test.each([
     ["mjs", `const a = 1;\n\nexport default ${content};\n`, ":3:1"],
@@ -107,21 +87,6 @@ describe("problems of definitions that are code", () => {
       `error InvalidToolDefinition  tool greet › trailblaze/tools/greet.${ending}${position}\n`,
     );
     expect(shown).toMatch(/^ {2}> \d \|/m);
-  });
-
-  test("a problem of a string that is escaped in code is shown at the export", async () => {
-    const text = `// Greets.\nexport default ${JSON.stringify(greetTool("./lib/a.js", { title: "a\u200bb" })).replace("\u200b", "\\u200b")};\n`;
-    const shown = await show({
-      extension: { tools: ["greet"] },
-      files: { "trailblaze/tools/greet.mjs": text },
-    });
-    expect(shown).toContain("error HiddenText  tool greet › trailblaze/tools/greet.mjs:2:1\n");
-  });
-
-  test("a problem of code without a visible export has no line", async () => {
-    const files = { "trailblaze/tools/greet.cjs": `Object.assign(module, { exports: ${content} });` };
-    const shown = await show({ extension: { tools: ["greet"] }, files });
-    expect(shown).toContain("error InvalidToolDefinition  tool greet › trailblaze/tools/greet.cjs\n");
   });
 });
 

@@ -21,13 +21,10 @@ test.each([
 
 test.each([
   ["\u001b[8mhidden\u001b[0m", "ControlCharacters U+001B"],
-  ["\u0085\u009b8m", "ControlCharacters U+0085 U+009B"],
   ["a\u200bb\u200bc", "HiddenText U+200B"],
-  ["a\u200db", "HiddenText U+200D"],
   ["\ufeffa\u2060b\u00adc", "HiddenText U+FEFF U+2060 U+00AD"],
   ["\u202eevil\u202c", "HiddenText U+202E U+202C"],
   ["Greet.\u{e0041}\u{e006c}\u{e0001}", "HiddenText U+E0041 U+E006C U+E0001"],
-  ["🏴\u{e0061}\u{e0062}\u{e007f}", "HiddenText U+E0061 U+E0062 U+E007F"],
   ["😀\u200dhidden", "HiddenText U+200D"],
   ["\u3164\u115f\uffa0", "HiddenText U+3164 U+115F U+FFA0"],
   ["\ufff9a\ufffb", "HiddenText U+FFF9 U+FFFB"],
@@ -47,12 +44,6 @@ describe("strings that are checked for hidden characters", () => {
     [{ _meta: { "acme/owner": hidden } }, "_meta.acme/owner"],
     [{ parameters: { [hidden]: { type: "string" } } }, `parameters.${hidden}`],
     [{ parameters: { person: { type: "string", enum: ["x", hidden] } } }, "parameters.person.enum.1"],
-    [{ inputSchema: { type: "object", description: hidden } }, "inputSchema.description"],
-    [
-      { inputSchema: { type: "object", properties: { a: { default: hidden } } } },
-      "inputSchema.properties.a.default",
-    ],
-    [{ inputSchema: { type: "object", examples: [{ a: hidden }] } }, "inputSchema.examples.0.a"],
     [{ options: { size: { description: hidden } } }, "options.size.description"],
   ])("HiddenText is reported at the path of %j", async (fields, path) => {
     const problems = await validateTool(fields, codes);

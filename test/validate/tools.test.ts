@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { entry, validateEntries, validateTool } from "./validate-tool.ts";
-import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
+import { greetTool, prompt, validateTree } from "./validate-tree.ts";
 
 describe("names of tools", () => {
   const codes = ["ToolNameConvention", "ReservedToolPrefix"] as const;
@@ -24,14 +24,11 @@ describe("names of tools", () => {
     },
   );
 
-  test.each(["org_mockServer", "ios_clearKeychain", "android_pressBack", "mobile_tap", "web_goBack"])(
-    "ReservedToolPrefix is reported for %s",
-    async (name) => {
-      expect(await validateTool({ name }, codes)).toMatchObject([
-        { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
-      ]);
-    },
-  );
+  test.each(["org_mockServer", "web_goBack"])("ReservedToolPrefix is reported for %s", async (name) => {
+    expect(await validateTool({ name }, codes)).toMatchObject([
+      { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
+    ]);
+  });
 
   test("the names of entries of bundles are checked like names of tools", async () => {
     const problems = await validateEntries([entry({ name: "web_Greet" })], codes);
@@ -39,10 +36,6 @@ describe("names of tools", () => {
       { code: "ToolNameConvention", path: ["entries", 0, "name"] },
       { code: "ReservedToolPrefix", path: ["entries", 0, "name"] },
     ]);
-  });
-
-  test("ToolNameConvention and ReservedToolPrefix are not reported for a name that clients reject", async () => {
-    expect(await codesOf("ios_Clear.Keychain")).toEqual([]);
   });
 });
 
@@ -71,7 +64,6 @@ describe("metadata of tools", () => {
     test.each([
       ["trailblaze/isForLLM", "trailblaze/isForLlm"],
       ["trailblaze/supportedPlatform", "trailblaze/supportedPlatforms"],
-      ["Trailblaze/toolset", "trailblaze/toolset"],
       ["trailblaze/colour", undefined],
     ])("UnknownMetaKey is reported for %s", async (key, suggestion) => {
       const [problem, ...others] = await validateMeta({ [key]: true });
@@ -85,11 +77,7 @@ describe("metadata of tools", () => {
   describe("invalid values of `_meta`", () => {
     test.each([
       ["isForLlm", "no", /"no"/],
-      ["surfaceToLlm", 0, /number/],
-      ["requiresHost", "true", /"true"/],
-      ["supportedDrivers", "ios-host", /"ios-host"/],
       ["supportedDrivers", ["ios-host", 5], /array.*number/],
-      ["supportedPlatforms", "IOS", /"IOS"/],
       ["supportedPlatforms", ["IOS", "PHONE"], /array.*"PHONE"/],
       ["toolset", "", /empty/],
     ])("InvalidMetaValue is reported for %s: %j", async (name, value, found) => {
@@ -109,12 +97,6 @@ describe("metadata of tools", () => {
 describe("patterns", () => {
   const codes = ["UnsafePattern"] as const;
   const unsafe = "^([A-Z]+)+$";
-
-  test("UnsafePattern is not reported for patterns without exponential backtracking", async () => {
-    const properties = { key: { pattern: "^[A-Z]+-[0-9]+$" }, slug: { pattern: "^[a-z]+(-[a-z]+)*$" } };
-    const inputSchema = { type: "object", properties, patternProperties: { "^x-[a-z]+$": {} } };
-    expect(await validateTool({ inputSchema }, codes)).toEqual([]);
-  });
 
   test("UnsafePattern is reported for patterns at any place of a schema", async () => {
     const inputSchema = {
@@ -146,16 +128,9 @@ describe("reserved parameters", () => {
 
   test.each([
     [{ type: "object", properties: { context: { type: "object" } } }],
-    [{ type: "object", properties: { nested: { type: "object", ...declares } } }],
     [{ type: "object", description: name, properties: { kind: { enum: [name] } } }],
   ])("ReservedParameter is not reported for %j", async (inputSchema) => {
     expect(await validateTool({ inputSchema }, codes)).toEqual([]);
-  });
-
-  test("ReservedParameter is reported in a schema inside the schema", async () => {
-    const inputSchema = { type: "object", allOf: [{}, declares] };
-    const path = ["inputSchema", "allOf", 1, "properties", name];
-    expect(await validateTool({ inputSchema }, codes)).toMatchObject([{ severity: "error", path }]);
   });
 
   test("ReservedParameter is reported for the short form of parameters and for bundle entries", async () => {
@@ -166,10 +141,6 @@ describe("reserved parameters", () => {
     expect(await validateEntries([entry({ argumentsSchema })], codes)).toMatchObject([
       { path: ["entries", 0, "argumentsSchema", "properties", name] },
     ]);
-  });
-
-  test("ReservedParameter is not reported for properties of an output schema", async () => {
-    expect(await validateTool({ outputSchema: { type: "object", ...declares } }, codes)).toEqual([]);
   });
 });
 
@@ -200,11 +171,6 @@ describe("descriptions", () => {
     },
   );
 
-  test("a description of only white space counts as missing", async () => {
-    expect(await validateTool({ description: " \n" }, codes)).toHaveLength(1);
-    expect(await validate("tools/greet", undescribed["tools/greet"], " ")).toHaveLength(1);
-  });
-
   test("MissingDescription is not reported for a bundle, but for each entry without a description", async () => {
     const { description: _, ...bare } = entry();
     const problems = await validateEntries([entry(), bare], codes);
@@ -218,9 +184,7 @@ describe("names of items", () => {
 
   const definitions = {
     "servers/composed": (name: string) => ({ name, tools: [] }),
-    "servers/process": (name: string) => ({ name, command: "node" }),
     "servers/document": (name: string) => ({ kind: "Mcp.HttpEndpoint", metadata: { name }, tools: [] }),
-    "toolsets/list": (name: string) => toolset(name, { tools: [] }),
     "toolsets/bundle": (name: string) => ({ kind: "Mcp.Tools", metadata: { name }, entries: [entry()] }),
     "prompts/hello": (name: string) => prompt(name),
   };
@@ -241,8 +205,4 @@ describe("names of items", () => {
       expect(await validate(definition)).toMatchObject([{ severity: "warning", item, path, args }]);
     },
   );
-
-  test("NameMismatch is not reported for the advertised name of a tool", async () => {
-    expect(await validateTool({ name: "anything_goes" }, codes)).toEqual([]);
-  });
 });
