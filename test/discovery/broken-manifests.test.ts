@@ -1,7 +1,6 @@
 import { mkdirSync, truncateSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type Discovery, discoverPacks, type ProblemCode } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
@@ -34,22 +33,17 @@ const tooLarge = bad("PackageJsonTooLarge");
 const notUtf8 = [Buffer.from(withField('"x": "')), Buffer.from([0xff, 0xfe]), Buffer.from('"}')];
 
 const badManifests: Readonly<Record<string, BadManifest>> = {
-  "is truncated": malformed('{\n  "name": "broken",\n  "trailblaze": {\n    "tools": ["a', 4, 15),
   "mentions the field and is no JSON": malformed(withField('oops\n  "x": 1 }'), 1, 72),
   "is an array": malformed('[{"trailblaze": {}}]', 1),
-  "is a text": malformed('"trailblaze"', 1),
   "is empty": malformed("", 1),
   "is not UTF-8": malformed(Buffer.concat(notUtf8)),
-  "is UTF-16": malformed(Buffer.from('\uFEFF{"trailblaze": {}}', "utf16le")),
-  "has comments": malformed(`// hello\n${withField('"x": 1}')}`, 1),
   "is nested 100,000 deep": malformed(
     withField(`"deep": ${nested(100_000)}}`),
     1,
     withField('"deep": ').length + 200,
   ),
-  "is nested 201 deep": malformed(withField(`"deep": ${nested(201)}}`)),
   "has 1 MiB and a byte": tooLarge(padded(mebibyte + 1, withField('"x": 1}'))),
-  "has 50 MB and mentions the field at the end": tooLarge(`{"x": "${"x".repeat(50e6)}", "trailblaze": {}}`),
+  "has 5 MB and mentions the field at the end": tooLarge(`{"x": "${"x".repeat(5e6)}", "trailblaze": {}}`),
   "has a terabyte of nothing": tooLarge((path) => {
     writeFileSync(path, "");
     truncateSync(path, 2 ** 40);
@@ -127,17 +121,6 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   );
 });
 
-test("the problem of a package.json without a readable name has no pack", async () => {
-  const root = makeTree({
-    "package.json": "{ broken",
-    "pnpm-workspace.yaml": "packages: ['packages/*']",
-    "packages/member/package.json": "{ broken",
-  });
-  const { problems } = await discoverPacks({ cwd: root, all: true });
-  expect(problems).toHaveLength(2);
-  for (const { pack = "" } of problems) expect(pack).not.toContain(root);
-});
-
 describe("an irrelevant package.json", () => {
   const list = async (manifest: string | Uint8Array) => {
     const root = makeTree({
@@ -152,15 +135,9 @@ describe("an irrelevant package.json", () => {
 
   test.each([
     ["is invalid between its braces", '{ "name": other, }'],
-    ["is nested 100,000 deep", `{"deep": ${nested(100_000)}}`],
-    ["has 50 MB", `{"x": "${"x".repeat(50e6)}"}`],
     [
       "mentions us without being a pack",
       '{"name": "other", "keywords": ["trailblaze"], "dependencies": {"trailblaze": "1"}}',
-    ],
-    [
-      "has the field inside of something else",
-      '{"name": "other", "config": {"trailblaze": {"tools": ["a"]}}}',
     ],
   ])("a package.json is not reported if it %s", async (_, manifest) => {
     expect(await list(manifest)).toEqual([]);
@@ -175,7 +152,6 @@ describe("an irrelevant package.json", () => {
 
 describe("an unusual but valid package.json", () => {
   test.each([
-    ["begins with a byte order mark", `\uFEFF${JSON.stringify(packManifest("odd"))}`],
     ["has exactly 1 MiB", padded(mebibyte, JSON.stringify(packManifest("odd")))],
     [
       "spells the field with an escape",
@@ -184,7 +160,6 @@ describe("an unusual but valid package.json", () => {
         '"trailbl\\u0061ze":',
       ),
     ],
-    ["is nested 200 deep", JSON.stringify(packManifest("odd")).replace(/}$/, `,"deep":${nested(199)}}`)],
   ])("a package.json is read even if it %s", async (_, manifest) => {
     const root = makeTree({ "package.json": { name: "app" }, "node_modules/odd/package.json": manifest });
     const { packs, problems } = await discoverPacks({ cwd: root, all: true });
@@ -204,29 +179,4 @@ test("a package.json that is a link is followed, and one that leads nowhere is a
   const { packs, problems } = await discoverPacks({ cwd: root, all: true });
   expect(packs.map(({ name }) => name)).toContain("odd");
   expect(problems).toEqual([]);
-});
-
-describe.skipIf(noWindows)("a package.json that is not a file", () => {
-  const makeProject = () =>
-    makeTree({
-      "package.json": { name: "app", dependencies: { broken: "*" } },
-      ...neighbors,
-      "node_modules/broken/index.js": "",
-    });
-
-  test("a socket is reported", async () => {
-    const root = makeProject();
-    const path = join(root, "node_modules/broken/package.json");
-    const server = createServer();
-    await new Promise<void>((resolve) => server.listen(path, resolve));
-    onTestFinished(() => {
-      server.close();
-    });
-    expectProblem(
-      await discoverPacks({ cwd: root, all: true }),
-      { code: "MalformedPackageJson", make: makeFifo },
-      "error",
-      join(root, "node_modules/broken"),
-    );
-  });
 });

@@ -43,7 +43,6 @@ test.each<Layout>([
       "node_modules/@acme/file.txt": "no package",
     },
   ],
-  ["nested", { ...direct, "node_modules/@acme/jira/node_modules/notes/package.json": notes }],
   [
     "linked from node_modules/.store",
     {
@@ -55,7 +54,6 @@ test.each<Layout>([
       [`node_modules/.store/${jiraStore}/notes`]: `../../${notesStore}/notes`,
     },
   ],
-  ["made by Yarn", { ...hoisted, "node_modules/.yarn-integrity": "{}", "node_modules/.yarn-state.yml": "" }],
   [
     "reached by several links",
     { "real/package.json": jira, "node_modules/notes/package.json": notes },
@@ -79,11 +77,6 @@ test.each<Layout>([
       "node_modules/@loop": "@loop",
       "node_modules/@acme/@acme": ".",
     },
-  ],
-  [
-    "among dangling links",
-    { ...hoisted, "package.json": { ...app, dependencies: { ...app.dependencies, gone: "file:../gone" } } },
-    { "node_modules/gone": "../../gone", "node_modules/@gone": "nowhere" },
   ],
 ])("packages that are %s are found", async (_what, tree, links = {}) => {
   const root = makeTree({ "package.json": app, ...tree });
@@ -128,13 +121,6 @@ describe("pnpm's layouts", () => {
       join(project, "node_modules/.pnpm/notes@1.0.0/node_modules/notes"),
     ]);
     await expectExpected(project);
-  });
-
-  test.each([
-    ["with the versions of peers", "@acme+jira@1.2.0_notes@1.0.0_react@18.2.0", "notes@1.0.0"],
-    ["cut short, with a hash", "@acme+jira_4f5a6b7c8d9e0f1a2b3c4d5e6f", "no_9a8b7c6d5e4f3a2b1c0d"],
-  ])("packs in pnpm's store with folders %s are found", async (_, jiraUnit, notesUnit) => {
-    await expectExpected(makeIsolated({ jiraUnit, notesUnit }));
   });
 
   test("an alias makes the linked pack direct, also for a workspace member", async () => {
@@ -228,21 +214,5 @@ describe("symbolic links", () => {
     makeLink(outside, join(root, "node_modules/@acme/jira"));
     await expectExpected(root);
     expect((await discoverPacks({ cwd: root })).packs[0]?.location).toBe(outside);
-  });
-
-  test("a linked node_modules is followed", async () => {
-    const outside = makeTree({
-      "node_modules/@acme/jira/package.json": jira,
-      "node_modules/notes/package.json": notes,
-    });
-    const root = makeTree({ "package.json": app });
-    makeLink(join(outside, "node_modules"), join(root, "node_modules"));
-    await expectExpected(root);
-  });
-
-  test("a link to the project itself keeps its origin `self`", async () => {
-    const root = makeTree({ "package.json": packManifest("app", { dependencies: { app: "file:." } }) });
-    makeLink("..", join(root, "node_modules/app"));
-    expect(describeOrigins((await discoverPacks({ cwd: root })).packs)).toEqual(["app@1.0.0 self enabled"]);
   });
 });

@@ -53,12 +53,6 @@ describe("the needs of a pack", () => {
     expect(preview(needs).pack.needs).toEqual(needs);
   });
 
-  test("a pack that declares nothing has no key `needs`", async () => {
-    expect(await discover(undefined)).not.toHaveProperty("needs");
-    expect(preview(undefined).pack).not.toHaveProperty("needs");
-    expect((await discover({}))?.needs).toEqual({});
-  });
-
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
     const page = await inspectForPeople(needs);
     expect(page.slice(page.indexOf("NEEDS")).split("\n")).toEqual([

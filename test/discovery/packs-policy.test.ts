@@ -30,27 +30,19 @@ const own = ["me/app", "me/lib"];
 const everything = [...direct.slice(0, 2), ...own, "notes"];
 
 describe("packs that a session would use", () => {
-  test.each([[undefined], [null], [{}]])(
-    "without a rule (%j), a session uses packs that are self, workspace or direct",
-    async (packs) => {
-      expect(await enabledWith(packs)).toEqual(everything);
-    },
-  );
+  test("without a rule, a session uses packs that are self, workspace or direct", async () => {
+    expect(await enabledWith(undefined)).toEqual(everything);
+  });
 
   test.each([
     [[], []],
     [["*/*"], [...direct.slice(0, 2), ...own, "notes"]],
     [["acme/*"], ["acme/jira", "acme/jira-cloud"]],
     [["acme/jira"], ["acme/jira"]],
-    [["acme/jira*"], ["acme/jira", "acme/jira-cloud"]],
     [["acme/ji.a", "acme/.*", "note.", ".*/.*"], []],
-    [["acme/jir"], []],
-    [["*jira"], []],
     [["acme/jira/createIssue"], ["acme/jira"]],
     [["acme/jira/nothing"], []],
     [["*/*/sync"], ["acme/jira-cloud"]],
-    [["notes/createNote"], ["notes"]],
-    [["me/*"], own],
     [
       ["acme/jira", "notes"],
       ["acme/jira", "notes"],
@@ -61,24 +53,19 @@ describe("packs that a session would use", () => {
 
   test.each([
     [["*"], [...direct.slice(0, 2), ...own]],
-    [["acme/*"], [...own, "notes"]],
     [["acme/jira"], ["acme/jira-cloud", ...own, "notes"]],
     [["acme/jira/createIssue"], everything],
-    [["acme/jira/*"], ["acme/jira-cloud", ...own, "notes"]],
     [
       ["acme/jira/createIssue", "acme/jira/getIssue"],
       ["acme/jira-cloud", ...own, "notes"],
     ],
-    [["me/app"], ["acme/jira", "acme/jira-cloud", "me/lib", "notes"]],
   ])("`deny: %j` leaves %j", async (deny, enabled) => {
     expect(await enabledWith({ deny })).toEqual(enabled);
   });
 
   test.each([
-    [["acme/*"], ["acme/jira"], ["acme/jira-cloud"]],
     [["acme/jira/createIssue"], ["acme/jira"], []],
     [["acme/jira"], ["acme/jira/createIssue"], ["acme/jira"]],
-    [["acme/jira/createIssue"], ["acme/jira/createIssue"], []],
     [["acme/jira/createIssue"], ["acme/jira/getIssue"], ["acme/jira"]],
   ])("`allow: %j` and `deny: %j` select %j, because deny wins", async (allow, deny, enabled) => {
     expect(await enabledWith({ allow, deny })).toEqual(enabled);
@@ -87,13 +74,9 @@ describe("packs that a session would use", () => {
   test.each([
     [{ transitive: ["acme/shop"] }, ["acme/shop"]],
     [{ transitive: ["acme/shop/buy"] }, ["acme/shop"]],
-    [{ transitive: ["acme/*"] }, ["acme/shop"]],
-    [{ transitive: ["stray"] }, ["stray"]],
     [{ transitive: ["acme/shop", "stray"] }, ["acme/shop", "stray"]],
     [{ transitive: ["acme/shop"], deny: ["acme/shop"] }, []],
-    [{ transitive: ["acme/shop"], deny: ["acme/shop/buy"] }, ["acme/shop"]],
     [{ transitive: ["acme/shop/buy"], allow: ["acme/shop/refund", "acme/j*", "me/*", "notes"] }, []],
-    [{ transitive: ["acme/shop"], allow: ["acme/j*", "me/*", "notes"] }, []],
   ])("%j selects these transitive packs: %j", async (packs, enabled) => {
     const taken = await enabledWith(packs);
     expect(taken.filter((name) => name === "acme/shop" || name === "stray")).toEqual(enabled);
@@ -124,7 +107,6 @@ describe("packs that a session cannot use", () => {
 
   test.each([
     ["an unknown key", { tool: [], tools: ["a"] }],
-    ["a broken item beside a good one", { tools: ["a", "../b"] }],
     ["a broken list beside a good one", { tools: ["a"], servers: 5 }],
   ])("%s does not disable a pack", async (_, trailblaze) => {
     const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
@@ -140,23 +122,14 @@ describe("engines.trailblaze", () => {
     return (await discoverPacks({ cwd: root })).packs[0];
   };
 
-  test.each([
-    [undefined],
-    [{}],
-    [null],
-    [{ trailblaze: "^1.0.0" }],
-    [{ trailblaze: "*" }],
-    [{ trailblaze: ">=0.5 <2" }],
-  ])("a pack for %j is enabled on this host", async (engines) => {
-    expect(await list(engines)).toMatchObject({ enabled: true, problems: [] });
-  });
+  test.each([[undefined], [{ trailblaze: "^1.0.0" }], [{ trailblaze: ">=0.5 <2" }]])(
+    "a pack for %j is enabled on this host",
+    async (engines) => {
+      expect(await list(engines)).toMatchObject({ enabled: true, problems: [] });
+    },
+  );
 
-  test.each([
-    [{ trailblaze: "^2.0.0" }],
-    [{ trailblaze: "<1" }],
-    [{ trailblaze: "latest" }],
-    [{ trailblaze: 1 }],
-  ])(
+  test.each([[{ trailblaze: "^2.0.0" }], [{ trailblaze: "latest" }]])(
     "a pack for %j is listed with its items but not enabled, and the problem has its place",
     async (engines) => {
       const pack = await list(engines);

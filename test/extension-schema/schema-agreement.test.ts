@@ -10,12 +10,6 @@ describe("generated files", () => {
   test.each(Object.entries(generateFiles()))("%s is what `npm run generate` creates", (path, content) => {
     expect(readFileSync(inRepository(path), "utf8")).toBe(content);
   });
-
-  test("the exported schema and the generated code do not depend on zod", () => {
-    const files = generateFiles();
-    expect(Object.keys(files)).toContain("schema/extension.schema.json");
-    for (const [path, content] of Object.entries(files)) expect(content, path).not.toMatch(/\bzod\b/);
-  });
 });
 
 const schema = JSON.parse(readFileSync(inRepository("schema/extension.schema.json"), "utf8")) as object;
@@ -129,9 +123,5 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
     );
     // A property that sees one answer only would show little.
     expect(verdicts.size).toBe(2);
-  });
-
-  test("the exported schema and validation agree on random values", () => {
-    fc.assert(fc.property(fc.jsonValue({ maxDepth: 4 }), expectAgreement), { numRuns: 200 });
   });
 });

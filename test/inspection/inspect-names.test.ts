@@ -43,13 +43,6 @@ test("an unknown item's message names the kind only if one was given", async () 
   expect([code, args]).toEqual(["ToolNotFound", { name, nearest: [], isAnyKind: false }]);
 });
 
-test("the hint for an item of another kind names the option that selects it", async () => {
-  expect(await explain("rosa/tea/brew", "tool")).toMatchObject({
-    code: "ToolNotFound",
-    args: { name: "rosa/tea/brew", otherKind: "prompt" },
-  });
-});
-
 test.each(["torn", "torn/greet"])(
   "%s reports the unreadable package.json instead of a missing field",
   async (name) => {

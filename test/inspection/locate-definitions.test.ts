@@ -7,11 +7,7 @@ import { makePack, prompt, validateTree } from "../validate/validate-tree.ts";
 /** The root as it is written, and what the paths of definitions begin with then. */
 const roots: readonly (readonly [string, string])[] = [
   [".", ""],
-  ["./", ""],
-  ["./mcp/..", ""],
   ["mcp", "mcp/"],
-  ["./mcp/", "mcp/"],
-  ["mcp//files", "mcp/files/"],
   [".\\mcp\\files", "mcp/files/"],
 ];
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { inspectItem, inspectPack, validateExtension } from "../../src/index.ts";
-import { openSession } from "../../src/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
 const names = (count: number, prefix = "t") =>
@@ -17,10 +16,6 @@ interface Pack {
 
 /** A pack with so many of something, and the kinds of work that must not cost more than their number each. */
 const packs: readonly [what: string, make: (count: number) => Pack, item?: string][] = [
-  [
-    "items without a definition",
-    (count) => ({ field: { tools: names(count) }, files: { "tools/other.txt": "" } }),
-  ],
   [
     "definitions in one YAML file that are all wrong",
     (count) => ({
@@ -145,22 +140,4 @@ describe.each(packs)("%s", (what, make, item) => {
     const [shorter = 0, longer = 0] = spent.slice(-2);
     expect(longer).toBeLessThan(24 * Math.max(shorter, 20));
   });
-});
-
-test("the cost of each item that a session cannot use does not grow with their number", {
-  timeout: 60_000,
-}, async () => {
-  const spent: number[] = [];
-  for (const count of [1000, 1000, 8000]) {
-    const cwd = install({ field: { tools: names(count) }, files: { "tools/other.txt": "" } });
-    spent.push(
-      await measure(async () => {
-        const session = await openSession({ cwd });
-        expect(session.skipped).toHaveLength(count + 4000);
-        await session.close();
-      }),
-    );
-  }
-  const [, few = 0, many = 0] = spent;
-  expect(many).toBeLessThan(24 * Math.max(few, 20));
 });

@@ -16,31 +16,25 @@ const installed = (alias: string, more: Record<string, unknown> = {}) =>
   });
 
 describe("a pack that is installed under an alias", () => {
-  test.each(["tracker", "@mine/tracker", "notes"])(
-    "the pack %s has the name it is installed under",
-    async (alias) => {
-      const cwd = installed(alias);
-      const qualifiedName = alias.replace("@", "");
-      expect(await inspectPack(alias, { cwd })).toMatchObject({
-        name: alias,
-        packageName: "@acme/jira",
-        origin: "direct",
-        prompts: [{ qualifiedName: `${qualifiedName}/hello`, file: "trailblaze/prompts/hello.json" }],
-        problems: [{ code: "AliasedPack", severity: "info" }],
-      });
-      expect(await validateExtension(qualifiedName, { cwd })).toMatchObject({ ok: true, pack: alias });
-      expect(await inspectItem(`${qualifiedName}/hello`, { cwd })).toMatchObject({ pack: alias });
-    },
-  );
+  test.each(["tracker", "@mine/tracker"])("the pack %s has the name it is installed under", async (alias) => {
+    const cwd = installed(alias);
+    const qualifiedName = alias.replace("@", "");
+    expect(await inspectPack(alias, { cwd })).toMatchObject({
+      name: alias,
+      packageName: "@acme/jira",
+      origin: "direct",
+      prompts: [{ qualifiedName: `${qualifiedName}/hello`, file: "trailblaze/prompts/hello.json" }],
+      problems: [{ code: "AliasedPack", severity: "info" }],
+    });
+    expect(await validateExtension(qualifiedName, { cwd })).toMatchObject({ ok: true, pack: alias });
+    expect(await inspectItem(`${qualifiedName}/hello`, { cwd })).toMatchObject({ pack: alias });
+  });
 
-  test.each(["@acme/jira", "acme/jira", "trackers", "mine/tracker", "@acme/tracker"])(
-    "the pack is not found as %s",
-    async (name) => {
-      const cwd = installed("tracker");
-      for (const found of [inspectPack(name, { cwd }), validateExtension(name, { cwd })])
-        await expect(found).rejects.toMatchObject({ code: "PackNotInstalled" });
-    },
-  );
+  test.each(["@acme/jira", "trackers"])("the pack is not found as %s", async (name) => {
+    const cwd = installed("tracker");
+    for (const found of [inspectPack(name, { cwd }), validateExtension(name, { cwd })])
+      await expect(found).rejects.toMatchObject({ code: "PackNotInstalled" });
+  });
 
   test("its own definitions may use the name in its package.json, and those of other packs may not", async () => {
     const server = { name: "desk", version: "1.0.0", description: "A desk.", prompts: ["acme/jira/hello"] };

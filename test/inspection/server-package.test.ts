@@ -36,12 +36,10 @@ describe("the command of a package", () => {
   });
 
   test.each([
-    ["cli.mjs", "run();", []],
     ["cli", "#!/usr/bin/env node\nrun();", []],
     ["cli", "#!/usr/local/bin/node --no-warnings\r\nrun();", ["--no-warnings"]],
     ["cli.js", "#!/usr/bin/env -S node --no-warnings --expose-gc\n", ["--no-warnings", "--expose-gc"]],
     ["cli", "#!/bin/sh\nnode x\n", undefined],
-    ["cli", "#!/usr/bin/env nodejs-like\n", undefined],
   ])("the name %s and the content %j decide whether a command runs with Node", (file, text, nodeOptions) => {
     const root = makePackage(file, { [file]: text });
     expect(find(root)).toMatchObject({ state: "found", nodeOptions });
@@ -70,7 +68,6 @@ describe("the command of a package", () => {
     ["is missing in package.json", undefined, undefined, "package"],
     ["is ambiguous", { one: "cli.js", two: "cli.js" }, undefined, "package"],
     ["has another name", { mcp: "cli.js" }, "other", "bin"],
-    ["is a file that does not exist", "none.js", undefined, "package"],
     ["is outside the package", "../../../package.json", undefined, "package"],
   ])("a command is unusable if it %s", (_, bin, name, key) => {
     const root = makePackage(bin, { "cli.js": "", "folder/cli.js": "" });
