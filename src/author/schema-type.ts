@@ -44,13 +44,13 @@ const mostNodes = 2000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const primitives: Readonly<Record<string, string>> = {
-  string: "string",
-  number: "number",
-  integer: "number",
-  boolean: "boolean",
-  null: "null",
-};
+const primitives: ReadonlyMap<unknown, string> = new Map([
+  ["string", "string"],
+  ["number", "number"],
+  ["integer", "number"],
+  ["boolean", "boolean"],
+  ["null", "null"],
+]);
 
 const own = (schema: Schema, keyword: string): unknown =>
   Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
@@ -80,65 +80,62 @@ function formatConstant(value: unknown): string {
 const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
   a < b ? -1 : a > b ? 1 : 0;
 
-/** Writes the type of one schema. Unsupported parts become `unknown`, never a wrong type. */
-class TypeWriter {
-  readonly #root: Schema;
-  readonly #referred: string[] = [];
-  readonly #array: string;
-  #nodes = 0;
+/**
+ * The TypeScript type for a JSON Schema; `unknown` where TypeScript has no equivalent, never a wrong type. `start`: the
+ * indentation of its first line. `array`: what starts the types of arrays, such as `readonly `.
+ */
+export function formatSchemaType(root: Schema, start: string, array = ""): string {
+  const referred: string[] = [];
+  let nodes = 0;
 
-  constructor(root: Schema, array: string) {
-    this.#root = root;
-    this.#array = array;
-  }
-
-  write(schema: unknown, indent: string, depth: number): string {
+  function write(schema: unknown, indent: string, depth: number): string {
     if (schema === false) return "never";
-    if (!isRecord(schema) || depth > deepest || ++this.#nodes > mostNodes) return "unknown";
-    const parts: string[] = [];
-    const reference = own(schema, "$ref");
-    if (reference !== undefined) parts.push(this.#followReference(reference, indent, depth));
-    const values = own(schema, "enum");
-    if (Object.hasOwn(schema, "const")) parts.push(formatConstant(schema.const));
-    if (Array.isArray(values)) parts.push(joinTypes(values.map(formatConstant), "|"));
-    // With const or enum, the types add nothing.
-    if (!Object.hasOwn(schema, "const") && !Array.isArray(values))
-      parts.push(this.#writeByType(schema, indent, depth));
-    const membersOf = (keyword: string) => {
+    if (!isRecord(schema) || depth > deepest || ++nodes > mostNodes) return "unknown";
+    const inner = (member: unknown) => write(member, indent, depth + 1);
+    const membersOf = (keyword: string): unknown[] => {
       const members = own(schema, keyword);
-      return Array.isArray(members) ? members.map((member) => this.write(member, indent, depth + 1)) : [];
+      return Array.isArray(members) ? members : [];
     };
-    for (const keyword of ["anyOf", "oneOf"])
-      if (Array.isArray(own(schema, keyword))) parts.push(joinTypes(membersOf(keyword), "|"));
-    return joinTypes([...parts, ...membersOf("allOf")], "&");
+    const isConstant = Object.hasOwn(schema, "const");
+    const values = own(schema, "enum");
+    const types = [
+      own(schema, "type") ?? (isRecord(own(schema, "properties")) ? "object" : undefined),
+    ].flat();
+    const ofType = (type: unknown) =>
+      type === "object"
+        ? writeObject(schema, indent, depth)
+        : type === "array"
+          ? writeArray(schema, inner)
+          : (primitives.get(type) ?? "unknown");
+    return joinTypes(
+      [
+        Object.hasOwn(schema, "$ref") ? followReference(schema.$ref, inner) : "unknown",
+        isConstant ? formatConstant(schema.const) : "unknown",
+        // With const or enum, the types add nothing.
+        Array.isArray(values)
+          ? joinTypes(values.map(formatConstant), "|")
+          : isConstant
+            ? "unknown"
+            : joinTypes(types.map(ofType), "|"),
+        ...["anyOf", "oneOf"]
+          .map(membersOf)
+          .map((members) => (members.length === 0 ? "unknown" : joinTypes(members.map(inner), "|"))),
+        ...membersOf("allOf").map(inner),
+      ],
+      "&",
+    );
   }
 
-  #writeByType(schema: Schema, indent: string, depth: number): string {
-    const given = own(schema, "type");
-    if (given === undefined) {
-      const isObject = isRecord(own(schema, "properties"));
-      return isObject ? this.#writeObject(schema, indent, depth) : "unknown";
-    }
-    const types = (Array.isArray(given) ? given : [given]).map((type) => {
-      if (type === "object") return this.#writeObject(schema, indent, depth);
-      if (type === "array") return this.#writeArray(schema, indent, depth);
-      return typeof type === "string" && Object.hasOwn(primitives, type)
-        ? (primitives[type] ?? "unknown")
-        : "unknown";
-    });
-    return joinTypes(types, "|");
-  }
-
-  #writeArray(schema: Schema, indent: string, depth: number): string {
+  function writeArray(schema: Schema, inner: (schema: unknown) => string): string {
     const items = own(schema, "items");
-    const prefix = own(schema, "prefixItems") ?? (Array.isArray(items) ? items : undefined);
     // The schema checks the length and the places of tuples.
-    if (Array.isArray(prefix)) return "unknown[]";
-    if (items === undefined || items === true) return "unknown[]";
-    return `${this.#array}${inParentheses(this.write(items, indent, depth + 1))}[]`;
+    const isTuple = Array.isArray(items) || Array.isArray(own(schema, "prefixItems"));
+    return isTuple || !Object.hasOwn(schema, "items")
+      ? "unknown[]"
+      : `${array}${inParentheses(inner(items))}[]`;
   }
 
-  #writeObject(schema: Schema, indent: string, depth: number): string {
+  function writeObject(schema: Schema, indent: string, depth: number): string {
     const declared = own(schema, "properties");
     const properties = isRecord(declared) ? Object.entries(declared).sort(byName) : [];
     const further = own(schema, "additionalProperties");
@@ -156,12 +153,12 @@ class TypeWriter {
       const described = isRecord(property) ? property : {};
       const words = textOf(own(described, "description")) ?? textOf(own(described, "title"));
       const mark = required.includes(name) ? "" : "?";
-      const type = this.write(property, inner, depth + 1);
+      const type = write(property, inner, depth + 1);
       return `${formatDocComment([words], inner)}${inner}${formatKey(name)}${mark}: ${type};`;
     });
     if (members.length === 0) {
       if (further === false && !isOpen) return "{ [key: string]: never }";
-      const type = isRecord(further) && !isOpen ? this.write(further, indent, depth + 1) : "unknown";
+      const type = isRecord(further) && !isOpen ? write(further, indent, depth + 1) : "unknown";
       return `{ [key: string]: ${type} }`;
     }
     // Additional properties are allowed without the keyword, but an undeclared one is usually misspelled.
@@ -170,33 +167,19 @@ class TypeWriter {
     return `{\n${members.join("\n")}\n${indent}}`;
   }
 
-  #followReference(reference: unknown, indent: string, depth: number): string {
-    if (typeof reference !== "string" || this.#referred.includes(reference)) return "unknown";
-    const target = this.#find(reference);
-    if (target === undefined) return "unknown";
-    this.#referred.push(reference);
-    const type = this.write(target, indent, depth + 1);
-    this.#referred.pop();
+  function followReference(reference: unknown, inner: (schema: unknown) => string): string {
+    if (typeof reference !== "string" || referred.includes(reference) || !reference.startsWith("#/"))
+      return "unknown";
+    let target: unknown = root;
+    for (const segment of reference.slice(2).split("/")) {
+      const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
+      target = isRecord(target) ? own(target, key) : undefined;
+    }
+    referred.push(reference);
+    const type = inner(target);
+    referred.pop();
     return type;
   }
 
-  #find(reference: string): unknown {
-    if (reference === "#" || !reference.startsWith("#/")) return undefined;
-    let place: unknown = this.#root;
-    for (const segment of reference.slice(2).split("/")) {
-      const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-      if (Array.isArray(place)) place = /^\d+$/.test(key) ? place[Number(key)] : undefined;
-      else if (isRecord(place)) place = own(place, key);
-      else return undefined;
-    }
-    return place;
-  }
-}
-
-/**
- * The TypeScript type for a JSON Schema; wider where TypeScript has no equivalent. `indent`: of its first line. `array`:
- * what starts the types of arrays, such as `readonly `.
- */
-export function formatSchemaType(schema: Schema, indent: string, array = ""): string {
-  return new TypeWriter(schema, array).write(schema, indent, 0);
+  return write(root, start, 0);
 }
