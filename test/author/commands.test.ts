@@ -133,42 +133,39 @@ A session is open with 2 tools:
     expect(running()).toEqual([]);
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)(
-    "dev ends cleanly on %s, with one JSON document on stdout",
-    async (signal) => {
-      const { directory, pids, running } = makeProbePack();
-      const child = spawn(process.execPath, [command, "dev", directory, "--json"], {
-        stdio: "pipe",
-      });
-      let stdout = "";
-      let stderr = "";
-      child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-        stdout += chunk;
-      });
-      const waitFor = (words: string) =>
-        new Promise<void>((resolve) => {
-          child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-            stderr += chunk;
-            if (stderr.includes(words)) resolve();
-          });
+  test("dev ends cleanly on a signal, with one JSON document on stdout", async () => {
+    const { directory, pids, running } = makeProbePack();
+    const child = spawn(process.execPath, [command, "dev", directory, "--json"], {
+      stdio: "pipe",
+    });
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      stdout += chunk;
+    });
+    const waitFor = (words: string) =>
+      new Promise<void>((resolve) => {
+        child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+          stderr += chunk;
+          if (stderr.includes(words)) resolve();
         });
-      await waitFor("A session is open");
-      expect(stderr).toContain("Watching for changes.");
-      expect(running()).toEqual(pids());
-      const renamed = waitFor("+ probe_two");
-      const server = join(directory, "trailblaze/servers/probe.json");
-      writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
-      await renamed;
-      expect(stderr).toContain("- probe_one");
-      child.kill(signal);
-      expect(await once(child, "close")).toEqual([0, null]);
-      expect(JSON.parse(stdout)).toMatchObject({
-        ok: true,
-        tools: ["probe_hello", "probe_two"],
-        problems: [],
       });
-      expect(pids().length).toBeGreaterThan(1);
-      expect(running()).toEqual([]);
-    },
-  );
+    await waitFor("A session is open");
+    expect(stderr).toContain("Watching for changes.");
+    expect(running()).toEqual(pids());
+    const renamed = waitFor("+ probe_two");
+    const server = join(directory, "trailblaze/servers/probe.json");
+    writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
+    await renamed;
+    expect(stderr).toContain("- probe_one");
+    child.kill("SIGTERM");
+    expect(await once(child, "close")).toEqual([0, null]);
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      tools: ["probe_hello", "probe_two"],
+      problems: [],
+    });
+    expect(pids().length).toBeGreaterThan(1);
+    expect(running()).toEqual([]);
+  });
 });

@@ -51,20 +51,6 @@ describe("the entry of a project's session", () => {
     expect(await place.uninstall("cursor", null)).toMatchObject({ key: "everything", changed: true });
     expect(keys()).toEqual(["mine"]);
   });
-
-  test("the session's entry is removed by its key, too, and a foreign entry with that key is not", async () => {
-    const foreign = '{"mcpServers":{"other":{"command":"x","args":[]}}}';
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": foreign });
-    const { file } = await place.install("cursor", null);
-    expect(await place.uninstall("cursor", "other")).toMatchObject({ changed: false });
-    expect(await place.uninstall("cursor", "trailblaze", { name: "x" })).toMatchObject({ changed: false });
-    expect(await place.uninstall("cursor", "trailblaze")).toMatchObject({
-      server: null,
-      key: "trailblaze",
-      changed: true,
-    });
-    expect(readFileSync(file, "utf8")).toBe(foreign);
-  });
 });
 
 describe("the entry of a pack", () => {

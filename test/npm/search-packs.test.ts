@@ -173,20 +173,6 @@ describe("a registry that sends false data", () => {
     },
   );
 
-  test.each([
-    ["HTML", "<html>", "JSON"],
-    ["no page", '{"error":"Log in first"}', "unexpected response"],
-  ])(
-    "a registry that answers a search with %s is reported as RegistryUnavailable",
-    async (_what, text, reason) => {
-      const { cwd } = await setUp({ intercept: (_request, response) => response.end(text) !== undefined });
-      await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
-        code: "RegistryUnavailable",
-        problem: { args: { reason: expect.stringContaining(reason) } },
-      });
-    },
-  );
-
   test("a registry's results are ignored for packages that another registry serves", async () => {
     const own = await startStandIn({ manifests: [remoteManifest("@acme/jira", { version: "1.0.0" })] });
     const { registry, cwd } = await setUp(
@@ -278,34 +264,30 @@ describe("a registry that fails or is slow", () => {
     expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", args }]);
   });
 
-  test.each([
-    [404, "search"],
-    [403, "access"],
-  ])("a registry that answers with status %s is reported as RegistryUnavailable", async (status, reason) => {
-    const { cwd } = await setUp({
-      intercept: (_request, response) => response.writeHead(status).end("secret") !== undefined,
-    });
-    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
-      code: "RegistryUnavailable",
-      problem: { args: { reason: expect.stringContaining(reason) } },
-    });
-  });
-
-  const redirect = (location: string) => (response: ServerResponse) =>
-    response.writeHead(302, { location }).end();
-
-  test.each<[what: string, send: (response: ServerResponse) => unknown]>([
+  test.each<[what: string, reason: string, send: (response: ServerResponse) => unknown]>([
+    ["HTML", "JSON", (response) => response.end("<html>")],
+    ["no page", "unexpected response", (response) => response.end('{"error":"Log in first"}')],
+    ["status 404", "search", (response) => response.writeHead(404).end()],
+    ["status 403", "access", (response) => response.writeHead(403).end("secret")],
     [
       "a body that breaks off",
+      "",
       (response) => {
         response.writeHead(200, { "content-length": 4000 });
         response.write("{", () => response.destroy());
       },
     ],
-    ["a redirect to a file", redirect("file:///etc/hostname")],
-  ])("a registry that sends %s is reported as RegistryUnavailable", async (_what, send) => {
+    [
+      "a redirect to a file",
+      "",
+      (response) => response.writeHead(302, { location: "file:///etc/hosts" }).end(),
+    ],
+  ])("a registry that answers with %s is reported as RegistryUnavailable", async (_what, reason, send) => {
     const { cwd } = await setUp({ intercept: (_request, response) => send(response) !== null });
-    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({ code: "RegistryUnavailable" });
+    await expect(searchPacks("x", { cwd })).rejects.toMatchObject({
+      code: "RegistryUnavailable",
+      problem: { args: { reason: expect.stringContaining(reason) } },
+    });
   });
 
   test("a search ends when the caller's signal aborts", async () => {

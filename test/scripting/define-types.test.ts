@@ -230,14 +230,6 @@ test("defineResource infers the variables of a template", () => {
   void [unknown, fixed, two, both, none, number];
 });
 
-test("a prompt suggests values for its arguments only", () => {
-  const prompt = { name: "weekly", arguments: [{ name: "week" }], content: "Week {{week}}" } as const;
-  definePrompt({ ...prompt, complete: { week: (value) => [`${value}1`] } });
-  // @ts-expect-error: there is no such argument
-  const unknown = () => definePrompt({ ...prompt, complete: { year: ["2026"] } });
-  void unknown;
-});
-
 test("definePrompt infers argument types", () => {
   definePrompt({
     name: "weekly",
