@@ -9,13 +9,40 @@ import {
   type Part,
   titlesOfKinds,
 } from "../pages/page.ts";
-import { fileOfPosition, type Problem, printable } from "../problems/index.ts";
+import { fileOfPosition, type Problem, printable, printableLines } from "../problems/index.ts";
 import { formatCount, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import type { Catalog, CatalogItem, CatalogPack, ConfigServer, LockState } from "./catalog.ts";
-import { type Content, type Html, html, trusted } from "./html.ts";
 import { script } from "./script.ts";
 import { style } from "./style.ts";
+
+/** Markup whose texts are escaped. Only `html` and `trusted` create it. */
+class Html {
+  readonly markup: string;
+
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+type Content = Html | string | number | false | undefined | readonly Content[];
+
+const entities: Readonly<Record<string, string>> = { "&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&#34;" };
+
+/** Markup of this program's own; never with a text of a pack. */
+const trusted = (markup: string): Html => new Html(markup);
+
+/** Of a text, invisible and bidirectional characters appear as `\u{…}`. */
+function render(content: Content): string {
+  if (content === undefined || content === false) return "";
+  if (content instanceof Html) return content.markup;
+  if (Array.isArray(content)) return content.map(render).join("");
+  return printableLines(String(content)).replace(/[&<>"]/g, (character) => entities[character] ?? character);
+}
+
+/** Markup from a template. Its values are escaped unless they are `Html`; those of attributes stand in double quotes. */
+const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Html =>
+  new Html(parts.map((part, index) => part + render(values[index])).join(""));
 
 /** Limit on the bytes of all items, so that the page stays below 25 MB. Later ones are shown without their definitions. */
 const largestItems = 16 << 20;

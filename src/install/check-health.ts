@@ -1,17 +1,22 @@
-import { resolve } from "node:path";
+import { dirname, resolve } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { diffLock } from "../approval/diff-lock.ts";
 import { findConfigProblems, readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
+import { findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
-import { listInstalls } from "./list-installs.ts";
+import type { Scope } from "./clients/client.ts";
+import { clients } from "./clients/index.ts";
+import { findCandidates, readHost } from "./clients/locations.ts";
+import { findOwnEntries } from "./decide-edit.ts";
+import { loadEditor } from "./editing/config-document.ts";
 import { resolveServer } from "./resolve-server.ts";
 
 /** One check and its result. */
@@ -48,6 +53,55 @@ function checkNode(): Check {
   const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
   const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
   return { name: "node", ok, summary };
+}
+
+/** An entry of Trailblaze in a client's config. */
+export interface ListedInstall {
+  /** The client's id. */
+  client: string;
+  scope: Scope;
+  /** `null` for a project's session. */
+  server: string | null;
+  file: string;
+  key: string;
+  /** The folder in which its server starts. */
+  project: string;
+}
+
+/** The entries of Trailblaze in the clients' configs of the user and of a project. Skips unreadable files. */
+export async function listInstalls(project: string): Promise<ListedInstall[]> {
+  const found = new Map<string, ListedInstall>();
+  const host = readHost();
+  for (const client of clients) {
+    const editor = await loadEditor(client.format);
+    for (const scope of ["user", "project"] as const) {
+      for (const file of findCandidates(client, scope, host, project)) {
+        try {
+          const realFile = findRealFile(file);
+          const text = readConfigFile(realFile);
+          for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
+            const id = JSON.stringify([realFile, client.container, key]);
+            const listed = { client: client.id, scope, server, file, key };
+            // Clients start the servers of a project's config in the folder of the project.
+            if (!found.has(id)) found.set(id, { ...listed, project: folder ?? findProjectOf(file) });
+          }
+        } catch (error) {
+          if (!(error instanceof TrailblazeError)) throw error;
+        }
+      }
+    }
+  }
+  return [...found.values()];
+}
+
+function findProjectOf(file: string): string {
+  const folder = dirname(file);
+  try {
+    return findProject(createNodeInspectionPort(), folder).directory;
+  } catch (error) {
+    if (error instanceof TrailblazeError) return folder;
+    throw error;
+  }
 }
 
 /** Checks whether the servers of entries in clients' configs still exist. */
@@ -141,7 +195,7 @@ async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
 
 async function* checkAll(directory: string, cwd: string, options: SessionOptions): AsyncGenerator<Check> {
   const port = createNodeInspectionPort();
-  const clients = await checkInstalls(directory);
+  const ofClients = await checkInstalls(directory);
   const source = { directory, config: options.config, cwd };
   const problems = await findConfigProblems(port, source);
   const isValid = problems.length === 0;
@@ -151,7 +205,7 @@ async function* checkAll(directory: string, cwd: string, options: SessionOptions
     summary: isValid ? "valid" : count(problems.length, "error"),
     problems,
   };
-  yield clients;
+  yield ofClients;
   const config = isValid ? await readConfig(port, source) : undefined;
   const unchecked = (why: string): Check => {
     return { name: "session", ok: false, summary: `not checked, because ${why}` };
