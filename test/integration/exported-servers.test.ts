@@ -52,16 +52,17 @@ async function listTools(command: string, args: readonly string[]): Promise<stri
 
 const expected = ["jira_createIssue", "jira_getIssue", "jira_searchIssues"];
 
-test.each(["mcp.json", ".claude-plugin/plugin.json"])(
-  "the command in %s starts the server from npm's cache",
-  async (file) => {
+test("the commands in both plugins start the server from npm's cache", async () => {
+  const [given = [], other] = ["mcp.json", ".claude-plugin/plugin.json"].map((file) => {
     const { command, args } = readJson(file).mcpServers.jira as { command: string; args: string[] };
-    const data = join(folder.path, "data", file);
+    const data = join(folder.path, "data");
     mkdirSync(data, { recursive: true });
-    const given = args.map((one) => one.replace(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/, data));
-    expect(await listTools(command, given)).toEqual(expected);
-  },
-);
+    return [command, ...args.map((one) => one.replace(/\$\{(?:CLAUDE_)?PLUGIN_DATA\}/, data))];
+  });
+  expect(other).toEqual(given);
+  const [command = "", ...args] = given;
+  expect(await listTools(command, args)).toEqual(expected);
+});
 
 test("server.json names what npx starts", async () => {
   const [{ identifier, version, runtimeHint }] = readJson("server.json").packages;

@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
-import { installWith } from "../support/install.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { runPackageManager } from "../support/package-managers.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 async function installGlobally(packages: readonly string[]): Promise<string> {
@@ -20,13 +20,12 @@ async function installGlobally(packages: readonly string[]): Promise<string> {
 
 test("the top level of packs that npm installed globally is listed on request only", async () => {
   const prefix = await installGlobally(["@globex/release-desk", "weather-tools"]);
-  const project = await installWith("npm", {
-    registry: inject("registry"),
-    dependencies: { "@globex/text": "2.0.0", "weather-tools": "^1.0.0" },
-  });
-  onTestFinished(project.remove);
   vi.stubEnv("npm_config_prefix", prefix);
-  const cwd = project.directory;
+  const cwd = makeTree({
+    "package.json": { name: "app", dependencies: { "@globex/text": "2.0.0", "weather-tools": "^1.0.0" } },
+    "node_modules/@globex/text/package.json": packManifest("@globex/text", { version: "2.0.0" }),
+    "node_modules/weather-tools/package.json": packManifest("weather-tools", { version: "1.3.0" }),
+  });
 
   const without = await discoverPacks({ cwd });
   expect(describeOrigins(without.packs)).toEqual([

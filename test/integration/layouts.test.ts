@@ -8,7 +8,6 @@ describe("two versions of one pack", () => {
   afterEach(() => project?.remove());
 
   test.each([
-    { manager: "npm", setting: "fund=false" },
     { manager: "npm", setting: "install-strategy=nested" },
     { manager: "npm", setting: "install-strategy=linked" },
     { manager: "pnpm", setting: "node-linker=hoisted" },

@@ -85,12 +85,11 @@ describe("the age of a version", () => {
   const dayMs = 86_400_000;
 
   /** A registry whose versions have the given ages, in days; the newest is tagged as the latest. */
-  async function startRegistryOf(name: string, ages: Readonly<Record<string, number>> | undefined) {
+  async function startRegistryOf(name: string, ages: Readonly<Record<string, number>>) {
     const proxy = await startRegistryProxy(inject("registry"));
     proxy.rewrite = (_path, document) => {
       if (document.name !== name || !("versions" in document)) return document;
       const { time: _, ...rest } = document;
-      if (ages === undefined) return rest;
       const times = Object.entries(ages).map(([version, age]) => [
         version,
         new Date(Date.now() - age * dayMs).toISOString(),
@@ -106,23 +105,20 @@ describe("the age of a version", () => {
     return proxy;
   }
 
-  test.each([
-    ["min-release-age=3", "tb-aged"],
-    [`before=${new Date(Date.now() - 3 * dayMs).toISOString()}`, "tb-aged"],
-  ])("add shows and installs only versions of npm's minimum age: %s, %s", async (setting, spec) => {
+  test("add shows and installs only versions of npm's minimum age", async () => {
     const proxy = await startRegistryOf("tb-aged", { "1.0.0": 30, "2.0.0": 1 });
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
-    writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
     const npmVersion = execFileSync("npm", ["--version"], { encoding: "utf8" }).trim();
-    const isKnown = setting.startsWith("before") || satisfies(npmVersion, ">=11.10.0");
-    const expected = isKnown ? "1.0.0" : "2.0.0";
+    const before = new Date(Date.now() - 3 * dayMs).toISOString();
+    const setting = satisfies(npmVersion, ">=11.10.0") ? "min-release-age=3" : `before=${before}`;
+    writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
     const shown: PackPreview[] = [];
-    const { added } = await addPacks([spec], {
+    const { added } = await addPacks(["tb-aged"], {
       cwd: directory,
       consent: (previews) => shown.push(...previews) > 0,
     });
-    expect(shown[0]?.pack.version).toBe(expected);
-    expect(added.map(({ version }) => version)).toEqual([expected]);
+    expect(shown[0]?.pack.version).toBe("1.0.0");
+    expect(added.map(({ version }) => version)).toEqual(["1.0.0"]);
   });
 });

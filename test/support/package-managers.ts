@@ -8,13 +8,6 @@ import { writeTree } from "./tree.ts";
 export type PackageManager = "npm" | "pnpm" | "yarn";
 export const packageManagers: readonly PackageManager[] = ["npm", "pnpm", "yarn"];
 
-/** The first arguments that install or update packages, and that remove them. */
-export const changeCommands: Record<PackageManager, { add: string[]; remove: string[] }> = {
-  npm: { add: ["install"], remove: ["uninstall"] },
-  pnpm: { add: ["add"], remove: ["remove"] },
-  yarn: { add: ["add", "--non-interactive"], remove: ["remove", "--non-interactive"] },
-};
-
 const scripts: Record<PackageManager, string> = {
   npm: join(dirname(process.execPath), "../lib/node_modules/npm/bin/npm-cli.js"),
   pnpm: inRepository("node_modules/pnpm/bin/pnpm.cjs"),
