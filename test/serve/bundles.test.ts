@@ -34,27 +34,6 @@ describe("the weather example of seed 002", () => {
     expect(wrong).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong.content)).toContain("/city");
   });
-
-  test("a bundle is a toolset of a session, whose entries are tools", async () => {
-    const session = await openForTest(weather);
-    expect(session.toolsets).toContainEqual({
-      name: "WeatherTools",
-      tools: ["weather_currentConditions", "weather_weekendForecast"],
-    });
-    expect(session.tools.find(({ name }) => name === "weather_listStations")).toMatchObject({
-      qualifiedName: null,
-      source: { type: "pack", pack: "weather-tools", item: "StationTools" },
-      toolsets: ["StationTools"],
-    });
-    expect(await session.callTool("weather_currentConditions", { city: "Lisbon" })).toMatchObject({
-      variant: "Success",
-      structuredContent: { place: "Lisbon" },
-    });
-    expect(await session.callTool("weather_currentConditions", { city: "Nowhere" })).toMatchObject({
-      variant: "ExceptionThrown",
-      details: { code: -32001 },
-    });
-  });
 });
 
 /** A pack whose bundles and servers are given, with a handler that echoes. */
@@ -124,18 +103,6 @@ describe("bundles in servers and sessions", () => {
     expect(await call("wrong", {})).toMatchObject({ isError: true });
   });
 
-  test("a bundle with a name that clients reject is excluded from a session", async () => {
-    const session = await openForTest(makePack({ A: [entry("x"), entry("y/z")], B: [entry("z")] }, {}));
-    expect(namesOf(session.tools)).toEqual(["strict", "z"]);
-    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual([
-      ["x", "Invalid"],
-      ["y/z", "Invalid"],
-    ]);
-    expect(session.problems).toMatchObject([
-      { code: "InvalidAdvertisedName", item: "A", path: ["entries", 1, "name"], line: expect.any(Number) },
-    ]);
-  });
-
   test("a document of a server says its name, its version and its instructions", async () => {
     const client = await connect("pack/all", makePack({ Bundle: [entry("x")] }, { all: document("Bundle") }));
     expect(client.getServerVersion()).toMatchObject({ name: "shown", version: "4.5.6" });
@@ -150,30 +117,7 @@ describe("bundles in servers and sessions", () => {
       "DuplicateBundleEntry",
     ],
     ["that is listed twice", { A: [entry("x")] }, document("A", "A"), "DuplicateBundleEntry"],
-    [
-      "with an expression that does not compile",
-      { A: [entry("x", { inputs: { a: "${{ 1 + }}" } })] },
-      document("A"),
-      "InvalidExpression",
-    ],
-    [
-      "with a handler that is not there",
-      { A: [entry("x", { handler: "./none.js" })] },
-      document("A"),
-      "HandlerNotFound",
-    ],
-    [
-      "with a tool that is not there",
-      { A: [entry("x", { handler: "nothing" })] },
-      document("A"),
-      "ToolNotFound",
-    ],
-    [
-      "with a name that clients do not take",
-      { A: [entry("x"), entry("y/z")] },
-      document("A"),
-      "InvalidAdvertisedName",
-    ],
+    ["with a broken entry", { A: [entry("x", { handler: "./none.js" })] }, document("A"), "HandlerNotFound"],
   ])("a bundle %s is not served", async (_, bundles, server, code) => {
     const cwd = makePack(bundles, { all: server });
     const { error } = (await startServer("pack/all", { cwd, transport: { port: 0 } }).then(

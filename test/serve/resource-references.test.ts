@@ -38,11 +38,6 @@ test("a pack's server offers its own resources, and those of other packs by qual
   expect(await listResources("acme/desk/desk", cwd)).toEqual(["docs://guide", "docs://own"]);
 });
 
-test("a server of the config offers the resources that it lists", async () => {
-  const cwd = project({ servers: { all: { resources: ["acme/docs/guide", "acme/desk/own"] } } });
-  expect(await listResources("all", cwd)).toEqual(["docs://guide", "docs://own"]);
-});
-
 test("a pack without servers offers its resources, without those that the config denies", async () => {
   const cwd = project({ packs: { deny: ["acme/docs/secret"] } });
   expect(await listResources("acme/docs", cwd)).toEqual(["docs://guide"]);
@@ -62,13 +57,6 @@ test.each<[string, object, object | undefined, string, object]>([
     undefined,
     "all",
     { code: "ResourceNotFound" },
-  ],
-  [
-    "a pack that is not installed",
-    { servers: { all: { resources: ["acme/gone/guide"] } } },
-    undefined,
-    "all",
-    { code: "PackNotInstalled" },
   ],
 ])("a server that refers to %s does not start", async (_what, config, desk, server, error) => {
   const starting = startServer(server, { cwd: project(config, desk), transport: { port: 0 } });

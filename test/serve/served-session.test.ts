@@ -216,21 +216,15 @@ describe("clients of one served session over HTTP", () => {
     expect(JSON.stringify(await ask(client, "probe_params"))).not.toContain("s3cret");
   });
 
-  test("each call of a modern client starts with the configured memory", async () => {
-    const url = await serve(makeSession());
-    const modern = await connectModern(url);
-    expect(await ask(modern, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
-    expect(await ask(modern, "remember", { key: "user" })).toEqual({ before: "ada" });
-    const legacy = await connectLegacy(url);
-    expect(await ask(legacy, "remember", { key: "user" })).toEqual({ before: "ada" });
+  test("each call of a modern client, and of a legacy one with --stateless, starts with the configured memory", async () => {
+    const cwd = makeSession();
+    const modern = await connectModern(await serve(cwd));
+    const legacy = await connectLegacy(await serve(cwd, { transport: { port: 0, stateless: true } }));
+    for (const client of [modern, legacy]) {
+      expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
+      expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
+    }
     expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
-  });
-
-  test("with --stateless, each call of a legacy client starts with the configured memory, too", async () => {
-    const url = await serve(makeSession(), { transport: { port: 0, stateless: true } });
-    const client = await connectLegacy(url);
-    expect(await ask(client, "remember", { key: "user", value: "x" })).toEqual({ before: "ada" });
-    expect(await ask(client, "remember", { key: "user" })).toEqual({ before: "ada" });
   });
 });
 

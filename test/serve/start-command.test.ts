@@ -39,7 +39,6 @@ export const slow = async (args, { signal, progress, log }) => {
   return "done";
 };
 export const outer = async ({ tool, args }, { callTool }) => (await callTool(tool, args)).message;
-export const thrower = () => { throw Object.assign(new Error("it\u001b[31m broke inside"), { code: "X" }); };
 export const typed = ({ n }) => ({ n });
 export const welcome = ({ who }) => ({ messages: [{ role: "assistant", content: "Hello " + who }] });
 `;
@@ -73,32 +72,15 @@ const desk = toolPack(
       dependencies: { other: "*" },
       trailblaze: {
         tools: ["echo", "fail", "slow", "outer", "typed", "slashed", "hidden", "session"],
-        toolsets: ["all", "inner", "thrown"],
+        toolsets: ["all", "inner"],
         prompts: ["text", "list", "code"],
-        servers: [
-          "desk",
-          "quiet",
-          "waiting",
-          "misspelled",
-          "mistaken",
-          "lost",
-          "slashed",
-          "process",
-          "broken",
-          "bad",
-          "web",
-        ],
+        servers: ["desk", "waiting", "lost", "slashed", "process", "broken", "bad", "web"],
       },
     },
     "trailblaze/servers/desk.yaml":
       "tools: [echo, other/search, hidden, session]\ntoolsets: [all]\nprompts: [text, list, code]\ninstructions: Be brief.\ninitialize: ./handlers.js#setUp\n",
     "trailblaze/servers/lost.yaml": "tools: [echo, nowhere]\n",
-    "trailblaze/servers/quiet.yaml": "tools: [typed]\ntoolsets: [thrown]\n",
-    "trailblaze/toolsets/thrown.yaml":
-      "kind: Mcp.Tools\nmetadata: { name: thrown }\nentries: [{ name: thrower, handler: ./handlers.js#thrower }]\n",
     "trailblaze/servers/waiting.yaml": "tools: [echo]\ninitialize: ./handlers.js#wait\n",
-    "trailblaze/servers/misspelled.yaml": "tools:\n  - ehco\n",
-    "trailblaze/servers/mistaken.yaml": "tools: [echo, thrown]\n",
     "trailblaze/servers/slashed.yaml": "tools: [echo, slashed]\n",
     "trailblaze/servers/web.yaml": "tools: [echo]\ntransport: http\n",
     "trailblaze/servers/process.yaml": `script: ./process.js\nenv: { PROBE_PREFIX: packed }\n`,
@@ -148,17 +130,9 @@ describe("a composed server over stdio", () => {
     ]);
   });
 
-  test("a composed server initializes the server, then each tool once, before it answers", async () => {
+  test("a composed server initializes itself and each tool once, and calls handlers with defaults and without a session, whose output stays off stdout", async () => {
     const cwd = makeDesk();
     const client = await connect(cwd, "acme/desk/desk");
-    await client.callTool({ name: "search1", arguments: { text: "a" } });
-    await client.callTool({ name: "search1", arguments: { text: "a" } });
-    const order = readFileSync(join(cwd, "node_modules/@acme/desk/order.txt"), "utf8");
-    expect(order).toBe("server\ntool 3\n");
-  });
-
-  test("a composed server calls handlers with defaults and without a session, and their output stays off stdout", async () => {
-    const client = await connect(makeDesk(), "acme/desk/desk");
     const result = await client.callTool({
       name: "search1",
       arguments: { text: "a", _trailblazeContext: { memory: {} } },
@@ -167,6 +141,9 @@ describe("a composed server over stdio", () => {
     const { keys, ...rest } = result.structuredContent as { keys: string[] };
     expect(rest).toEqual({ args: { text: "a", count: 2 }, options: { limit: 3 } });
     expect(keys.sort()).toEqual(["callTool", "log", "options", "progress", "signal"]);
+    await client.callTool({ name: "search1", arguments: { text: "b" } });
+    const order = readFileSync(join(cwd, "node_modules/@acme/desk/order.txt"), "utf8");
+    expect(order).toBe("server\ntool 3\n");
     const wrong = await client.callTool({ name: "search1", arguments: { count: "x" } });
     expect(wrong.isError).toBe(true);
     expect(JSON.stringify(wrong.content)).toMatch(/\/text.*\/count|\/count.*\/text/);
@@ -182,16 +159,6 @@ describe("a composed server over stdio", () => {
       { type: "text", text: "other" },
     ]);
   });
-
-  /** What the server says to requests that come with the end of its input, and what it writes to stderr. */
-  async function answer(server: string, calls: readonly string[], cwd = makeDesk()) {
-    const lines = calls.map((name, id) =>
-      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
-    );
-    const run = await runCli(["start", server], { cwd, input: `${lines.join("\n")}\n` });
-    const answers = run.stdout.trim().split("\n");
-    return { ...run, answers: answers.map((line) => JSON.parse(line)) };
-  }
 
   test.each([
     ["fs.writeSync", "fs.writeSync(1, 'STRAY\\n')"],
@@ -210,17 +177,19 @@ describe("a composed server over stdio", () => {
         },
       ),
     });
-    const { answers, ...run } = await answer("acme/round/all", ["stray", "after"], cwd);
+    // The requests come with the end of the input.
+    const lines = ["stray", "after"].map((name, id) =>
+      JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
+    );
+    const run = await runCli(["start", "acme/round/all"], { cwd, input: `${lines.join("\n")}\n` });
+    const answers = run.stdout
+      .trim()
+      .split("\n")
+      .map((line) => JSON.parse(line));
     const texts = Object.fromEntries(answers.map(({ id, result }) => [id, result.content[0].text]));
     expect(texts).toEqual({ 0: "done", 1: "still here" });
     expect(run.stderr).toContain("STRAY");
     expect(run.exitCode).toBe(0);
-  });
-
-  test("the error of a bundle's handler is written to stderr, not to its client", async () => {
-    const { answers, stderr } = await answer("acme/desk/quiet", ["thrower"]);
-    expect(answers[0].error).toEqual({ code: -32603, message: "The tool failed." });
-    expect(stderr).toContain("acme/desk/quiet: thrower: it\\u{001b}[31m broke inside\n");
   });
 
   test("progress and log messages reach the client, and cancellation reaches the handler", async () => {
@@ -246,102 +215,43 @@ describe("a composed server over stdio", () => {
     await waitUntil(() => readFileSync(order, "utf8").includes("aborted"));
   });
 
-  test("lists have pages of a hundred", async () => {
-    const tools = Object.fromEntries(
-      Array.from({ length: 205 }, (_, index) => [`t${index}`, { handler: "./handlers.js" }]),
-    );
-    const many = toolPack(tools, "export default () => 1;", {
-      "package.json": { trailblaze: { tools: Object.keys(tools), servers: ["all"] } },
-      "trailblaze/servers/all.json": { tools: Object.keys(tools) },
-    });
-    const client = await connect(makeProject({ many }), "many/all");
-    const sizes: number[] = [];
-    let cursor: string | undefined;
-    do {
-      const page = await client.listTools(cursor === undefined ? {} : { cursor });
-      sizes.push(page.tools.length);
-      cursor = page.nextCursor;
-    } while (cursor !== undefined);
-    expect(sizes).toEqual([100, 100, 5]);
-  });
-
-  test("a composed server exits with 0 when stdin ends and on a signal", async () => {
-    const cwd = makeDesk();
-    const ended = await runCli(["start", "acme/desk/desk"], { cwd, input: "" });
-    expect(ended).toMatchObject({ exitCode: 0, stdout: "" });
-    for (const signal of ["SIGTERM", "SIGINT"] as const) {
-      const child = spawn(process.execPath, [script, "start", "acme/desk/desk"], { cwd, stdio: "pipe" });
-      child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
-      await new Promise((resolve) => child.stdout.once("data", resolve));
-      const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
-      child.kill(signal);
-      expect(await exit).toBe(0);
-    }
-  });
-
-  test.each([
-    ["", "SIGTERM"],
-    ["isolation: process\n", "SIGINT"],
-  ] as const)("a signal ends a server during its initialization (%j, %s)", async (config, signal) => {
-    const cwd = makeDesk({ "trailblaze.config.yaml": config });
-    const child = spawn(process.execPath, [script, "start", "acme/desk/waiting"], { cwd, stdio: "pipe" });
+  test("a signal ends a server during its initialization", async () => {
+    const child = spawn(process.execPath, [script, "start", "acme/desk/waiting"], { cwd: makeDesk() });
     const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
     let said = "";
     child.stderr.on("data", (chunk) => {
       said += chunk;
     });
     await waitUntil(() => said.includes("WAITING"));
-    child.kill(signal);
+    child.kill("SIGTERM");
     expect(await exit).toBe(0);
     expect(said).toBe("printed while loading\nWAITING\n");
   });
+
+  test("a composed server exits with 0 when stdin ends and on a signal", async () => {
+    const cwd = makeDesk();
+    const ended = await runCli(["start", "acme/desk/desk"], { cwd, input: "" });
+    expect(ended).toMatchObject({ exitCode: 0, stdout: "" });
+    const child = spawn(process.execPath, [script, "start", "acme/desk/desk"], { cwd, stdio: "pipe" });
+    child.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
+    await new Promise((resolve) => child.stdout.once("data", resolve));
+    const exit = new Promise((resolve) => child.once("exit", (code) => resolve(code)));
+    child.kill("SIGINT");
+    expect(await exit).toBe(0);
+  });
 });
 
-describe("an invalid server", () => {
-  test.each([
-    ["acme/desk/lost", "ToolNotFound"],
-    ["acme/desk/none", "ServerNotFound"],
-    ["acme/nothing/x", "PackNotInstalled"],
-    ["acme/desk/bad", "InitializeFailed"],
-    ["acme/desk/slashed", "InvalidAdvertisedName"],
-  ])("%s is reported as %s, and nothing is served", async (server, code) => {
-    const run = await runMain(["start", server, "--json"], { cwd: makeDesk() });
-    expect(run.exitCode).toBe(1);
-    expect(JSON.parse(run.stdout).error.code).toBe(code);
-  });
-
-  test("an unresolved reference is reported at its place, with similar names", async () => {
-    const run = await runMain(["start", "acme/desk/misspelled", "--json"], { cwd: makeDesk() });
-    expect(JSON.parse(run.stdout).error).toMatchObject({
-      code: "ToolNotFound",
-      args: { nearest: ["echo"] },
-      pack: "@acme/desk",
-      item: "misspelled",
-      file: "trailblaze/servers/misspelled.yaml",
-      line: 2,
-    });
-    const other = await runMain(["start", "acme/desk/mistaken"], { cwd: makeDesk() });
-    expect(other.stderr).toMatch(/^error ToolNotFound .*\n.*thrown.*\n?.*toolset/m);
-  });
+test.each([
+  ["acme/desk/lost", "ToolNotFound"],
+  ["acme/desk/bad", "InitializeFailed"],
+  ["acme/desk/slashed", "InvalidAdvertisedName"],
+])("the invalid server %s is reported as %s, and nothing is served", async (server, code) => {
+  const run = await runMain(["start", server, "--json"], { cwd: makeDesk() });
+  expect(run.exitCode).toBe(1);
+  expect(JSON.parse(run.stdout).error.code).toBe(code);
 });
 
 describe("a server over HTTP", () => {
-  test("a server over HTTP ends when its piped stdin closes, and runs a call that requests a task as an ordinary call", async () => {
-    const cwd = makeDesk();
-    const child = spawn(process.execPath, [script, "start", "acme/desk/desk", "--http", "0"], { cwd });
-    let said = "";
-    child.stderr.on("data", (chunk) => {
-      said += chunk;
-    });
-    await waitUntil(() => /http:\/\/\S+/.test(said));
-    const { client } = await connectClient({ url: /http:\/\/\S+/.exec(said)?.[0] ?? "" });
-    const call = { name: "search2", arguments: {}, task: { ttl: 1000 } };
-    expect((await client.callTool(call as never)).content).toEqual([{ type: "text", text: "other" }]);
-    const exit = new Promise((resolve) => child.once("exit", resolve));
-    child.stdin.end();
-    expect(await exit).toBe(0);
-  });
-
   test("a server whose definition requests HTTP uses a free port, and requires a token if one is set", async () => {
     const serving = await serveOverHttp("acme/desk/web", {
       cwd: makeDesk(),
@@ -354,18 +264,14 @@ describe("a server over HTTP", () => {
   });
 });
 
-test.each([
-  ["command: no-such-command", []],
-  ["command: no-such-command", ["--http", "0"]],
-])("a subprocess server with `%s` that cannot be started fails at once: %j", async (program, options) => {
-  const cwd = makeDesk({
-    "trailblaze.config.yaml": `trailblazeSubprocessToolsets: [{ name: mine, ${program} }]\n`,
-  });
-  const { exitCode, stdout } = await runMain(["start", "mine", "--json", ...options], { cwd });
-  expect({ exitCode, answer: JSON.parse(stdout) }).toMatchObject({
-    exitCode: 1,
-    answer: { error: { code: "ServerStartFailed", args: { label: "mine" } } },
-  });
+test("a subprocess server that cannot be started fails at once, over stdio and HTTP", async () => {
+  const config = "trailblazeSubprocessToolsets: [{ name: mine, command: no-such-command }]\n";
+  const cwd = makeDesk({ "trailblaze.config.yaml": config });
+  for (const options of [[], ["--http", "0"]]) {
+    const { exitCode, stdout } = await runMain(["start", "mine", "--json", ...options], { cwd });
+    expect(exitCode).toBe(1);
+    expect(JSON.parse(stdout).error).toMatchObject({ code: "ServerStartFailed", args: { label: "mine" } });
+  }
 });
 
 describe("a subprocess server over stdio", () => {

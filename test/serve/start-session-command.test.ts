@@ -93,14 +93,6 @@ describe("the session over stdio", () => {
     expect(stderr().match(/Server "mute"/g)).toHaveLength(1);
   });
 
-  test("each exit of a server is reported, also one like the last", async () => {
-    const { client, stderr } = await connect(makeDesk({ trailblazeSubprocessToolsets: [probe("fragile")] }));
-    for (let exit = 1; exit <= 2; exit++) {
-      await client.callTool({ name: "fragile_crash", arguments: {} });
-      await waitUntil(() => stderr().match(/Server "fragile" exited/g)?.length === exit);
-    }
-  });
-
   test("a legacy and a modern client over stdio each have one session for the whole process", async () => {
     const cwd = makeDesk({ memory: { key: "start" } });
     const { client } = await connect(cwd, "--no-watch");
@@ -129,11 +121,6 @@ describe("the session over stdio", () => {
     expect(namesOf(await client.listTools())).toContain("remember");
     expect(namesOf(await client.listTools()).filter((name) => name.startsWith("self"))).toEqual([]);
     expect(stderr()).toContain('Server "self" failed to start');
-  });
-
-  test("an invalid config ends `start` with exit code 2", async () => {
-    const { exitCode, stdout } = await runMain(["start"], { cwd: makeDesk({ crash: "maybe" }) });
-    expect({ exitCode, stdout }).toEqual({ exitCode: 2, stdout: "" });
   });
 
   test("`tools --served` shows the names that `start` serves", async () => {

@@ -1,8 +1,6 @@
 // The servers of these sessions end with what serves them, which each test closes.
 import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, test } from "vitest";
-import { command } from "../../src/cli/commands/start.ts";
-import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
 import { makeProject, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -76,14 +74,4 @@ test("few tools are listed as they are, `always` stands before the search, and a
 test("a tool with the name of the search ends the start", async () => {
   const running = await serve(makeProject({ desk: desk({ search_tools: {} }) }));
   await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
-});
-
-test.each(["many", "-1", "1.5", " ", ""])("start --tool-search=%j is refused", async (value) => {
-  const parsing = parseCommandLine("start", [`--tool-search=${value}`]);
-  await expect(parsing).rejects.toMatchObject({ code: "InvalidArguments" });
-});
-
-test("start with a server refuses --tool-search", async () => {
-  const input = { positionals: ["desk/one"], options: { "tool-search": "30" }, cwd: makeProject({}) };
-  await expect(command.run(input)).rejects.toMatchObject({ code: "InvalidArguments" });
 });
