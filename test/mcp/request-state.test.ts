@@ -14,7 +14,6 @@ test("a sealed state is opened for the same request, also by a replica with the 
 test.each<
   [string, (sealed: string) => [seal: ReturnType<typeof createStateSeal>, request: unknown, sealed: string]]
 >([
-  ["another tool", (sealed) => [createStateSeal(key), ["tools/call", "other", {}], sealed]],
   [
     "other arguments",
     (sealed) => [createStateSeal(key), ["tools/call", "greet", { a: 2, b: { c: 2 } }], sealed],

@@ -48,13 +48,6 @@ describe("progress of a call", () => {
     expect(error).toMatchObject({ reason: "timeout" });
     expect(steps).toBeGreaterThan(1);
   });
-
-  test("progress is requested only if there is a listener", async () => {
-    const server = await startFixture().ready;
-    await server.callTool(call("progress", { steps: 3 }, { progressToken: 7 }), limit);
-    const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
-    expect(received.at(-2).params._meta).toEqual({});
-  });
 });
 
 describe("a canceled call", () => {

@@ -64,16 +64,6 @@ describe("lists beside that of the tools", () => {
     expect(reports.failed).toEqual([["resources", "it did not answer `resources/list` within 200 ms"]]);
   });
 
-  test("a server without the method has no such list, and nothing is reported", async () => {
-    const none = line({ error: { code: -32601, message: "Method not found" } });
-    const { ready, reports } = startFixture({
-      capabilities,
-      answers: { ...answers, "resources/templates/list": none },
-    });
-    expect(await ready).toMatchObject({ resources: [{ uri: "a:b" }], resourceTemplates: [] });
-    expect(reports.failed).toEqual([]);
-  });
-
   test("invalid entries are left out and reported, and keys of the wrong type are removed", async () => {
     const { ready, reports } = startFixture({
       capabilities,
@@ -108,17 +98,6 @@ describe("lists beside that of the tools", () => {
     expect(reports.keys).toEqual([
       ["prompts", "a", "arguments[0]", "it has no `name`"],
       ["prompts", "b", "title", "it is not a string"],
-    ]);
-  });
-
-  test("a list that is null is empty, and is reported", async () => {
-    const { ready, reports } = startFixture({
-      capabilities,
-      answers: { ...answers, "prompts/list": list({ prompts: null }) },
-    });
-    expect(await ready).toMatchObject({ prompts: [] });
-    expect(reports.failed).toEqual([
-      ["prompts", "it answered `prompts/list` with an invalid result: `prompts` is null"],
     ]);
   });
 

@@ -1,8 +1,5 @@
-import { chmodSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { TrailblazeError } from "../../../src/problems/index.ts";
-import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
 import { call, type FixtureOptions, limit, startedPids, startFixture } from "./start-fixture.ts";
 
@@ -33,24 +30,6 @@ describe("a program that cannot start", () => {
       expect(reasonOf(problem)).toContain(`"${command}"`);
       expect(problem.hint).toContain("`command`");
     }
-  });
-
-  test("a command without execute permission or interpreter is named in the error", async () => {
-    const command = join(makeTree({}), "server");
-    writeFileSync(command, "#!/no/such/interpreter\n", { mode: 0o644 });
-    expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/executable/);
-    chmodSync(command, 0o755);
-    expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/interpreter/);
-  });
-
-  test("a missing folder, or a file in its place, is named instead of the command", async () => {
-    const cwd = join(makeTree({}), "gone");
-    const missing = reasonOf(await problemOf({}, { launch: { cwd } }));
-    expect(missing).toContain(`"${cwd}"`);
-    writeFileSync(cwd, "");
-    const noFolder = reasonOf(await problemOf({}, { launch: { cwd } }));
-    expect(noFolder).toContain(`"${cwd}"`);
-    expect(noFolder).not.toBe(missing);
   });
 });
 
@@ -117,8 +96,6 @@ describe("a server that fails before it lists its tools", () => {
   });
   test.each<[string, object, RegExp]>([
     ["an empty object", {}, /`protocolVersion`.*`capabilities`/],
-    ["a list of capabilities", { ...good, capabilities: [] }, /`capabilities`.*array/],
-    ["tools that are true", { ...good, capabilities: { tools: true } }, /`capabilities.tools`.*boolean/],
     ["no name", { ...good, serverInfo: { version: "1" } }, /`serverInfo.name`.*missing/],
   ])(
     "a server that answers `initialize` with %s fails to start, with an explanation",
@@ -128,30 +105,6 @@ describe("a server that fails before it lists its tools", () => {
       expect(reason).toMatch(words);
     },
   );
-
-  test("a server starts if only unused parts of its answer to `initialize` are wrong", async () => {
-    const result = {
-      ...good,
-      capabilities: { tools: { listChanged: "yes" }, logging: 5 },
-      serverInfo: { ...info, title: 5, icons: "none" },
-      instructions: 7,
-      _meta: "x",
-    };
-    const server = await startFixture(answering(result)).ready;
-    expect(server.serverInfo).toEqual(info);
-    expect(server.tools.length).toBeGreaterThan(0);
-  });
-
-  test("null in an answer to `initialize` is like absent", async () => {
-    const result = {
-      ...good,
-      capabilities: { tools: null, prompts: null, resources: null },
-      serverInfo: null,
-    };
-    const { ready, reports } = startFixture(answering(result));
-    expect(await ready).toMatchObject({ serverInfo: null, tools: [], prompts: [], resources: [] });
-    expect(reports.failed).toEqual([]);
-  });
 
   test("a server that writes an endless line fails to start", async () => {
     const problem = await problemOf({ prelude: "x".repeat(100_000) }, { limits: { frameBytes: 50_000 } });
@@ -185,11 +138,6 @@ describe("the list of tools", () => {
     ];
     const server = await startFixture({ pages }).ready;
     expect(server.tools).toEqual([tool("a"), odd, tool("c")]);
-  });
-
-  test("a server without the capability has no tools", async () => {
-    const server = await startFixture({ capabilities: {}, silent: ["tools/list"] }).ready;
-    expect(server.tools).toEqual([]);
   });
 
   test("a list of tools that changes while it is read is read again a limited number of times", async () => {

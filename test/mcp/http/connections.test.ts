@@ -6,11 +6,7 @@ import type { ServeHttpOptions } from "../../../src/mcp/http/serve-http.ts";
 import { serveHttp } from "../../../src/mcp/http/serve-http.ts";
 import { createTestServers } from "../../serve/test-servers.ts";
 import { formatRequest, openConnection, statusesIn, statusOf } from "./raw-connection.ts";
-import { beginSession, calling, connectClient, initializing, messagesOf, post, serve } from "./served.ts";
-
-const hasIpv6 = Object.values(networkInterfaces())
-  .flat()
-  .some((address) => address?.address === "::1");
+import { beginSession, calling, initializing, messagesOf, post, serve } from "./served.ts";
 
 async function failureOf(options: Partial<ServeHttpOptions>): Promise<unknown> {
   try {
@@ -34,15 +30,7 @@ describe("the address of an HTTP server", () => {
     await expect(connection).rejects.toThrow("ECONNREFUSED");
   });
 
-  test.skipIf(!hasIpv6)("an IPv6 address is in brackets in the URL", async () => {
-    for (const host of ["::1", "[::1]"]) {
-      const served = await serve({ host });
-      expect(served.url).toBe(`http://[::1]:${served.port}/mcp`);
-      expect((await post(served, initializing())).status).toBe(200);
-    }
-  });
-
-  test("an address that is in use or on another machine is rejected", async () => {
+  test("an address that is in use is rejected", async () => {
     const taken = createServer().listen(0, "127.0.0.1");
     onTestFinished(() => void taken.close());
     await once(taken, "listening");
@@ -52,14 +40,6 @@ describe("the address of an HTTP server", () => {
       problem: {
         args: { label: "acme/pack/server", reason: expect.stringContaining(`127.0.0.1:${port}`) },
       },
-    });
-    const elsewhere = { host: "192.0.2.1", noAuth: true };
-    expect(await failureOf(elsewhere)).toMatchObject({
-      code: "ServerStartFailed",
-      message: expect.stringContaining("192.0.2.1"),
-    });
-    expect(await failureOf({ host: "no-such-host.invalid", noAuth: true })).toMatchObject({
-      code: "ServerStartFailed",
     });
   });
 
@@ -148,29 +128,5 @@ describe("closing an HTTP server", () => {
     expect((await post(again, initializing())).status).toBe(200);
     await served.close();
     expect((await post(again, initializing())).status).toBe(200);
-  });
-
-  test("closing leaves no timers and no sockets behind", async () => {
-    const count = (wanted: string) =>
-      process.getActiveResourcesInfo().filter((name) => name === wanted).length;
-    const resources = () => ({ sockets: count("TCPServerWrap"), timers: count("Timeout") });
-    // Those of other tests.
-    await expect.poll(() => count("TCPServerWrap")).toBe(0);
-    const before = resources();
-    const servers = createTestServers();
-    const served = await serveHttp(servers.create, { label: "acme/pack/server" });
-    const { client } = await connectClient(served);
-    await client.callTool({ name: "echo" });
-    const stream = await fetch(served.url, {
-      headers: { ...(await beginSession(served)), accept: "text/event-stream" },
-    });
-    expect(resources().sockets).toBe(before.sockets + 1);
-    await client.close();
-    await served.close();
-    await stream.text();
-    // The test runner's own timers may have ended meanwhile.
-    const added = () => Object.values(resources()).map((now, at) => now - (Object.values(before)[at] ?? 0));
-    await expect.poll(() => Math.max(...added())).toBeLessThanOrEqual(0);
-    expect(servers.closed).toEqual(servers.made);
   });
 });

@@ -147,19 +147,12 @@ describe("the Origin header", () => {
     }
   });
 
-  test.each(["*", "localhost:6274", "https://*.example", "http://a.example/path", "http://a@b.example", ""])(
-    "%j is not an allowed origin",
-    async (origin) => {
+  test("patterns and URLs are no allowed origins and hosts", async () => {
+    for (const origin of ["*", "localhost:6274", "https://*.example", "http://a.example/path", ""])
       await expect(serve({ allowedOrigins: [origin] })).rejects.toMatchObject({ code: "InvalidArguments" });
-    },
-  );
-
-  test.each(["https://a.example", "*.example", "a.example/mcp", "a.example:", ""])(
-    "%j is not an allowed host",
-    async (host) => {
+    for (const host of ["https://a.example", "*.example", "a.example/mcp", ""])
       await expect(serve({ allowedHosts: [host] })).rejects.toMatchObject({ code: "InvalidArguments" });
-    },
-  );
+  });
 
   test("CORS requests of other origins never get permission", async () => {
     const served = await serve();
@@ -235,29 +228,14 @@ describe("the body of a request", () => {
     expect(served.echoed).toHaveLength(1);
   });
 
-  test("the default limit accepts a body of 4 MiB", async () => {
-    const served = await serve();
-    const session = await beginSession(served);
-    const large = { text: "x".repeat(4 * 1024 * 1024 - 200) };
-    expect((await post(served, calling("echo", 2, large), session)).status).toBe(200);
-    expect(
-      (await post(served, calling("echo", 3, { ...large, more: "x".repeat(200) }), session)).status,
-    ).toBe(413);
-  });
-
   test("a batch is rejected", async () => {
     const served = await serve();
     const session = await beginSession(served);
-    for (const batch of [[calling("echo", "a"), calling("echo", "b")], [calling("echo", "a")], []]) {
+    for (const batch of [[calling("echo", "a"), calling("echo", "b")], []]) {
       const answer = await post(served, batch, session);
       expect(answer.status).toBe(400);
       expect(await answer.json()).toMatchObject({ id: null, error: { code: -32600 } });
     }
-    const without = await post(served, [initializing(1)]);
-    expect([without.status, await without.json()]).toMatchObject([400, { error: { code: -32600 } }]);
     expect(served.echoed).toEqual([]);
-    const single = await serve({ stateless: true });
-    expect((await post(single, [calling("echo", "a")])).status).toBe(400);
-    expect(single.echoed).toEqual([]);
   });
 });

@@ -115,14 +115,6 @@ describe("the first request over stdio selects the era", () => {
       });
     },
   );
-
-  test("a notification does not select the era", async () => {
-    const { say, ask } = await serve();
-    say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 9 } });
-    expect(await ask(modernCall("echo", {}, { id: 1 }))).toMatchObject({
-      result: { resultType: "complete" },
-    });
-  });
 });
 
 describe("a modern client over stdio", () => {

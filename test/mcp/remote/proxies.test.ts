@@ -128,22 +128,4 @@ describe("a proxy that does not connect", () => {
       reason: expect.stringMatching(/^no connection through the proxy .*: it requires credentials/),
     });
   });
-
-  test("and has an invalid address is the reason", async () => {
-    setVariables({ https_proxy: "http://" });
-    const problem = await problemOf("https://mcp.corp.invalid/mcp");
-    expect(problem.args).toMatchObject({ reason: expect.stringContaining("whose address is not a URL") });
-  });
-});
-
-test("a certificate of an unknown authority has a hint that says how to trust it", async () => {
-  setVariables({});
-  const cause = Object.assign(new Error("self-signed certificate in certificate chain"), {
-    code: "SELF_SIGNED_CERT_IN_CHAIN",
-  });
-  vi.stubGlobal("fetch", () => Promise.reject(new TypeError("fetch failed", { cause })));
-  expect(await problemOf("https://mcp.corp.invalid/mcp")).toMatchObject({
-    args: { reason: expect.stringContaining("self-signed certificate") },
-    hint: expect.stringContaining("NODE_EXTRA_CA_CERTS"),
-  });
 });

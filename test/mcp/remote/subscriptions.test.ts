@@ -57,24 +57,6 @@ describe("a lost subscription to a modern server", () => {
     });
   });
 
-  test("a subscription that ends at once is opened again after times that grow to 30 s", async () => {
-    const subscriptions: number[] = [];
-    const clock = createManualClock();
-    const remote = await serveListening(({ message: { id } }, _request, response) => {
-      subscriptions.push(clock.now());
-      return sendJson(response, 200, { jsonrpc: "2.0", id, result: { resultType: "complete" } });
-    });
-    await startRemote(remote.url, { clock, protocol: "modern" }).ready;
-    for (let taken = 1; taken < 9; taken++) {
-      await waitUntil(() => subscriptions.length === taken && clock.delays.some((ms) => ms >= 1000));
-      // Streams that linger are closed after 1 s.
-      clock.advance(Math.max(...clock.delays));
-    }
-    await waitUntil(() => subscriptions.length === 9);
-    const seconds = subscriptions.map((ms) => ms / 1000);
-    expect(seconds).toEqual([0, 1, 3, 7, 15, 31, 61, 91, 121]);
-  });
-
   test("a subscription that the server refuses is not repeated", async () => {
     const clock = createManualClock();
     const error = { code: -32601, message: "Method not found" };
@@ -108,19 +90,6 @@ describe("a lost stream of notifications of a legacy server", () => {
     };
     return { remote, starting, server, streams, loseUntil };
   }
-
-  test("a lost stream is opened again although the server refuses it several times", async () => {
-    const { remote, starting, streams, loseUntil } = await openLegacy();
-    // The SDK by itself gives up after two.
-    remote.refuseStreams(3);
-    await loseUntil(() => streams() === 5);
-    expect(count(remote.methods(), "initialize")).toBe(1);
-    await waitUntil(() => {
-      remote.changeTools();
-      return starting.listChanges() > 0;
-    });
-    expect(remote.refusals()).toBe(0);
-  });
 
   test("a server that has lost the session of its stream has exited", async () => {
     const { remote, server, loseUntil } = await openLegacy();

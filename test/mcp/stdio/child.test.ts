@@ -72,15 +72,6 @@ test("the SDK's client calls tools whose handlers print, and receives only MCP m
   await client.close();
 });
 
-test("the end of stdin ends the process cleanly after all pending answers", async () => {
-  const host = start();
-  host.say(initializing(1), calling("echo", 2, { a: 1 }), calling("large", 3, { length: 3_000_000 }));
-  host.child.stdin.end();
-  expect(await host.exited).toEqual([0, null]);
-  expect(host.messages().map(({ id }) => id)).toEqual([1, 2, 3]);
-  expect(host.stderr()).toContain('end: {"end":"input","closed":1,"aborted":[]}');
-});
-
 test("a client that closes its end of stdout ends the process cleanly", async () => {
   const host = start();
   host.say(initializing(1));
