@@ -41,8 +41,8 @@ export async function parseConfig(file: string, bytes: Uint8Array): Promise<Conf
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
-    const { reason, cause, ...position } = describeSyntaxError(error);
-    throw failure("InvalidConfig", { reason, cause }, { file, ...position });
+    const { reason, ...position } = describeSyntaxError(error);
+    throw failure("InvalidConfig", { reason }, { file, ...position });
   }
 }
 

@@ -24,8 +24,6 @@ export type EvaluatedFile =
       reason: string;
       /** The package that was not found, if that is the reason. */
       missingPackage?: string | undefined;
-      /** The file is written in the other format: as CommonJS or as an ES module. */
-      cause?: "commonJs" | "esModule" | undefined;
       line?: number;
       column?: number;
     };
@@ -89,13 +87,11 @@ async function describeFault(
   if (mayBeSyntax && performance.now() < deadline) {
     const isModule = !file.endsWith(".cjs") && !usesEsModule.test(message);
     const wrong = await findSyntaxErrorIn(readFileSync(file, "utf8"), isModule ? "esm" : "commonjs");
-    const cause = usesEsModule.test(message) ? ("esModule" as const) : undefined;
-    if (wrong !== undefined) return { ...wrong, reason: `it is not valid JavaScript: ${message}`, cause };
+    if (wrong !== undefined) return { ...wrong, reason: `it is not valid JavaScript: ${message}` };
   }
   return {
     reason: message === "" ? "it threw an error without a message" : `it threw: ${message}`,
     missingPackage: missingPackagePattern.exec(message)?.[1],
-    cause: commonJs === undefined ? undefined : "commonJs",
     ...positionInStack(text("stack"), file),
   };
 }

@@ -1,5 +1,3 @@
-import type { SyntaxCause } from "../problems/index.ts";
-
 /** Thrown by the parsers of this folder. `offset` counts UTF-16 code units of the decoded text. */
 export class DataSyntaxError extends Error {
   override readonly name = "DataSyntaxError";
@@ -7,14 +5,12 @@ export class DataSyntaxError extends Error {
   readonly offset: number | undefined;
   /** The decoded text, to which positions refer; `undefined` if decoding failed. */
   readonly text: string | undefined;
-  readonly syntaxCause: SyntaxCause | undefined;
 
-  constructor(reason: string, text?: string, offset?: number, cause?: SyntaxCause) {
+  constructor(reason: string, text?: string, offset?: number) {
     super(reason);
     this.reason = reason;
     this.text = text;
     this.offset = offset;
-    this.syntaxCause = cause;
   }
 }
 
@@ -25,6 +21,6 @@ export function decodeUtf8(bytes: Uint8Array): string {
   try {
     return utf8.decode(bytes);
   } catch {
-    throw new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding");
+    throw new DataSyntaxError("it is not UTF-8");
   }
 }

@@ -8,7 +8,7 @@ import {
   printParseErrorCode,
   visit,
 } from "jsonc-parser";
-import type { Path, SyntaxCause } from "../problems/index.ts";
+import type { Path } from "../problems/index.ts";
 import type { DataSyntaxError } from "./decode.ts";
 import { createLineIndex, positionAt } from "./line-index.ts";
 
@@ -17,31 +17,22 @@ const strict = { disallowComments: true };
 /** Describes a syntax error in a JSON text and locates it. */
 export function describeSyntaxError(error: DataSyntaxError): {
   reason: string;
-  cause: SyntaxCause | undefined;
   line?: number;
   column?: number;
 } {
-  const { text, reason, syntaxCause: cause } = error;
-  if (text === undefined || text.trim() === "") return { reason, cause, line: 1, column: 1 };
-  if (error.offset !== undefined) return { reason, cause, ...positionAt(text, error.offset) };
+  const { text, reason } = error;
+  if (text === undefined || text.trim() === "") return { reason, line: 1, column: 1 };
+  if (error.offset !== undefined) return { reason, ...positionAt(text, error.offset) };
   const found: ParseError[] = [];
   parse(text, found, strict);
   const [first] = found;
-  if (first === undefined) return { reason, cause, ...positionAt(text, text.length) };
+  if (first === undefined) return { reason, ...positionAt(text, text.length) };
   const comma = /,\s*$/.exec(text.slice(0, first.offset));
   if (comma !== null && /[}\]]/.test(text.charAt(first.offset)))
-    return {
-      reason: `${reason} (trailing comma)`,
-      cause: "trailingComma",
-      ...positionAt(text, comma.index),
-    };
+    return { reason: `${reason} (trailing comma)`, ...positionAt(text, comma.index) };
   const code = printParseErrorCode(first.error);
   const words = code.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
-  return {
-    reason: `${reason} (${words})`,
-    cause: code === "InvalidCommentToken" ? "comment" : cause,
-    ...positionAt(text, first.offset),
-  };
+  return { reason: `${reason} (${words})`, ...positionAt(text, first.offset) };
 }
 
 /**

@@ -5,7 +5,6 @@ import {
   isAlias,
   isCollection,
   isMap,
-  isPair,
   isScalar,
   isSeq,
   LineCounter,
@@ -16,7 +15,7 @@ import {
   visit,
   type YAMLMap,
 } from "yaml";
-import type { Path, SyntaxCause } from "../problems/index.ts";
+import type { Path } from "../problems/index.ts";
 import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
 import { maximumDepth } from "./parse-json.ts";
 
@@ -27,10 +26,6 @@ export interface YamlData {
   /** Line and column, from 1, of the value at a path (at its key, if it has one), or of its nearest ancestor. */
   locate(path: Path): { line: number; column: number };
 }
-
-/** The parser's messages for strings that should be quoted, because its error codes are too coarse for hints. */
-const nestedMapping =
-  /Nested mappings are not allowed|block (?:sequence|map) may not be used|Implicit keys need/;
 
 /** Limit on aliases, which could otherwise expand to an enormous value. */
 const maximumAliases = 100;
@@ -75,8 +70,7 @@ export interface ComposedYaml {
 
 /** Like `parseYaml`, but takes text and returns the parser's document too. */
 export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}): ComposedYaml {
-  const fail = (reason: string, offset = 0, cause?: SyntaxCause) =>
-    new DataSyntaxError(reason, text, offset, cause);
+  const fail = (reason: string, offset = 0) => new DataSyntaxError(reason, text, offset);
   const tooDeep = `it is nested deeper than ${maximumDepth} levels`;
   const lines = new LineCounter();
   const tokens = [...new Parser(lines.addNewLine).parse(text)];
@@ -89,18 +83,13 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
   // Warnings count as errors: they concern data that we cannot interpret, such as unknown tags.
   const [error] = [...document.errors, ...document.warnings];
   if (error?.code === "NON_STRING_KEY") throw fail("a key is not a string", error.pos[0]);
-  if (error !== undefined) {
-    const { message, pos } = error;
-    const isExpression = text.startsWith("${{", pos[0] - 1);
-    const cause = isExpression ? "expression" : nestedMapping.test(message) ? "nestedMapping" : undefined;
-    throw fail(`it is not valid YAML (${message})`, pos[0], cause);
-  }
+  if (error !== undefined) throw fail(`it is not valid YAML (${error.message})`, error.pos[0]);
   if (second !== undefined) throw fail("it contains several documents", second.range[0]);
   const anchors = new Set<string>();
   visit(document, (_, node, ancestors) => {
     if (isAlias(node)) {
       const { source, range } = node;
-      if (!anchors.has(source)) throw fail(`the alias *${source} has no anchor`, range?.[0], "unknownAlias");
+      if (!anchors.has(source)) throw fail(`the alias *${source} has no anchor`, range?.[0]);
       if (ancestors.some((one) => isCollection(one) && one.anchor === source))
         throw fail(`the alias *${source} contains itself`, range?.[0]);
     }
@@ -110,12 +99,11 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
     for (const { key } of node.items as { key: ParsedNode }[]) {
       const [name, offset] = [isScalar(key) && key.value, key.range[0]];
       if (refuseMerges && name === "<<" && isScalar(key) && key.type === "PLAIN")
-        throw fail("the merge key << does not exist in YAML 1.2", offset, "mergeKey");
+        throw fail("the merge key << does not exist in YAML 1.2", offset);
       if (keys.has(name)) throw fail(`the key ${JSON.stringify(name)} is duplicated`, offset);
       keys.add(name);
     }
   });
-  endLastScalar(text, document);
   let value: unknown;
   try {
     value = document.toJS({ maxAliasCount: maximumAliases });
@@ -124,26 +112,6 @@ export function composeYaml(text: string, { refuseMerges = false }: YamlOptions 
   }
   if (isDeeper(value, maximumDepth)) throw fail(tooDeep);
   return { document, value, lines };
-}
-
-/**
- * Removes the line end that the parser adds to a block scalar at the end of a text without a final line end, against
- * YAML 1.2 (8.1.1.2, `b-chomped-last`) and other parsers.
- */
-function endLastScalar(text: string, document: Document): void {
-  let last: unknown = document.contents;
-  while (isMap(last) || isSeq(last)) {
-    const item: unknown = last.items.at(-1);
-    last = isPair(item) ? (item.value ?? item.key) : item;
-  }
-  if (!isScalar(last) || (last.type !== "BLOCK_LITERAL" && last.type !== "BLOCK_FOLDED")) return;
-  const { range, value } = last;
-  if (range?.[1] !== text.length || typeof value !== "string") return;
-  const [, ...lines] = text.slice(range[0]).split("\n");
-  const indentationOf = (content: readonly string[]) => content.find((line) => /\S/.test(line))?.search(/\S/);
-  const [written, kept] = [indentationOf(lines), indentationOf(value.split("\n"))];
-  if (written === undefined || kept === undefined) return;
-  if ((lines.at(-1)?.length ?? 0) > written - kept) last.value = value.replace(/\n$/, "");
 }
 
 /**

@@ -14,7 +14,7 @@ export function describeFault(
     const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
     return createProblem("PackageJsonTooLarge", args, place, context);
   }
-  const { reason, cause, ...position } = describeSyntaxError(fault);
-  const args = { reason, location, isSource, cause };
+  const { reason, ...position } = describeSyntaxError(fault);
+  const args = { reason, location, isSource };
   return createProblem("MalformedPackageJson", args, { ...place, ...position }, context);
 }

@@ -89,7 +89,7 @@ function parseManifest(location: string, read: ManifestRead): Manifest | Manifes
     if ("reason" in read) throw new DataSyntaxError(read.reason);
     const bytes = Buffer.byteLength(read.text);
     if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
-    if (!read.isUtf8) throw new DataSyntaxError("it is not UTF-8", undefined, undefined, "encoding");
+    if (!read.isUtf8) throw new DataSyntaxError("it is not UTF-8");
     const { text, value } = parseJson(read.text);
     if (isRecord(value)) return { text, value };
     throw new DataSyntaxError(`expected an object, found ${describeType(value)}`);

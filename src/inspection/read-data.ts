@@ -64,11 +64,10 @@ export async function readData(
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
-    const { reason, cause, ...position } = describeSyntaxError(error);
+    const { reason, ...position } = describeSyntaxError(error);
     const { text } = error;
-    const args = { reason, cause };
     return {
-      problem: createProblem("InvalidDefinitionContents", args, { ...place, ...position }, context),
+      problem: createProblem("InvalidDefinitionContents", { reason }, { ...place, ...position }, context),
       source: text === undefined ? undefined : { text, createLocator: async () => undefined },
     };
   }

@@ -1,6 +1,5 @@
 import type { Kind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
-import { type SyntaxFault, syntaxHints } from "./syntax-hint.ts";
 
 export interface MissingDefinition {
   name: string;
@@ -59,11 +58,11 @@ const fileProblems = {
     },
   }),
   /** `missingPackage`: a module imports it, and it is not installed. */
-  InvalidDefinitionContents: entryOf<SyntaxFault & { missingPackage?: string | undefined }>({
+  InvalidDefinitionContents: entry({
     message: "Cannot read the definition: {reason}.",
+    hint: 'Correct the file. In YAML, quote strings with ": " or "${{ … }}".',
     when: {
       missingPackage: { hint: 'Add "{missingPackage:214}" to "dependencies" in the pack\'s package.json.' },
-      ...syntaxHints,
     },
   }),
   DefinitionTooLarge: entry({
@@ -139,13 +138,6 @@ const contentProblems = {
   InvalidInputSchema: entry({
     message: '"{key}" is not a valid JSON Schema: {reason}.',
     hint: "Use JSON Schema 2020-12 (or draft-07 with $schema) of type object, without remote $ref.",
-    when: {
-      isDefault: {
-        severity: "warning",
-        message: '"{key}" has a default that its own schema rejects: {reason}.',
-        hint: "Change the default or the schema. Calls get the default if the argument is absent.",
-      },
-    },
   }),
   UnsafePattern: entry({
     severity: "warning",

@@ -12,7 +12,6 @@ export {
 } from "./problem.ts";
 export { describeExit, type UnexpectedExit } from "./process-exit.ts";
 export type { ProcessEnded } from "./session-problems.ts";
-export type { SyntaxCause, SyntaxFault } from "./syntax-hint.ts";
 export type { PackageManager } from "./text.ts";
 export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

@@ -1,6 +1,5 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, entryOf, warningForBystanders } from "./entry.ts";
-import { type SyntaxFault, syntaxHints } from "./syntax-hint.ts";
 import { formatInstall, formatWhy, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
 export interface ItemNotFound {
@@ -171,9 +170,9 @@ export const operationProblems = {
     },
   }),
   /** `others`: how many more errors the config has. */
-  InvalidConfig: entryOf<SyntaxFault & { hint?: string | undefined; others?: number }>({
+  InvalidConfig: entry({
     message: "Invalid config: {reason}.[ `trailblaze doctor` shows {others:number} more error{others:s}.]",
-    when: { hint: { hint: "{hint}" }, ...syntaxHints },
+    when: { hint: { hint: "{hint}" } },
   }),
   ProjectNotFound: entry({
     message: 'Folder "{directory:400}" does not exist.',
@@ -187,14 +186,11 @@ export const operationProblems = {
       },
     },
   }),
-  MalformedPackageJson: entryOf<SyntaxFault & { location: string; isSource: boolean }>({
+  MalformedPackageJson: entryOf<{ reason: string; location: string; isSource: boolean }>({
     severity: warningForBystanders,
     message: 'Invalid package.json in "{location:400}": {reason}.',
     hint: "Correct the file.",
-    when: {
-      "isSource=false": { hint: "Reinstall the package, or report this to its author." },
-      ...syntaxHints,
-    },
+    when: { "isSource=false": { hint: "Reinstall the package, or report this to its author." } },
   }),
   PackageJsonTooLarge: entry({
     severity: warningForBystanders,

@@ -51,7 +51,6 @@ describe("parsing JSON", () => {
       expect(error.name).toBe("DataSyntaxError");
       expect(describeSyntaxError(error)).toEqual({
         reason: "it is not UTF-8",
-        cause: "encoding",
         line: 1,
         column: 1,
       });
@@ -60,15 +59,15 @@ describe("parsing JSON", () => {
 
   test.each([
     ['{"a": 1', 1, 8, "close brace expected"],
-    ['{\n  "a": 1,\n}', 2, 9, "trailing comma", "trailingComma"],
-    ['{\n  // why\n  "a": 1\n}', 2, 3, "invalid comment token", "comment"],
+    ['{\n  "a": 1,\n}', 2, 9, "trailing comma"],
+    ['{\n  // why\n  "a": 1\n}', 2, 3, "invalid comment token"],
     ['{"a": 1} x', 1, 10, "invalid symbol"],
     ['["é\u{1F600}", x]', 1, 9, "invalid symbol"],
     ["", 1, 1, undefined],
-  ])("the syntax error of %j is reported at its place", (text, line, column, detail?, cause?) => {
+  ])("the syntax error of %j is reported at its place", (text, line, column, detail?) => {
     const error = syntaxErrorOf(bytes(text));
     const reason = detail === undefined ? "it is empty" : `it is not valid JSON (${detail})`;
-    expect(describeSyntaxError(error)).toEqual({ reason, cause, line, column });
+    expect(describeSyntaxError(error)).toEqual({ reason, line, column });
   });
 
   test("the parser accepts exactly what JSON.parse accepts, and reports every error at a place inside the string", () => {

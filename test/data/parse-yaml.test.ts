@@ -53,16 +53,6 @@ describe("parsing YAML", () => {
     expect(read("[no, off, yes, 2026-01-31, 0o17, 017]")).toEqual(["no", "off", "yes", "2026-01-31", 15, 17]);
   });
 
-  test.each([
-    ["a: |\n  x", "x"],
-    ["a: |+\n  x\n\n", "x\n\n"],
-    ["a: >\r\n  x\r\n  y  ", "x y  "],
-    ["a: |2\n   x\n    ", " x\n  "],
-    ["a: |\n      x\n    ", "x\n"],
-  ])("the line ends of a block scalar follow its header: %j", (text, value) => {
-    expect(read(text)).toEqual({ a: value });
-  });
-
   test("a byte order mark in YAML is accepted", () => {
     expect(read("\uFEFFa: 1")).toEqual({ a: 1 });
   });
@@ -81,26 +71,25 @@ describe("parsing YAML", () => {
   });
 
   test.each([
-    ["a:\n\tb: 1", "Tabs are not allowed", 3, undefined],
-    ["a: b: c", "Nested mappings", 3, "nestedMapping"],
-    ['a: "b', "Missing closing", 5, undefined],
-    ["a: {b: ${{ c }}}", "flow-map-start", 8, "expression"],
-  ])("the syntax error of %j has its reason, place and cause", (text, reason, offset, cause) => {
+    ["a:\n\tb: 1", "Tabs are not allowed", 3],
+    ["a: b: c", "Nested mappings", 3],
+    ['a: "b', "Missing closing", 5],
+    ["a: {b: ${{ c }}}", "flow-map-start", 8],
+  ])("the syntax error of %j has its reason and place", (text, reason, offset) => {
     const error = syntaxErrorOf(text);
     expect(error.reason).toMatch(/^it is not valid YAML \(/);
     expect(error.reason).toContain(reason);
-    expect([error.offset, error.syntaxCause, error.text]).toEqual([offset, cause, text]);
+    expect([error.offset, error.text]).toEqual([offset, text]);
   });
 
   test.each([
-    ["a: *x", "the alias *x has no anchor", 3, "unknownAlias"],
-    ["- &a {b: *a}", "the alias *a contains itself", 9, undefined],
-    ["? [1]\n: 2", "a key is not a string", 2, undefined],
-    ["a: 1\n---\nb: 2", "it contains several documents", 5, undefined],
-    ["x:\n  1: a\n  '1': b", 'the key "1" is duplicated', 12, undefined],
-  ])("%j is refused with its reason, place and cause", (text, reason, offset, cause) => {
+    ["a: *x", "the alias *x has no anchor", 3],
+    ["- &a {b: *a}", "the alias *a contains itself", 9],
+    ["? [1]\n: 2", "a key is not a string", 2],
+    ["a: 1\n---\nb: 2", "it contains several documents", 5],
+    ["x:\n  1: a\n  '1': b", 'the key "1" is duplicated', 12],
+  ])("%j is refused with its reason and place", (text, reason, offset) => {
     expect(syntaxErrorOf(text)).toMatchObject({ reason, offset, text });
-    expect(syntaxErrorOf(text).syntaxCause).toBe(cause);
   });
 
   test("__proto__ is an ordinary key in YAML", () => {
@@ -132,7 +121,6 @@ describe("limits of YAML", () => {
       expect.objectContaining({
         message: expect.stringContaining("the merge key << "),
         offset: 18,
-        syntaxCause: "mergeKey",
       }),
     );
     expect(parseYaml(text).value).toEqual({ a: { b: 1 }, c: { "<<": { b: 1 } } });

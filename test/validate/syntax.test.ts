@@ -21,32 +21,33 @@ type Row = [ending: string, text: string, place: string, args: object, frame: st
 
 describe("data files that cannot be parsed", () => {
   test.each<Row>([
-    ["yaml", "name: hello\n<<: { content: a }\n", "hello.yaml:2:1", { cause: "mergeKey" }, "> 2 | <<"],
+    [
+      "yaml",
+      "name: hello\n<<: { content: a }\n",
+      "hello.yaml:2:1",
+      { reason: expect.stringContaining("<<") },
+      "> 2 | <<",
+    ],
     [
       "yaml",
       "name: hello\ninputs: { name: Hello ${{ a ? b : c }}, d: 1 }\n",
       "hello.yaml:2:24",
-      { cause: "expression" },
+      { reason: expect.stringContaining("YAML") },
       "> 2 | inputs:",
     ],
     [
       "json",
       '{\n  "name": "hello",\n}',
       "hello.json:2:18",
-      { cause: "trailingComma" },
+      { reason: expect.stringContaining("trailing comma") },
       '> 2 |   "name": "hello",',
     ],
-  ])(
-    "a syntax error in .%s is shown at its place with its cause: %j",
-    async (ending, text, place, args, frame) => {
-      const { shown, problems } = await withPrompt(ending, text);
-      expect(shown).toContain(
-        `error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`,
-      );
-      expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
-      expect(shown).toContain(frame);
-    },
-  );
+  ])("a syntax error in .%s is shown at its place: %j", async (ending, text, place, args, frame) => {
+    const { shown, problems } = await withPrompt(ending, text);
+    expect(shown).toContain(`error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`);
+    expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
+    expect(shown).toContain(frame);
+  });
 
   test("an empty YAML file is called empty", async () => {
     const { problems } = await withPrompt("yaml", "");
@@ -99,7 +100,7 @@ describe("package.json files that cannot be parsed", () => {
   test("a syntax error in package.json is shown at its place", async () => {
     const { shown, report } = await validateText('{\n  "name": "@acme/tea",\n  "trailblaze": {},\n}\n');
     expect(shown).toContain("package.json:3:19\n");
-    expect(report.problems[0]?.args).toMatchObject({ cause: "trailingComma" });
+    expect(report.problems[0]?.args).toMatchObject({ reason: expect.stringContaining("trailing comma") });
     expect(shown).toContain('> 3 |   "trailblaze": {},');
     expect(shown).toContain("The package is invalid: 1 error");
     expect(report.pack).toBe(null);

@@ -28,7 +28,6 @@ export const checks: readonly Check[] = [
   tools.checkToolNames,
   tools.checkToolMeta,
   schemas.checkSchemas,
-  schemas.checkDefaults,
   schemas.checkPatterns,
   schemas.checkReservedParameters,
   prompts.checkPromptArguments,
