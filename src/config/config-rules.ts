@@ -87,9 +87,6 @@ export function findSameLabels(config: Fields): Breach[] {
   });
 }
 
-export const sse = "is sse, a deprecated transport that is not supported";
-export const sseHint = "Use the URL of the server's streamable HTTP endpoint";
-
 /** The keys that say how a server is reached, of which an entry has one, with the values of `type` that fit. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   command: ["stdio"],

@@ -257,7 +257,12 @@ export const pastedServer = z
     type: optional(
       z.enum(["stdio", "http", "streamable-http"], {
         error: ({ input }) =>
-          input === "sse" ? says(rules.sse, `${rules.sseHint}, and \`type: http\`.`) : "",
+          input === "sse"
+            ? says(
+                "is sse, a deprecated transport that is not supported",
+                "Use the URL of the server's streamable HTTP endpoint, and `type: http`.",
+              )
+            : "",
       }),
       "The transport: stdio for a command, the others for a URL.",
     ),

@@ -4,7 +4,7 @@ import { valueAt } from "../extension-schema/pointer.ts";
 import { describeIssues, parseShape, partsOf } from "../extension-schema/shape-faults.ts";
 import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
-import { sse, sseHint, suggest } from "./config-rules.ts";
+import { suggest } from "./config-rules.ts";
 import { config } from "./config-schema.ts";
 
 /** Formats a path for people: `servers.mine.tools[0]`. */
@@ -16,27 +16,11 @@ export function formatPath(path: Path): string {
   return parts.join("").replace(/^\./, "");
 }
 
-/** Keys of clients' configs that contain servers or belong to them. */
-const clientKeys = ["mcp", "inputs", "mcp_servers", "context_servers", "extensions"];
-
-function hintForUnknownKey([list, index, ...below]: Path, key: string): string | undefined {
-  if (list === undefined && clientKeys.includes(key))
-    return "Write servers under `mcpServers`, or run `trailblaze import` with the config of a client.";
-  if (list === "servers" && below.length === 0 && (key === "command" || key === "script"))
-    return "Move subprocess servers to `trailblazeSubprocessToolsets`.";
-  if (list !== "trailblazeSubprocessToolsets" || index === undefined || below.length > 0) return undefined;
-  if (key === "disabled") return "Write `enabled: false`.";
-  return "Remove it, or move the server to `mcpServers`, which accepts keys of clients.";
-}
-
-function describeUnknownKey(path: Path, value: unknown, known: readonly string[]): ConfigFault {
+function describeUnknownKey(path: Path, known: readonly string[]): ConfigFault {
   const owner = path.slice(0, -1);
   const key = String(path.at(-1));
-  if (key === "type" && value === "sse")
-    return { reason: `\`${formatPath(path)}\` ${sse}`, path, hint: `${sseHint}, and remove \`type\`.` };
   const where = owner.length === 0 ? "the config" : `\`${formatPath(owner)}\``;
-  const hint = suggest(key, known) ?? hintForUnknownKey(owner, key);
-  return { reason: `${where} has no key ${quote(key)}`, path, hint };
+  return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
 }
 
 /** What a config says, and what it has that its schema does not know. */
@@ -60,7 +44,7 @@ class Cleaner {
         shape !== undefined && (entry === null || entry === undefined || key.startsWith("x-"));
       const inner = valueType ?? (Object.hasOwn(shape ?? {}, key) ? shape?.[key] : catchall);
       if (key === "__proto__" || (inner === undefined && !isNothing))
-        this.faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
+        this.faults.push(describeUnknownKey(at, Object.keys(shape ?? {})));
       else if (inner !== undefined && !isNothing) cleaned[key] = this.clean(inner, entry, at);
     }
     return cleaned;
@@ -68,7 +52,6 @@ class Cleaner {
 }
 
 const hintFor = (issue: core.$ZodIssue, value: unknown): string | undefined => {
-  if (issue.code === "invalid_value") return suggest(value, issue.values.map(String));
   // YAML reads it as something else. Omits the value, which may be a secret or differ from what was written.
   const isScalar = typeof value === "number" || typeof value === "boolean";
   return issue.code === "invalid_type" && issue.expected === "string" && isScalar

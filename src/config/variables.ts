@@ -36,15 +36,6 @@ export function expandVariables(
   });
 }
 
-/** Suggests a reference for the start of a string; `${env:NAME}` and similar forms keep their name. */
-function hintFor(rest: string): string {
-  const [, name] = /^\$\{(?:\w+:)?([A-Za-z_][\w-]*)/.exec(rest) ?? [];
-  const literal = "or `$${` for a literal `${`";
-  if (name === undefined) return `Write a variable as \`\${NAME}\`, ${literal}.`;
-  if (editorVariables.includes(name)) return `Write a path, a variable as \`\${NAME}\`, ${literal}.`;
-  return `Write \`\${${name.replaceAll("-", "_")}}\`, ${literal}.`;
-}
-
 /** Finds a `${` that is neither a reference to a variable nor escaped. */
 export function explainReference(text: string): Breach | undefined {
   for (const { 0: match, 1: name, index } of text.matchAll(reference)) {
@@ -53,7 +44,8 @@ export function explainReference(text: string): Breach | undefined {
     // The rest of the string may be secret.
     const [start = "${", isWhole] = /^\$\{[\w:]{0,40}(\}?)/.exec(rest) ?? [];
     const shown = printable(isWhole === "}" ? start : `${start}…`);
-    return { words: `contains \`${shown}\`, which is not a reference to a variable`, hint: hintFor(rest) };
+    const hint = "Write a variable as `${NAME}`, or `$${` for a literal `${`.";
+    return { words: `contains \`${shown}\`, which is not a reference to a variable`, hint };
   }
   return undefined;
 }

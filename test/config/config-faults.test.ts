@@ -38,15 +38,11 @@ describe("hints of config problems", () => {
     [{ lock: { unlocked: ["acme/jira"] } }, "tool:"],
     [{ device: { platform: "andriod" } }, '"ANDROID"'],
     [{ memory: { userId: 42 } }, "quotes"],
-    [{ servers: { a: { tools: [], command: "x" } } }, "`trailblazeSubprocessToolsets`"],
-    [{ mcp: {} }, "`mcpServers`"],
     [{ mcpServers: { a: { url: "https://x.test", type: "sse" } } }, "streamable HTTP"],
     [
       { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
       "Rename",
     ],
-    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", type: "stdio" }] }, "`mcpServers`"],
-    [{ trailblazeSubprocessToolsets: [{ name: "a", package: "x", disabled: true }] }, "`enabled: false`"],
     [{ mcpServers: { a: { url: "https://x.test", headers: { "a b": "y" } } } }, "X-Api-Key"],
     [{ mcpServers: { a: { command: "x", env: { "a=b": "y" } } } }, "underscores"],
   ])("the hint for %j says what to do: %s", async (config, named) => {

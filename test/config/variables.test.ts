@@ -31,12 +31,11 @@ describe("references to variables", () => {
 
 describe("unknown forms of ${", () => {
   test.each([
-    ["${env:API_KEY}", "${env:API_KEY}", "${API_KEY}"],
-    ["${input:api-key}", "${input:", "${api_key}"],
-    ["${NAME:-${OTHER}}", "${NAME:", "${NAME}"],
-    ["${workspaceFolder}/a", "${workspaceFolder}", "path"],
-    ["$${fine} ${1}", "${1}", "${NAME}"],
-  ])("the unknown form %s is an error of the config at its place, with a hint", async (text, named, hint) => {
+    ["${env:API_KEY}", "${env:API_KEY}"],
+    ["${NAME:-${OTHER}}", "${NAME:"],
+    ["${workspaceFolder}/a", "${workspaceFolder}"],
+    ["$${fine} ${1}", "${1}"],
+  ])("the unknown form %s is an error of the config at its place, with a hint", async (text, named) => {
     const problems = await faultsOfYaml(`mcpServers: { a: { command: b, env: { X: '${text}' } } }`);
     expect(problems).toMatchObject([
       {
@@ -44,7 +43,7 @@ describe("unknown forms of ${", () => {
         severity: "error",
         path: ["mcpServers", "a", "env", "X"],
         line: 1,
-        args: { reason: expect.stringContaining(named), hint: expect.stringContaining(hint) },
+        args: { reason: expect.stringContaining(named), hint: expect.stringContaining("${NAME}") },
       },
     ]);
   });

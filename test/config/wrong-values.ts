@@ -48,8 +48,8 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ env: { PORT: 80 } }), atServer("env", "PORT"), /number/],
   [server({ protocol: "both" }), atServer("protocol"), /auto, legacy or modern/],
   [server({ url: "https://a.b" }), atServer("url"), /`command` are both present/],
-  [server({ command: undefined, url: "https://a.b/c", type: "sse" }), atServer("type"), /sse.*not supported/],
   [server({ prefix: "a b" }), atServer("prefix"), /"a b"/],
+  [remote({ type: "sse" }), atPasted("type"), /sse.*not supported/],
   [{ mcpServers: { a: {} } }, atPasted(), /none of `command`/],
   [{ memmory: {} }, ["memmory"], /"memmory"/],
 ];
