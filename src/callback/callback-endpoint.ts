@@ -23,7 +23,7 @@ export interface CallbackCall {
   depth: number;
   /** Hostile: any string. */
   toolName: string;
-  /** Parsed, but not validated against a schema. No key is `__proto__`. */
+  /** Parsed, but not validated against a schema. */
   arguments: Record<string, unknown>;
   /** Aborts on a timeout, on a disconnect, or when the invocation, the server or the session has ended. */
   signal: AbortSignal;

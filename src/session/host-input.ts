@@ -1,4 +1,4 @@
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import type { Clock } from "../runtime/time-limit.ts";
@@ -45,32 +45,29 @@ export interface HostInputOptions {
 
 /** Asks the host's `onInput`, one question after the other. */
 export function createHostInput({ onInput, inputMs, clock, reportFailure }: HostInputOptions): AskInput {
-  async function askOne(tool: string, key: string, request: InputRequest, signal: AbortSignal) {
+  async function askOne(
+    tool: string,
+    key: string,
+    request: InputRequest,
+    signal: AbortSignal,
+  ): Promise<InputAnswer> {
     if ("method" in request) throw new Error(`It asks for ${request.method}, which sessions do not support.`);
     const stop = new AbortController();
-    const cancel: InputAnswer = { action: "cancel" };
-    const ended = new Promise<InputAnswer>((resolve) => {
-      stop.signal.addEventListener("abort", () => resolve(cancel), { once: true });
-    });
     const release = [
       whenAborted(signal, () => stop.abort(signal.reason)),
       clock.after(inputMs(), () => stop.abort(new DOMException("The user did not answer.", "TimeoutError"))),
     ];
-    const askHost = async (): Promise<InputAnswer> => {
-      try {
-        const answer: unknown = await onInput({ key, tool, ...request, signal: stop.signal });
-        if (isAnswer(answer)) return answer;
-        if (!stop.signal.aborted) reportFailure(tool, "it did not return { action, content }");
-      } catch (error) {
-        if (!stop.signal.aborted) reportFailure(tool, error instanceof Error ? error.message : String(error));
-      }
-      return cancel;
-    };
     try {
-      return await Promise.race([askHost(), ended]);
+      const ask = async (): Promise<unknown> => onInput({ key, tool, ...request, signal: stop.signal });
+      const answer = await abortable(stop.signal, ask);
+      if (isAnswer(answer)) return answer;
+      reportFailure(tool, "it did not return { action, content }");
+    } catch (error) {
+      if (!stop.signal.aborted) reportFailure(tool, error instanceof Error ? error.message : String(error));
     } finally {
       for (const end of release) end();
     }
+    return { action: "cancel" };
   }
 
   return async ({ tool, requests, signal }) => {

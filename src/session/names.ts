@@ -251,13 +251,8 @@ export class Names<One extends Candidate> {
     const { label, own } = splitReference(reference) ?? {};
     if (label === undefined || own === undefined) return undefined;
     if (this.#findServer(reference) !== undefined) {
-      const start = `${label}/`;
-      const names = [...this.#labeled.keys()].filter((name) => name.startsWith(start));
-      const near = findNearestNames(
-        own,
-        names.map((name) => name.slice(start.length)),
-      );
-      return this.#notFound(reference, { nearest: near.map((name) => `${start}${name}`), server: label });
+      const names = [...this.#labeled.keys()].filter((name) => name.startsWith(`${label}/`));
+      return this.#notFound(reference, { nearest: findNearestNames(reference, names), server: label });
     }
     const notFound = { name: label, otherKind: undefined, nearest: [] };
     if (unusedServers.some(({ name }) => name === label))

@@ -57,13 +57,9 @@ function textsOf({ name, title, description, inputSchema, toolsets, _meta }: Ses
   return { id, name: names, title, description, parameters: parameterNames, toolset };
 }
 
-/** How much a name fits as a whole: the advertised name, then other names of the tool, then those that differ in case. */
-function rankName({ name, qualifiedName, _meta }: SessionTool, wanted: string): number {
-  if (name === wanted) return 3;
-  const names = [name, qualifiedName, _meta?.["trailblaze/originalName"]];
-  if (names.includes(wanted)) return 2;
-  return names.some((one) => one?.toLowerCase() === wanted.toLowerCase()) ? 1 : 0;
-}
+/** Whether a name is one of the tool's, but for the case: the advertised name, the qualified one, or that of its server. */
+const hasName = ({ name, qualifiedName, _meta }: SessionTool, wanted: string): boolean =>
+  [name, qualifiedName, _meta?.["trailblaze/originalName"]].some((one) => one?.toLowerCase() === wanted);
 
 /** The words of tools, for searching. Nothing in it changes after it was built. */
 export class ToolIndex {
@@ -94,9 +90,10 @@ export class ToolIndex {
     const cut = query.slice(0, longestQuery);
     const scores = new Map<number, number>(this.#index.search(cut).map(({ id, score }) => [id, score]));
     const best = Math.max(0, ...scores.values());
+    const wanted = cut.trim();
     for (const [id, tool] of this.#tools.entries()) {
-      const rank = rankName(tool, cut.trim());
-      if (rank > 0) scores.set(id, best + rank);
+      // The advertised name is unique.
+      if (hasName(tool, wanted.toLowerCase())) scores.set(id, best + (tool.name === wanted ? 2 : 1));
     }
     return [...scores]
       .sort(([one, high], [other, low]) => low - high || one - other)
@@ -266,23 +263,18 @@ export class ToolSearch {
   /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
   select(options: LlmToolsOptions): SessionTool[] {
     checkOptions(options);
-    const state = this.#state();
-    if (options.above !== Number.POSITIVE_INFINITY) {
-      refuseSearchName(state);
-      return this.list(options);
-    }
-    const tools = state.toolsForLlm();
-    this.#findNamed(tools, options.always);
-    return tools;
+    if (options.above !== Number.POSITIVE_INFINITY) refuseSearchName(this.#state());
+    return this.list(options);
   }
 
   /** The tools for a model. A tool with the name of the search is left out and reported. `grows`: with those found so far. */
   list({ above = defaultAbove, always }: LlmToolsOptions, { grows = true } = {}): SessionTool[] {
     const state = this.#state();
-    this.isUsed = true;
-    const collision = findRivals(state);
+    const isSearched = above !== Number.POSITIVE_INFINITY;
+    this.isUsed ||= isSearched;
+    const collision = isSearched ? findRivals(state) : undefined;
     if (collision !== undefined) this.#report(collision.problem);
-    const tools = state.toolsForLlm().filter(({ name }) => name !== searchToolName);
+    const tools = state.toolsForLlm().filter(({ name }) => !isSearched || name !== searchToolName);
     const named = this.#findNamed(tools, always);
     if (tools.length <= above) return tools;
     const byName = new Map(tools.map((tool) => [tool.name, tool]));

@@ -172,7 +172,6 @@ describe("a call that is not made gets 200 without success", () => {
     ["an array", "[]"],
     ["invalid JSON", "{a:1}"],
     ["a deep nest", `{"a":${"[".repeat(1000)}${"]".repeat(1000)}}`],
-    ["a key __proto__ in disguise", '{"_\\u005fproto__":{}}'],
   ])("arguments given as %s are rejected", async (_what, text) => {
     const opened = await openEndpoint();
     const response = await post(opened, createRequest({}, { arguments_json: text }));
