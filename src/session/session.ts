@@ -153,15 +153,9 @@ export class Session implements AsyncDisposable {
   }
 
   /**
-   * The tool that `callTool` calls by this name. Throws `TrailblazeError`: `ToolNotFound` with similar names,
-   * `ServerNotFound`, `AmbiguousName`.
+   * The tool that `callTool` calls by this name. Starts servers that have not started if one of them may have the tool. Rejects
+   * with a `TrailblazeError`: `ToolNotFound` with similar names, `ServerNotFound`, `AmbiguousName`.
    */
-  findTool(name: string): SessionTool {
-    if (this.#isSearch(name)) return createSearchTool();
-    return this.#state.resolve(name).tool;
-  }
-
-  /** The same as `findTool`. Starts servers that have not started if one of them may have the tool. */
   async resolveTool(name: string): Promise<SessionTool> {
     if (this.#isSearch(name)) return createSearchTool();
     return (await this.#state.resolveStarting(name)).tool;

@@ -39,7 +39,7 @@ describe("the reference LABEL/TOOL", () => {
     for (const name of ["my files/read", "my files/a/b", "my files/x.y", "other/read", "f_read", "read"]) {
       expect(await session.callTool(name), name).toMatchObject({ variant: "Success" });
     }
-    expect(session.findTool("my files/x.y").name).toBe("f_x_y");
+    expect((await session.resolveTool("my files/x.y")).name).toBe("f_x_y");
     expect(session.toolsets).toEqual([{ name: "mine", tools: ["read"] }]);
   });
 
@@ -51,7 +51,7 @@ describe("the reference LABEL/TOOL", () => {
     ["@acme/jira/read", "PackNotInstalled", { name: "@acme/jira" }],
   ])("the reference %s fails with %s", async (name, code, args) => {
     const session = await openForTest(makeProject({}), { config });
-    expect(() => session.findTool(name)).toThrow(
+    await expect(session.resolveTool(name)).rejects.toEqual(
       expect.objectContaining({
         code,
         problem: expect.objectContaining({ args: expect.objectContaining(args) }),
@@ -69,13 +69,13 @@ describe("the reference LABEL/TOOL", () => {
         trailblazeSubprocessToolsets: [server("box", ["open", "close"], { prefix: "box" })],
       },
     });
-    expect(() => session.findTool("box/open")).toThrow(
+    await expect(session.resolveTool("box/open")).rejects.toEqual(
       expect.objectContaining({
         code: "AmbiguousName",
         problem: expect.objectContaining({ args: { name: "box/open", kinds: ["tool"], server: "box" } }),
       }),
     );
-    expect(session.findTool("box/close").name).toBe("box_close");
+    expect((await session.resolveTool("box/close")).name).toBe("box_close");
     expect(await session.callTool("relay", { name: "box/open" })).toMatchObject({ message: "pack" });
   });
 });
@@ -165,7 +165,7 @@ describe("sessions for known calls", () => {
     for (const name of ["my files/read", "other/read"])
       expect(await session.callTool(name), name).toMatchObject({ variant: "Success" });
     expect(await session.callTool("relay/read")).toMatchObject({ message: "pack" });
-    expect(() => session.findTool("read")).toThrow(
+    await expect(session.resolveTool("read")).rejects.toEqual(
       expect.objectContaining({
         code: "NameCollision",
         problem: expect.objectContaining({
@@ -185,13 +185,13 @@ test.each([
   async (fields, mayBeServer) => {
     const cwd = makeProject({ "@acme/plain": { "package.json": { trailblaze: undefined, ...fields } } });
     const session = await openForTest(cwd, { config: {} });
-    expect(() => session.findTool("@acme/plain/tool")).toThrow(
+    await expect(session.resolveTool("@acme/plain/tool")).rejects.toEqual(
       expect.objectContaining({
         code: "ExtensionNotFound",
         problem: expect.objectContaining({ args: { name: "@acme/plain", mayBeServer } }),
       }),
     );
-    expect(() => session.findTool("@acme/none/tool")).toThrow(
+    await expect(session.resolveTool("@acme/none/tool")).rejects.toEqual(
       expect.objectContaining({ code: "PackNotInstalled" }),
     );
   },
