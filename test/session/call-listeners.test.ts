@@ -114,53 +114,28 @@ test("calls of a modern remote server ask for their log if they have `onLog`, an
   expect(levels).toEqual(["debug", "debug", undefined]);
 });
 
-const nodeModule = (path: string) =>
-  JSON.stringify(inRepository(`node_modules/@modelcontextprotocol/${path}`));
-/** Registers a tool whose calls wait for each other; `log` is how the second one logs for both. */
-const registerTell = (log: string) => `
-  server.registerTool("tell", {}, async ({ mcpReq }) => {
-    if (++calls === 2) {
-      await ${log};
-      go();
-    }
-    await both;
-    return { content: [] };
-  });`;
-
-test.each([
-  [
-    "modern",
-    `import { McpServer } from ${nodeModule("server/dist/index.mjs")};
-     import { serveStdio } from ${nodeModule("server/dist/stdio.mjs")};
-     let calls = 0, go;
-     const both = new Promise((resolve) => (go = resolve));
-     serveStdio(() => {
-       const server = new McpServer({ name: "new", version: "1.0.0" }, { capabilities: { logging: {} } });
-       ${registerTell('mcpReq.log("notice", "both")')}
-       return server;
-     }, { legacy: "reject" });`,
-  ],
-  [
-    "legacy",
-    `import { McpServer } from ${nodeModule("sdk/dist/esm/server/mcp.js")};
-     import { StdioServerTransport } from ${nodeModule("sdk/dist/esm/server/stdio.js")};
-     const server = new McpServer({ name: "old", version: "1.0.0" }, { capabilities: { logging: {} } });
-     let calls = 0, go;
-     const both = new Promise((resolve) => (go = resolve));
-     ${registerTell('server.server.sendLoggingMessage({ level: "notice", data: "both" })')}
-     await server.connect(new StdioServerTransport());`,
-  ],
-])(
-  "the log of a %s server over stdio, which names no call, goes to every open call that listens",
-  async (_, server) => {
-    const cwd = makeTree({ "package.json": { name: "host", type: "module" }, "server.js": server });
-    const session = await openForTest(cwd, {
-      config: {
-        trailblazeSubprocessToolsets: [{ name: "a", command: process.execPath, args: ["server.js"] }],
-      },
+test("the log of a legacy server over stdio, which names no call, goes to every open call that listens", async () => {
+  const nodeModule = (path: string) =>
+    JSON.stringify(inRepository(`node_modules/@modelcontextprotocol/sdk/dist/esm/server/${path}.js`));
+  // Its calls wait for each other, and the second one logs.
+  const server = `import { McpServer } from ${nodeModule("mcp")};
+    import { StdioServerTransport } from ${nodeModule("stdio")};
+    const server = new McpServer({ name: "old", version: "1.0.0" }, { capabilities: { logging: {} } });
+    let calls = 0, go;
+    const both = new Promise((resolve) => (go = resolve));
+    server.registerTool("tell", {}, async () => {
+      if (++calls === 2) {
+        await server.server.sendLoggingMessage({ level: "notice", data: "both" });
+        go();
+      }
+      await both;
+      return { content: [] };
     });
-    const [one, two] = [hear(), hear()];
-    await Promise.all([session.callTool("tell", {}, one.options), session.callTool("tell", {}, two.options)]);
-    expect([one.logs, two.logs]).toEqual(Array(2).fill([{ level: "notice", data: "both" }]));
-  },
-);
+    await server.connect(new StdioServerTransport());`;
+  const cwd = makeTree({ "package.json": { name: "host", type: "module" }, "server.js": server });
+  const entry = { name: "a", command: process.execPath, args: ["server.js"] };
+  const session = await openForTest(cwd, { config: { trailblazeSubprocessToolsets: [entry] } });
+  const [one, two] = [hear(), hear()];
+  await Promise.all([session.callTool("tell", {}, one.options), session.callTool("tell", {}, two.options)]);
+  expect([one.logs, two.logs]).toEqual(Array(2).fill([{ level: "notice", data: "both" }]));
+});

@@ -186,16 +186,4 @@ describe("what goes wrong with a prompt", () => {
     await closed;
     await expect(failing("fails")).rejects.toMatchObject({ code: "SessionClosed" });
   });
-
-  test("a server that exits is `PromptFailed`, with how it ended", async () => {
-    const listed = server("docs", [{ name: "review" }]);
-    const options = JSON.parse(listed.args[1] ?? "");
-    delete options.answers["prompts/get"];
-    const args = [fixture, JSON.stringify({ ...options, strict: true })];
-    const session = await open({}, withServers({ ...listed, args }));
-    await expect(session.getPrompt("review")).rejects.toMatchObject({
-      code: "PromptFailed",
-      message: expect.stringContaining('Server "docs" exited with code 9'),
-    });
-  });
 });

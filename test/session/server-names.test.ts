@@ -105,7 +105,6 @@ describe("names of servers' tools that clients would reject", () => {
       expect.stringMatching(/^get_user_[0-9a-f]{8}$/),
       "get_user",
     ]);
-    expect(new Set(namesOf(session.tools)).size).toBe(own.length);
     for (const name of [...own, ...namesOf(session.tools)])
       expect((await session.callTool(name)).variant).toBe("Success");
     expect(new Set(namesOf((await open([...own].reverse())).tools))).toEqual(new Set(namesOf(session.tools)));
