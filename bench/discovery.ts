@@ -2,7 +2,7 @@ import { fileURLToPath } from "node:url";
 import { type BenchmarkOptions, compareRounds, runRounds } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
 import { command, processes, runTimed } from "./support/run-process.ts";
-import { inTurn, type Tree, withTemporaryTrees } from "./support/trees.ts";
+import { type Tree, withTemporaryTrees } from "./support/trees.ts";
 
 const aims = { discoverPacks: 1.5, all: 1.25, smallestWalk: 1000 };
 /** How many packages are read, and how many packs are found, in every tree. */
@@ -56,7 +56,9 @@ async function measurePeers({ path }: Tree, { cpu }: BenchmarkOptions): Promise<
 export async function benchDiscovery(options: BenchmarkOptions): Promise<void> {
   await withTemporaryTrees(async (trees) => {
     const headings = ["packages", "discoverPacks ÷ reading", "aim", "list --all ÷ walk", "aim"];
-    printTable(headings, await inTurn(trees, (tree) => measureTree(tree, options)));
+    const rows: string[][] = [];
+    for (const tree of trees) rows.push(await measureTree(tree, options));
+    printTable(headings, rows);
     const tree = trees.find(({ packages }) => packages === peerTree);
     if (tree === undefined) return;
     console.log();

@@ -20,7 +20,8 @@ import { runTimed } from "./support/run-process.ts";
 import { time, timeCalls } from "./support/time.ts";
 
 const aims = { parallel: 0.8, ready: 1.15, inProcess: 0.7, command: 0.65, label: 1.1 };
-const peer = "mcporter@0.7";
+/** What starts servers on the command line, too. They are installed for the run, with the Node that mcporter needs. */
+const peers = ["mcporter@0.12", "@apify/mcpc@0.2", `node-${process.platform}-${process.arch}@24`];
 
 const server = fileURLToPath(new URL("support/sdk-server.mjs", import.meta.url));
 const built = new URL("../dist/session.mjs", import.meta.url);
@@ -98,36 +99,62 @@ async function benchStart(openSession: typeof OpenSession, cwd: string, rounds: 
   printTable(["servers", "session ÷ one after the other", "aim", "÷ raw, all at once", "aim"], rows);
 }
 
-/** Whole commands that start a server, list its tools and stop it. The peer is installed for the run. */
+/** Whole commands that start a server, list its tools and stop it; mcpc takes three for it, or one while it keeps the server. */
 async function benchCommand(cwd: string, rounds: number): Promise<void> {
-  const folder = join(cwd, "peer");
-  const launch = { command: process.execPath, args: [server, "echo"] };
+  const folder = join(cwd, "peers");
+  const modules = join(folder, "node_modules");
+  const node = join(modules, `node-${process.platform}-${process.arch}/bin/node`);
   writeTree(folder, {
-    "package.json": { name: "peer", private: true },
-    "mcporter.json": { mcpServers: { echo: launch } },
-    "trailblaze.config.json": { mcpServers: { echo: launch } },
+    "package.json": { name: "peers", private: true },
+    "trailblaze.config.json": { mcpServers: { echo: { command: node, args: [server, "echo"] } } },
   });
-  const { exitCode, stderr } = await runUsersNpm(["install", peer, "--no-audit", "--no-fund"], folder);
-  if (exitCode !== 0) throw new Error(`${peer} cannot be installed: ${stderr}`);
+  const { exitCode, stderr } = await runUsersNpm(["install", ...peers, "--no-audit", "--no-fund"], folder);
+  if (exitCode !== 0) throw new Error(`${peers.join(", ")} cannot be installed: ${stderr}`);
 
-  const peerCommand = join(folder, "node_modules/mcporter/dist/cli.js");
-  const run = (args: readonly string[]) => () => {
-    const { stdout, wall } = runTimed(process.execPath, args, { cwd: folder });
-    if (!stdout.includes('"echo"')) throw new Error(`${args.join(" ")} lists no tool`);
+  const env = { ...process.env, HOME: folder };
+  const run = (program: string, args: readonly string[]) =>
+    runTimed(node, [program, ...args, "--json"], { cwd: folder, env });
+  const list = (program: string, args: readonly string[]) => {
+    const { stdout, wall } = run(program, args);
+    if (!stdout.includes('"echo"')) throw new Error(`${program} lists no tool`);
     return { time: wall };
   };
-  const measured = await runRounds(
-    {
-      ours: run([command, "tools", "--json"]),
-      peer: run([peerCommand, "--config", "mcporter.json", "list", "echo", "--json"]),
-    },
-    rounds,
-  );
-  const ratio = compareRounds(measured, "ours", "peer", "time");
-  printTable(
-    ["whole command", `÷ ${peer}`, "aim"],
-    [["start a server, list its tools, stop it", formatRatio(ratio), formatAim(ratio, aims.command)]],
-  );
+  const mcporter = join(modules, "mcporter/dist/cli.js");
+  const mcpc = join(modules, "@apify/mcpc/bin/mcpc");
+  const config = "trailblaze.config.json";
+  const connect = (name: string) => ["connect", `${config}:echo`, name];
+  run(mcpc, connect("@warm"));
+  try {
+    const measured = await runRounds(
+      {
+        ours: () => list(command, ["tools"]),
+        mcporter: () => list(mcporter, ["--config", config, "list", "echo"]),
+        cold() {
+          const started = run(mcpc, connect("@cold"));
+          const listed = list(mcpc, ["@cold", "tools-list"]);
+          const closed = run(mcpc, ["close", "@cold"]);
+          return { time: started.wall + listed.time + closed.wall };
+        },
+        warm: () => list(mcpc, ["@warm", "tools-list"]),
+      },
+      rounds,
+    );
+    const ratio = (base: string) => compareRounds(measured, "ours", base, "time");
+    printTable(
+      ["whole command", "÷ mcporter 0.12", "aim", "÷ mcpc, three commands", "÷ mcpc, server kept"],
+      [
+        [
+          "start a server, list its tools, stop it",
+          formatRatio(ratio("mcporter")),
+          formatAim(ratio("mcporter"), aims.command),
+          formatRatio(ratio("cold")),
+          formatRatio(ratio("warm")),
+        ],
+      ],
+    );
+  } finally {
+    run(mcpc, ["close", "@warm"]);
+  }
 }
 
 /** Whole commands that call a tool by its server's label, which starts that server alone. */

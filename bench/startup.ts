@@ -5,7 +5,7 @@ import { writeTree } from "../test/support/tree.ts";
 import { type BenchmarkOptions, compareRounds, runRounds, type Spread } from "./support/paired-rounds.ts";
 import { formatAim, formatCount, formatRatio, printTable } from "./support/print.ts";
 import { command, processes, runTimed } from "./support/run-process.ts";
-import { inTurn, type Tree, withTemporaryTrees } from "./support/trees.ts";
+import { type Tree, withTemporaryTrees } from "./support/trees.ts";
 
 /** `cached`: where Node keeps compiled code. */
 const aims = { list: 1.35, cached: 1.25, version: 1.1, growth: 1.05, lazy: 2 };
@@ -74,9 +74,11 @@ export async function benchStartup(options: BenchmarkOptions): Promise<void> {
   await withTemporaryTrees(async (trees, folder) => {
     const newer = await installNode(folder);
     const running = `Node ${process.versions.node}`;
+    const sizes: string[][] = [];
+    for (const tree of trees) sizes.push(await measureTree(process.execPath, newer, tree, options));
     printTable(
       ["packages", `list ÷ node -e 0, ${running}`, "aim", "the same, Node 24", "aim", "--version", "aim"],
-      await inTurn(trees, (tree) => measureTree(process.execPath, newer, tree, options)),
+      sizes,
     );
     const rows: [what: string, ratio: Spread, aim: number][] = [
       ["list with 20,000 packages ÷ with 40", await compareSizes(trees, options), aims.growth],

@@ -24,12 +24,13 @@ const timedShell = ["-c", 'TIMEFORMAT="%3U %3S"; time "$@" 2>/dev/null', "time"]
 export function runTimed(
   command: string,
   args: readonly string[],
-  { cwd, cpu: withCpu = false }: { cwd: string; cpu?: boolean },
+  { cwd, env, cpu: withCpu = false }: { cwd: string; env?: NodeJS.ProcessEnv; cpu?: boolean },
 ): TimedProcess {
   const [program, programArgs] = withCpu ? ["bash", [...timedShell, command, ...args]] : [command, args];
   const start = performance.now();
   const { status, stdout, stderr, error } = spawnSync(program, programArgs, {
     cwd,
+    env,
     encoding: "utf8",
     maxBuffer: 1 << 28,
   });

@@ -79,13 +79,6 @@ function sentence(random: Random, length: number): string {
   return Array.from({ length }, () => makeWord(random)).join(" ");
 }
 
-function makeRanges(random: Random, maximum: number): Record<string, string> {
-  const length = random.between(0, maximum);
-  return Object.fromEntries(
-    Array.from({ length }, () => [`${makeWord(random)}-${makeWord(random)}`, `^${makeVersion(random)}`]),
-  );
-}
-
 function rangesOf(packages: readonly MadePackage[]): Record<string, string> {
   return Object.fromEntries(packages.map(({ name, version }) => [name, `^${version}`]));
 }
@@ -94,14 +87,6 @@ function rangesOf(packages: readonly MadePackage[]): Record<string, string> {
 function makeManifest(made: MadePackage, random: Random): Record<string, unknown> {
   const { name, version, isPack, dependencies } = made;
   const home = `https://github.com/${makeWord(random)}/${name.replace(/^@.*\//, "")}`;
-  const subpaths = Array.from({ length: random.chance(0.2) ? random.between(2, 10) : 1 }, (_, index) => [
-    index === 0 ? "." : `./${makeWord(random)}${index}`,
-    {
-      types: `./dist/part${index}.d.ts`,
-      import: `./dist/part${index}.mjs`,
-      require: `./dist/part${index}.cjs`,
-    },
-  ]);
   return {
     name,
     version,
@@ -113,16 +98,14 @@ function makeManifest(made: MadePackage, random: Random): Record<string, unknown
     license: "MIT",
     author: `${sentence(random, 2)} <author@example.com>`,
     main: "index.js",
-    ...(random.chance(0.5)
-      ? { exports: Object.fromEntries(subpaths), files: ["dist", "lib", "index.js"] }
-      : {}),
     ...(isPack
       ? { trailblaze: { servers: ["main"], tools: [["first", sentence(random, 6)], "second"] } }
       : {}),
     scripts: { build: "tsc -p .", test: "node --test" },
     dependencies: rangesOf(dependencies),
-    ...(random.chance(0.7) ? { devDependencies: makeRanges(random, random.chance(0.15) ? 90 : 18) } : {}),
     engines: { node: ">=18" },
+    // Most are short.
+    contributors: sentence(random, Math.floor(random.next() ** 4 * 500)).split(" "),
   };
 }
 
@@ -149,12 +132,6 @@ function writePackage(folder: string, made: MadePackage, random: Random): void {
   if (made.isPack) writeTree(join(folder, "trailblaze"), definitions);
 }
 
-/** Writes the package.json of a project that depends on some packages. */
-function writeProject(folder: string, direct: readonly MadePackage[]): void {
-  const dependencies = rangesOf(direct);
-  writeTree(folder, { "package.json": { name: "project", version: "1.0.0", private: true, dependencies } });
-}
-
 /** Share of the packages that are nested because they are another version of a top-level package. */
 const nestedShare = 0.15;
 
@@ -162,7 +139,8 @@ const nestedShare = 0.15;
 function writeNpmTree(folder: string, count: number, random: Random): void {
   const hoisted = makePackages(Math.max(declaredCount, Math.ceil(count * (1 - nestedShare))), random);
   const top = join(folder, "node_modules");
-  writeProject(folder, hoisted.slice(0, declaredCount));
+  const dependencies = rangesOf(hoisted.slice(0, declaredCount));
+  writeTree(folder, { "package.json": { name: "project", version: "1.0.0", private: true, dependencies } });
 
   const locations: string[] = [];
   for (const made of hoisted) {
@@ -208,14 +186,4 @@ export async function withTemporaryTrees(
   } finally {
     remove();
   }
-}
-
-/** Maps trees one after the other, as measurements disturb each other. */
-export async function inTurn<Result>(
-  trees: readonly Tree[],
-  measure: (tree: Tree) => Promise<Result>,
-): Promise<Result[]> {
-  const results: Result[] = [];
-  for (const tree of trees) results.push(await measure(tree));
-  return results;
 }
