@@ -22,39 +22,10 @@ describe("results of handlers", () => {
     ],
     ["a string as text", "hello", text("hello")],
     ["an object as text and data", { a: [1] }, { ...text('{"a":[1]}'), structuredContent: { a: [1] } }],
-    [
-      "an object with another content",
-      { content: "page" },
-      { ...text('{"content":"page"}'), structuredContent: { content: "page" } },
-    ],
-    ["a list", [1, "a"], text('[1,"a"]')],
-    ["null", null, text("null")],
     ["nothing", undefined, { content: [] }],
     ["a Date", new Date(0), text('"1970-01-01T00:00:00.000Z"')],
-    [
-      "an object with a Date and a function",
-      { at: new Date(0), run: () => 1 },
-      { ...text('{"at":"1970-01-01T00:00:00.000Z"}'), structuredContent: { at: "1970-01-01T00:00:00.000Z" } },
-    ],
-    [
-      "an instance by its own fields",
-      new (class Point {
-        x = 1;
-        get y() {
-          return 2;
-        }
-      })(),
-      { ...text('{"x":1}'), structuredContent: { x: 1 } },
-    ],
   ])("the result of %s is converted", (_what, value, result) => {
     expect(toCallToolResult(value)).toEqual(result);
-  });
-
-  test("a converted result does not change with the handler's object", () => {
-    const value = { content: [{ type: "text", text: "before" }] };
-    const result = toCallToolResult(value);
-    value.content = [];
-    expect(result).toEqual(text("before"));
   });
 });
 
@@ -68,22 +39,15 @@ describe("values that JSON cannot hold", () => {
       throw new Error("boom");
     },
   };
-  const { proxy, revoke } = Proxy.revocable({}, {});
-  revoke();
 
   test.each([
-    ["a BigInt", 1n, "holds a BigInt"],
     ["a BigInt inside", { a: [1n] }, "holds a BigInt"],
     ["a cycle", cycle, "contains itself"],
     ["a function", () => 1, "is a function"],
     ["a Map", new Map([["a", 1]]), "holds a Map"],
-    ["an Error", new Error("x"), "holds an Error"],
-    ["bytes", new Uint8Array(2), "holds binary data"],
-    ["a Buffer inside", { image: Buffer.from("a") }, "holds binary data"],
     ["bytes in content", { content: [{ type: "image", data: new Uint8Array(2) }] }, "holds binary data"],
     ["depth", deep, "is too large or nested too deeply"],
     ["a getter that throws", throwing, "throws when it is read"],
-    ["a revoked proxy", proxy, "throws when it is read"],
   ])("%s is an error result", (_what, value, words) => {
     const { isError, content } = toCallToolResult(value);
     expect(isError).toBe(true);
@@ -127,11 +91,6 @@ describe("structured content", () => {
     expect((await checkStructuredContent(result, schema, validator)).isError).toBe(true);
     expect(await checkStructuredContent(result, {}, validator)).toBe(result);
     expect(await checkStructuredContent(result, undefined, validator)).toBe(result);
-  });
-
-  test("structured content of an error is not checked", async () => {
-    const result = { ...text("no"), isError: true };
-    expect(await checkStructuredContent(result, schema, validator)).toBe(result);
   });
 
   test("an unusable outputSchema is an error", async () => {

@@ -66,11 +66,6 @@ describe("an error that a handler throws after its call", () => {
     expect({ isAlive, exitCode, listeners }).toEqual({ isAlive: true, exitCode: 0, listeners: 0 });
   });
 
-  test("a late error does not end a host in which something has loaded node:domain", async () => {
-    const { reported, isAlive, listeners } = await runHost({ names: ["timer"], domains: true });
-    expect({ reported, isAlive, listeners }).toEqual({ reported: ["timer"], isAlive: true, listeners: 0 });
-  });
-
   test.each([
     ["throws", "throw", ["timer"]],
     ["rejects", "reject", ["rejection"]],

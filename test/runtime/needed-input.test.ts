@@ -69,45 +69,25 @@ describe("an invalid question", () => {
   const property = (schema: unknown) => ({
     a: { message: "?", schema: { type: "object", properties: { p: schema } } },
   });
-  test.each<[string, unknown, unknown]>([
-    ["there is no request", {}, undefined],
-    ["the requests must be an object", [], undefined],
-    ['invalid key ""', { "": form.who }, undefined],
+  test.each<[string, unknown, unknown?]>([
+    ["there is no request", {}],
+    ['invalid key ""', { "": form.who }],
     [
       "there are more than 32 requests",
       Object.fromEntries(Array.from({ length: 33 }, (_, n) => [n, form.who])),
-      undefined,
     ],
-    ["/a must be object", { a: "Who?" }, undefined],
-    ["/a/schema is required", { a: { message: "?" } }, undefined],
-    ["/a/schema is not allowed", { a: { ...form.who, url: "https://a.example" } }, undefined],
-    ["/a/message must NOT have fewer", { a: { message: "", schema: name } }, undefined],
-    ["/a/url must be an http", { a: { message: "?", url: "file:///etc/passwd" } }, undefined],
-    ["/a/url must be an http", { a: { message: "?", url: "javascript:alert(1)" } }, undefined],
-    ["/a/url must be an http", { a: { message: "?", url: "https://[bad" } }, undefined],
-    ["/a/url must be an http", { a: { message: "?", url: "https://:80" } }, undefined],
-    ["/a/method must be one of", { a: { method: "tools/list" } }, undefined],
-    ["/a/params must be object", { a: { method: "roots/list", params: [] } }, undefined],
-    ["/a/schema must be object", { a: { message: "?", schema: true } }, undefined],
-    ['/a/schema/type must be "object"', { a: { message: "?", schema: { type: "string" } } }, undefined],
-    ["/a/schema/anyOf is not allowed", { a: { message: "?", schema: { ...name, anyOf: [] } } }, undefined],
-    ["/a/schema/properties/p/type must be one of", property({ type: "object" }), undefined],
-    ["/a/schema/properties/p/anyOf is not allowed", property({ type: "string", anyOf: [{}] }), undefined],
-    [
-      "/a/schema/properties/p/items/enum is required",
-      property({ type: "array", items: { type: "string" } }),
-      undefined,
-    ],
-    ["/a/schema/properties/p/items is required", property({ type: "array" }), undefined],
-    ["/p/items/type must be", property({ type: "array", items: { type: "number", enum: ["a"] } }), undefined],
-    ["/p/items is not allowed", property({ type: "string", items: { enum: ["a"] } }), undefined],
-    ["/p/oneOf is not allowed", property({ type: "boolean", oneOf: [{ const: "a" }] }), undefined],
-    ["/a/schema/properties/p/enum/0 must be", property({ type: "string", enum: [1] }), undefined],
-    ["/a/schema/properties/p/oneOf/0/const is", property({ type: "string", oneOf: [{}] }), undefined],
-    ["/a/schema/properties/p/format must be", property({ type: "string", format: "zip" }), undefined],
-    ["/a/schema/properties/p/minLength", property({ type: "string", minLength: "x" }), undefined],
+    ["/a must be object", { a: "Who?" }],
+    ["/a/schema is required", { a: { message: "?" } }],
+    ["/a/url must be an http", { a: { message: "?", url: "file:///etc/passwd" } }],
+    ["/a/method must be one of", { a: { method: "tools/list" } }],
+    ["/a/params must be object", { a: { method: "roots/list", params: [] } }],
+    ["/a/schema/anyOf is not allowed", { a: { message: "?", schema: { ...name, anyOf: [] } } }],
+    ["/a/schema/properties/p/type must be one of", property({ type: "object" })],
+    ["/a/schema/properties/p/items/enum is required", property({ type: "array", items: { type: "string" } })],
+    ["/p/oneOf is not allowed", property({ type: "boolean", oneOf: [{ const: "a" }] })],
+    ["/a/schema/properties/p/format must be", property({ type: "string", format: "zip" })],
     ["the state exceeds 65536 bytes", form, "x".repeat(70_000)],
-    ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }, undefined],
+    ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }],
   ])("an invalid question is a failure of the tool: %s", async (reason, requests, state) => {
     const returned = describeReturned(needInput(requests as never, { state }));
     const outcome = await convertOutcome({ returned });
@@ -117,21 +97,10 @@ describe("an invalid question", () => {
     });
   });
 
-  test("a state that is no JSON is a failure of the tool", async () => {
-    const outcome = await convertOutcome({
-      returned: describeReturned(needInput(form as never, { state: new Map() })),
-    });
-    expect(outcome).toMatchObject({ result: { isError: true } });
-    expect(() => needInput(form as never, { state: () => 1 })).toThrow(TypeError);
-  });
-
   test.each([
     { type: "string", format: "email", default: "a@b.example" },
-    { type: "string", enum: ["a", "b"], enumNames: ["A", "B"] },
     { type: "string", oneOf: [{ const: "a", title: "A" }] },
     { type: "integer", minimum: 1 },
-    { type: "integer", enum: [1, 2] },
-    { type: "number", default: 1.5 },
     { type: "boolean", default: true },
     { type: "array", items: { type: "string", enum: ["a"] }, maxItems: 1 },
     { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
@@ -140,12 +109,6 @@ describe("an invalid question", () => {
     const outcome = await convertOutcome({ returned: describeReturned(needInput(requests as never)) });
     expect(outcome).toEqual({ inputRequired: { requests } });
   });
-});
-
-test("a page may be asked for with any spelling of its URL, and requests may have other keys", async () => {
-  const requests = { a: { message: "?", url: "HTTPS://a.b", title: "A" } };
-  const outcome = await convertOutcome({ returned: describeReturned(needInput(requests)) });
-  expect(outcome).toEqual({ inputRequired: { requests } });
 });
 
 test("answers that break their schema are declined, and unasked ones are dropped", async () => {

@@ -250,52 +250,6 @@ test("the tools stay while a declared pack is missing, and change when it is the
   expect(names()).toEqual(["ask", "most"]);
 });
 
-test.each([
-  ["`npm ci` has deleted npm's own lockfile", "node_modules/.package-lock.json"],
-  ["Yarn has deleted its own record", "node_modules/.yarn-integrity"],
-])("the tools stay while files of an updated pack are missing and %s", async (_title, record) => {
-  const cwd = makeProject({ "@acme/ask": askPack("one") }, { ...config({}), [record]: "{}" });
-  const { session, clock, names, change } = await openFollowed(cwd);
-  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
-  const { "package.json": manifest } = askPack("two", "ask", "2.0.0");
-  await change(() => {
-    rmSync(join(cwd, "node_modules/@acme/ask"), { recursive: true });
-    rmSync(join(cwd, record));
-    writeTree(join(cwd, "node_modules/@acme/ask"), {
-      "package.json": packManifest("@acme/ask", manifest as Record<string, unknown>),
-    });
-  });
-  await waitUntil(() => clock.delays.includes(30_000));
-  expect(names()).toEqual(["ask"]);
-  expect(await session.callTool("ask")).toMatchObject({ message: "one" });
-  await change(() => installPack(cwd, "@acme/ask", askPack("two", "ask", "2.0.0")));
-  await waitUntil(() => session.tools[0]?.source.version === "2.0.0");
-  expect(await session.callTool("ask")).toMatchObject({ message: "two" });
-  expect(session.problems).toEqual([]);
-});
-
-test("an updated pack without a definition file is left out when its installation is complete", async () => {
-  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
-  const { session, changes, names, change } = await openFollowed(cwd);
-  const { "package.json": manifest = {} } = askPack("two", "ask", "2.0.0");
-  await change(() => installPack(cwd, "@acme/ask", { "package.json": manifest }));
-  await waitUntil(() => changes.length === 1);
-  expect(names()).toEqual([]);
-  expect(session.problems).not.toEqual([]);
-});
-
-test("the tools of a pack that is declared under an alias stay while it is missing", async () => {
-  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
-  declare(cwd, "@acme/ask", undefined);
-  declare(cwd, "asking", "npm:@acme/ask@1.0.0");
-  renameSync(join(cwd, "node_modules/@acme/ask"), join(cwd, "node_modules/asking"));
-  const { clock, names, change } = await openFollowed(cwd);
-  expect(names()).toEqual(["ask"]);
-  await change(() => rmSync(join(cwd, "node_modules/asking"), { recursive: true }));
-  await waitUntil(() => clock.delays.includes(30_000) || names().length === 0);
-  expect(names()).toEqual(["ask"]);
-});
-
 test("a server from an npm package keeps running while its package is missing", async () => {
   const cwd = makeProject(
     {},
@@ -337,24 +291,6 @@ test("a server that stops answering its start for good is left out, and does not
   await waitUntil(() => names().length === 0);
   writeFileSync(gate, "");
   await waitUntil(() => names().includes("silent_tell"));
-});
-
-test("a server that exits while the list is rebuilt keeps its tools", async () => {
-  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("fragile")] }));
-  const gate = join(cwd, "gate");
-  const { session, clock, names, change } = await openFollowed(cwd);
-  await change(() =>
-    writeJson(cwd, "trailblaze.config.json", {
-      logDir: "logs",
-      trailblazeSubprocessToolsets: [probe("fragile"), probe("slow", { PROBE_GATE: gate })],
-    }),
-  );
-  await waitUntil(() => clock.delays.includes(8000));
-  expect(await session.callTool("fragile_crash")).toMatchObject({ variant: "FatalError" });
-  writeFileSync(gate, "");
-  await waitUntil(() => names().includes("slow_tell"));
-  expect(names()).toContain("fragile_tell");
-  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
 });
 
 test("a server that was not restarted any more is started again after a change of the project", async () => {

@@ -241,6 +241,9 @@ describe("idleMs", () => {
     await session.callTool("a_crash", {});
     await expect(call()).resolves.toMatchObject({ variant: "Success" });
     expect(session.problems.map(({ code }) => code)).toEqual(["ServerDied"]);
+    clock.advance(1000);
+    await session.close();
+    expect(pidsOf(cwd).filter(isRunning)).toEqual([]);
   });
 
   test("is that of the server, or else of `openSession`, or else of the config", async () => {

@@ -63,18 +63,6 @@ async function open(crash: "isolate" | "relaunch" | "fail", { served = false } =
   return { remote, session, clock, lose };
 }
 
-test("with `crash: isolate`, the tools of a lost remote server fail, and those of other servers work", async () => {
-  const { remote, session, lose } = await open("isolate");
-  expect(await session.callTool("echo")).toMatchObject({ message: "called" });
-  remote.dropForGood();
-  await lose();
-  expect(session.problems).toMatchObject([
-    { code: "ServerDied", severity: "error", args: { label: "docs" } },
-  ]);
-  expect(await session.callTool("echo")).toMatchObject({ variant: "FatalError" });
-  expect(await session.callTool("local_tell")).toMatchObject({ variant: "Success" });
-});
-
 test("with `crash: relaunch`, a lost remote server is initialized once more, and the session ends if it is lost again", async () => {
   const { remote, session, lose } = await open("relaunch");
   remote.drop();

@@ -1,5 +1,4 @@
 import { describe, expect, test, vi } from "vitest";
-import { startServer } from "../../src/serve.ts";
 import { sendJson, serveHttp, serveLegacy, serveModern, serveRaw } from "../support/remote-servers.ts";
 import { jsonOf, makeProject, openForTest, probe } from "./support/session.ts";
 
@@ -157,33 +156,4 @@ test("a remote server that refuses one list says so in one sentence", async () =
   expect(session.problems.map(({ message }) => message)).toEqual([
     expect.stringMatching(/^The prompts of server "docs" are left out: .*not supported yet\.$/),
   ]);
-});
-
-test("a remote server of the config that is started by itself must be reached", async () => {
-  const cwd = makeProject(
-    {},
-    { "trailblaze.config.yaml": "mcpServers: { docs: { url: 'http://127.0.0.1:1' } }" },
-  );
-  const starting = startServer("docs", { cwd, transport: { port: 0 } });
-  await expect(starting).rejects.toMatchObject({
-    problem: { code: "ServerStartFailed", args: { label: "docs" } },
-  });
-});
-
-test("with `crash: fail`, a remote server that a call does not reach ends the session", async () => {
-  const remote = await serveRaw(({ message }, _request, response) =>
-    sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: { content: [] } }),
-  );
-  const session = await openForTest(makeProject({}), {
-    config: { crash: "fail", mcpServers: { docs: { url: remote.url } } },
-  });
-  await remote.stop();
-  expect(await session.callTool("echo")).toMatchObject({
-    variant: "FatalError",
-    message: expect.stringContaining("was lost: no connection"),
-  });
-  expect(session.problems).toMatchObject([
-    { code: "ServerDied", args: { label: "docs", exit: { isLost: true } } },
-  ]);
-  await expect(session.callTool("echo")).rejects.toMatchObject({ code: "SessionClosed" });
 });

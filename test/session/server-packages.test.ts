@@ -126,14 +126,6 @@ describe("a pack's server that runs a package", () => {
   test.each([
     ["is missing", {}, wrapped, "ServerPackageNotInstalled", ["package"]],
     ["has no such command", plainServer(), { ...wrapped, bin: "x" }, "InvalidServerDefinition", ["bin"]],
-    ["has two commands", plainServer({ a: "a", b: "b" }), wrapped, "InvalidServerDefinition", ["package"]],
-    [
-      "is named by `command`",
-      plainServer(),
-      { command: "mcp-probe" },
-      "InvalidServerDefinition",
-      ["command"],
-    ],
   ])(
     "a pack's server is excluded with a problem if the package %s",
     async (_, files, definition, code, path) => {
@@ -142,16 +134,6 @@ describe("a pack's server that runs a package", () => {
       expect(session.problems).toMatchObject([
         { code, severity: "error", pack: "@acme/wrap", item: "wrapped", path },
       ]);
-    },
-  );
-
-  test.each([[{}], [{ devDependencies: { "mcp-probe": "*" } }]])(
-    "a pack's server is excluded with UndeclaredDependency if package.json has only %j",
-    async (fields) => {
-      const files = { ...pack(wrapped), "package.json": { trailblaze: { servers: ["wrapped"] }, ...fields } };
-      const session = await openForTest(makeProject({ "@acme/wrap": files }, plainServer()));
-      expect(session.tools).toEqual([]);
-      expect(session.problems).toMatchObject([{ code: "UndeclaredDependency", path: ["package"] }]);
     },
   );
 });

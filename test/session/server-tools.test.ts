@@ -164,8 +164,6 @@ describe("the environment of a server", () => {
 describe("the answers of a server", () => {
   const text = (words: string) => [{ type: "text", text: words }];
   test.each([
-    [{ content: text("fine") }, { variant: "Success", message: "fine" }],
-    [{ content: [] }, { variant: "Success", message: "" }],
     [
       { content: [{ type: "image", data: "", mimeType: "image/png" }, ...text("seen")] },
       { variant: "Success", message: "seen" },
@@ -188,10 +186,6 @@ describe("the answers of a server", () => {
     ],
     [
       { content: [], isError: true, _meta: { trailblaze: { variant: "Exploded" } } },
-      { variant: "ExceptionThrown" },
-    ],
-    [
-      { content: [], isError: true, _meta: { trailblaze: { variant: "Success" } } },
       { variant: "ExceptionThrown" },
     ],
   ])("the answer %j becomes %j", async (result, expected) => {
@@ -413,7 +407,7 @@ describe("aborting a session", () => {
       "trailblaze/tools/code.mjs": "export default { name: 'code', inputSchema: {}, handler: () => 1 };",
     };
     const pidFiles: string[] = [];
-    for (const delay of [0, 5, 20, 40, 60, 90, 130]) {
+    for (const delay of [0, 20, 60, 130]) {
       const cwd = makeProject({
         "@acme/probe": serverPack({ env: { PROBE_PREFIX: "p", PROBE_PIDS: "pids.txt" } }),
         code,
@@ -437,15 +431,6 @@ describe("aborting a session", () => {
     // Proves that none starts late.
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(pidFiles.flatMap(readPids).filter(isRunning)).toEqual([]);
-  });
-
-  test("aborting after the start ends the session", async () => {
-    const stop = new AbortController();
-    const session = await openForTest(makeProject({}), { config, signal: stop.signal });
-    const { pid } = jsonOf(await session.callTool("probe_tell"));
-    stop.abort(new Error("enough"));
-    await waitUntil(() => !isRunning(pid));
-    await expect(session.callTool("probe_tell")).rejects.toThrow("enough");
   });
 });
 
