@@ -101,15 +101,19 @@ describe("the watcher of processes", () => {
     };
     return { watcher, said, end: () => end(), isEnded: () => isEnded };
   };
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-  test("one watcher serves all process groups, and ends with the last one", async () => {
+  const watchGroups = () => {
     const started: ReturnType<typeof startWatcher>[] = [];
     const lifeline = createLifeline((groups) => {
       const next = startWatcher(groups);
       started.push(next);
       return next.watcher;
     });
+    return { started, lifeline };
+  };
+  const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+  test("one watcher serves all process groups, and ends with the last one", async () => {
+    const { started, lifeline } = watchGroups();
     lifeline.hold(10);
     lifeline.hold(11);
     lifeline.release(10);
@@ -127,12 +131,7 @@ describe("the watcher of processes", () => {
   });
 
   test("a killed watcher is restarted a limited number of times", async () => {
-    const started: ReturnType<typeof startWatcher>[] = [];
-    const lifeline = createLifeline((groups) => {
-      const next = startWatcher(groups);
-      started.push(next);
-      return next.watcher;
-    });
+    const { started, lifeline } = watchGroups();
     lifeline.hold(10);
     for (let i = 0; i < 10; i++) started.at(-1)?.end();
     await settle();
@@ -141,12 +140,7 @@ describe("the watcher of processes", () => {
   });
 
   test("the watcher runs before the first process, and ends if that fails to start", async () => {
-    const started: ReturnType<typeof startWatcher>[] = [];
-    const lifeline = createLifeline((groups) => {
-      const next = startWatcher(groups);
-      started.push(next);
-      return next.watcher;
-    });
+    const { started, lifeline } = watchGroups();
     lifeline.prepare();
     lifeline.prepare();
     expect(started).toHaveLength(1);

@@ -44,52 +44,6 @@ const throwing = (thrown: unknown) => async (): Promise<Outcome> => ({ thrown: d
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
 
-describe("compiling a bundle", () => {
-  test("compiling a bundle returns the name, schema, metadata and handler of each entry", () => {
-    const bundle = compileBundle(
-      {
-        kind: "Mcp.Tools",
-        metadata: { name: "Sample" },
-        entries: [
-          { name: "a", handler: "./lib/a.js#a" },
-          {
-            name: "b",
-            title: "B",
-            description: "Does b.",
-            argumentsSchema: { type: "object", required: ["x"] },
-            outputSchema: { type: "object" },
-            annotations: { readOnlyHint: true },
-            _meta: { "trailblaze/toolset": "x" },
-            handler: "forecast",
-          },
-          { name: "c", handler: { $function: "handler" } },
-        ],
-      },
-      { engine },
-    );
-    expect(bundle.faults).toEqual([]);
-    const texts = bundle.entries.map(({ templates: _, ...rest }) => rest);
-    expect(texts).toEqual([
-      { name: "a", inputSchema: { type: "object" }, handler: "./lib/a.js#a" },
-      {
-        name: "b",
-        title: "B",
-        description: "Does b.",
-        inputSchema: { type: "object", required: ["x"] },
-        outputSchema: { type: "object" },
-        annotations: { readOnlyHint: true },
-        _meta: { "trailblaze/toolset": "x" },
-        handler: "forecast",
-      },
-      {
-        name: "c",
-        inputSchema: { type: "object" },
-        handler: { $function: "handler" },
-      },
-    ]);
-  });
-});
-
 describe("inputs of an entry", () => {
   test("without inputs, the handler gets a copy of the arguments", async () => {
     for (const fields of [{}, { inputs: "${{ request.arguments }}" }]) {

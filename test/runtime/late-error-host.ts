@@ -9,13 +9,11 @@ import { callCode, createContext } from "./run-place.ts";
 interface Request {
   root: string;
   names: string[];
-  own?: "throw" | "reject" | "log" | "callTool";
+  own?: "throw" | "log";
   trusted?: boolean;
-  domains?: boolean;
 }
 
-const { root, names, own, trusted = false, domains = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
-if (domains) await import("node:domain");
+const { root, names, own, trusted = false } = JSON.parse(process.argv[2] ?? "{}") as Request;
 const reported: string[] = [];
 const runner = createInProcessRunner({ root, trusted, onLateError: (message) => reported.push(message) });
 const throwLater = () =>
@@ -27,7 +25,6 @@ for (const name of names) {
   const context = createContext({
     log: () => own === "log" && throwLater(),
     callTool: async () => {
-      if (own === "callTool") throwLater();
       throw new Error("tool refused");
     },
   });
@@ -38,7 +35,6 @@ for (const name of names) {
 await runner.close();
 writeSync(1, `${JSON.stringify({ reported, listeners: process.listenerCount("uncaughtException") })}\n`);
 if (own === "throw") throwLater();
-if (own === "reject") void Promise.reject(new Error("the host's own"));
 // Proves that nothing ends the process: what is thrown above would have done so by now.
 await delay(100);
 writeSync(1, "alive\n");

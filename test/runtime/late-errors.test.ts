@@ -68,9 +68,7 @@ describe("an error that a handler throws after its call", () => {
 
   test.each([
     ["throws", "throw", ["timer"]],
-    ["rejects", "reject", ["rejection"]],
     ["throws in what a handler called to log", "log", ["logs"]],
-    ["throws in what a handler called for a tool", "callTool", ["calls"]],
   ])(
     "a late error does not prevent the host from ending if the host itself %s",
     async (_what, own, names) => {

@@ -197,26 +197,21 @@ describe("what is known of a server without starting it", () => {
     expect((await open(cwd)).servers).toMatchObject([{ state: "idle" }]);
   });
 
-  test("a server's own `start` takes precedence over the session's", async () => {
-    const cwd = await makeLocked(configOf({}, { start: "eager" }), {
-      "@acme/data": warehouse([listed("query")], { start: "lazy" }),
-    });
-    const states = async (options: object) => (await open(cwd, options)).servers.map(({ state }) => state);
-    expect(await states({ start: "lazy" })).toEqual(["running", "idle"]);
-    expect(await states({ start: "eager" })).toEqual(["running", "idle"]);
-    expect(await states({ start: undefined })).toEqual(["running", "idle"]);
-  });
-
-  test("servers start as `openSession` says, or else as the config says, or else with the session", async () => {
-    const cwd = await makeLocked();
-    const stateOf = async (serversStart: string | undefined, start?: "lazy" | "eager") => {
-      write(cwd, configOf({}, {}, { serversStart }));
-      return (await open(cwd, { start: start as never })).servers[0]?.state;
+  test("a server starts as it says itself, or else as `openSession`, the config, or the default says", async () => {
+    const servers = { a: configOf().mcpServers.a, own: { ...configOf({}, { start: "eager" }).mcpServers.a } };
+    servers.own = { ...servers.own, env: { ...servers.own.env, PROBE_PREFIX: "own" } };
+    const cwd = await makeLocked(
+      { logDir: "logs", mcpServers: servers },
+      { "@acme/data": warehouse([listed("query")], { start: "lazy" }) },
+    );
+    const statesOf = async (serversStart: string | undefined, start?: "lazy" | "eager") => {
+      write(cwd, { logDir: "logs", mcpServers: servers, serversStart });
+      return (await open(cwd, { start: start as never })).servers.map(({ state }) => state);
     };
-    expect(await stateOf(undefined)).toBe("running");
-    expect(await stateOf("lazy")).toBe("idle");
-    expect(await stateOf("lazy", "eager")).toBe("running");
-    expect(await stateOf("eager", "lazy")).toBe("idle");
+    expect(await statesOf(undefined)).toEqual(["running", "running", "idle"]);
+    expect(await statesOf("lazy")).toEqual(["idle", "running", "idle"]);
+    expect(await statesOf("lazy", "eager")).toEqual(["running", "running", "idle"]);
+    expect(await statesOf("eager", "lazy")).toEqual(["idle", "running", "idle"]);
   });
 });
 

@@ -138,22 +138,3 @@ test("a remote server that refuses a client says why in the problem, without the
   expect(error.message).toContain('HTTP status 403: "Your plan has no access with ');
   expect(error.message).not.toContain("hunter2");
 });
-
-test("a remote server that refuses one list says so in one sentence", async () => {
-  const start = {
-    protocolVersion: "2025-11-25",
-    capabilities: { prompts: {} },
-    serverInfo: { name: "docs", version: "1" },
-  };
-  const remote = await serveHttp(({ message }, _request, response) =>
-    message?.method === "initialize"
-      ? sendJson(response, 200, { jsonrpc: "2.0", id: message.id, result: start })
-      : response.writeHead(message?.method === "prompts/list" ? 403 : 202).end(),
-  );
-  const session = await openForTest(makeProject({}), {
-    config: { mcpServers: { docs: { url: remote.url } } },
-  });
-  expect(session.problems.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^The prompts of server "docs" are left out: .*not supported yet\.$/),
-  ]);
-});

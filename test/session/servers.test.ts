@@ -141,19 +141,6 @@ describe("a server of the config that speaks only the modern revision", () => {
       });
     },
   );
-
-  test("may return any JSON as `structuredContent`, and no unknown kind of result", async () => {
-    const session = await openForTest(makeModern(), { config: { trailblazeSubprocessToolsets: [modern] } });
-    const call = (result: object) => session.callTool("result", { result: { content: [], ...result } });
-    for (const structuredContent of [[1], "text", 0, { a: 1 }]) {
-      expect(await call({ structuredContent })).toMatchObject({ variant: "Success", structuredContent });
-    }
-    expect((await call({ structuredContent: null })).structuredContent).toBeUndefined();
-    expect(await call({ resultType: "task" })).toMatchObject({
-      variant: "ExceptionThrown",
-      message: expect.stringContaining('`resultType` "task"'),
-    });
-  });
 });
 
 test("a tool that can be called only as a task is excluded, other tools are not", async () => {
