@@ -11,7 +11,6 @@ import {
 } from "../mcp/http/check-head.ts";
 import { type Answer, listenForHttp, type Refusal, type RequestHead } from "../mcp/http/http-server.ts";
 import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
-import { OpenEntries } from "../runtime/open-entries.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { parseArguments, parseRequest } from "./parse-request.ts";
 
@@ -71,7 +70,6 @@ export interface CallbackEndpoint {
 
 /** A running call of a server, with its open callbacks. */
 interface RunningInvocation {
-  readonly id: string;
   /** Id of the session that it belongs to, if that is one of several that share the server. */
   readonly clientSession: string | undefined;
   readonly server: string;
@@ -174,11 +172,12 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
   const { sessionId, limits, dispatch } = options;
   /** The servers by the digests of their tokens. */
   const servers = new Map<string, string>();
-  const invocations = new OpenEntries<string, RunningInvocation>();
+  const invocations = new Map<string, RunningInvocation>();
 
   const endInvocation = (id: string) => {
-    const invocation = invocations.remove(id);
+    const invocation = invocations.get(id);
     if (invocation === undefined) return;
+    invocations.delete(id);
     invocation.forget();
     for (const abort of [...invocation.inFlight]) abort();
   };
@@ -188,7 +187,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     if ("malformed" in parsed) return formatRefusal({ status: 400, message: parsed.malformed });
     if ("unsupported" in parsed) return createError(parsed.unsupported);
     const { invocationId, toolName, argumentsJson } = parsed.request;
-    const running = invocations.find(invocationId);
+    const running = invocations.get(invocationId);
     const invocation = running?.server === server ? running : undefined;
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
     if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
@@ -251,15 +250,14 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     },
     revokeToken: (token) => void servers.delete(digestOf(token)),
     beginInvocation(id, server, depth, signal, clientSession) {
-      if (invocations.find(id) !== undefined)
-        throw new Error("An invocation with this id is already running");
+      if (invocations.has(id)) throw new Error("An invocation with this id is already running");
       if (signal.aborted) return;
       const forget = whenAborted(signal, () => endInvocation(id));
-      invocations.add({ id, clientSession, server, depth, inFlight: new Set(), forget });
+      invocations.set(id, { clientSession, server, depth, inFlight: new Set(), forget });
     },
     endInvocation,
     close: () => {
-      for (const { id } of invocations.all()) endInvocation(id);
+      for (const id of invocations.keys()) endInvocation(id);
       return listening.close(0);
     },
   };

@@ -28,7 +28,6 @@ import {
 } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import { OpenEntries } from "../runtime/open-entries.ts";
 import type { CodeUse, ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
@@ -178,7 +177,7 @@ export class Calls {
   readonly #frame: SessionFrame;
   readonly #processes: SessionProcesses;
   readonly #closing: AbortSignal;
-  readonly #open = new OpenEntries<string, OpenCall>();
+  readonly #open = new Map<string, OpenCall>();
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   readonly #listeners: CallListeners;
@@ -196,7 +195,7 @@ export class Calls {
     this.#noteLeftOut = createPackNotes(frame.report);
     this.#listeners = new CallListeners(frame.report);
     whenAborted(this.#closing, () => {
-      for (const { stop } of this.#open.all()) stop.abort(this.#closing.reason);
+      for (const { stop } of this.#open.values()) stop.abort(this.#closing.reason);
     });
   }
 
@@ -236,7 +235,7 @@ export class Calls {
       limit,
       limits: [limit, ...limits],
     };
-    this.#open.add(call);
+    this.#open.set(call.id, call);
     const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
@@ -259,7 +258,7 @@ export class Calls {
     } finally {
       limit.end();
       heard.end();
-      this.#open.remove(call.id);
+      this.#open.delete(call.id);
       server?.endRequest();
       endCall();
       release?.();
@@ -356,7 +355,7 @@ export class Calls {
   /** Executes a call that a server makes during one of its own calls. */
   async callFromServer({ invocationId, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
     const failed = (errorMessage: string) => ({ success: false as const, errorMessage });
-    const outer = this.#open.find(invocationId);
+    const outer = this.#open.get(invocationId);
     if (outer === undefined) return failed("The calling tool's own call has ended.");
     const caller = callerOf(outer);
     const candidate = await resolveFor(caller, toolName);

@@ -1,6 +1,5 @@
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { abortable, type CallStop } from "../../runtime/abort-listeners.ts";
-import { OpenEntries } from "../../runtime/open-entries.ts";
 import { hostVersion } from "../../version.ts";
 import {
   isModern,
@@ -72,7 +71,6 @@ export interface CallEars extends Pick<ServerCallOptions, "ask" | "onProgress" |
 
 /** A request that the server may work for. */
 interface SentRequest {
-  id: number;
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
   /** `undefined` for a request that is not a call, and whose result cannot ask. */
@@ -116,7 +114,7 @@ const describeValue = (value: unknown) =>
 export class McpClient {
   readonly #transport: MessageTransport;
   readonly #options: ClientOptions;
-  readonly #sent = new OpenEntries<number, SentRequest>();
+  readonly #sent = new Map<number, SentRequest>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
@@ -166,14 +164,14 @@ export class McpClient {
 
   /** Whether the server works for no call. A canceled one counts until it is answered, at most ten minutes. */
   get isIdle(): boolean {
-    return this.#sent.all().every(({ ears }) => ears === undefined);
+    return [...this.#sent.values()].every(({ ears }) => ears === undefined);
   }
 
   /** The open calls, the oldest first. */
   calls(): { id: number; ears: CallEars }[] {
-    return this.#sent
-      .all()
-      .flatMap(({ id, ears, forgetting }) => (ears === undefined || forgetting ? [] : [{ id, ears }]));
+    return [...this.#sent].flatMap(([id, { ears, forgetting }]) =>
+      ears === undefined || forgetting ? [] : [{ id, ears }],
+    );
   }
 
   /** Sends a request. A modern one carries `_meta` of this client, unless `params` has its own. */
@@ -181,7 +179,7 @@ export class McpClient {
     const id = ++this.#lastId;
     const isModernRequest = this.#era === "modern";
     const answer = new Promise<JsonObject>((resolve, reject) => {
-      this.#sent.add({ id, resolve, reject, ears });
+      this.#sent.set(id, { resolve, reject, ears });
     });
     const stream = isModernRequest && this.#transport.hasPerRequestStream ? new AbortController() : undefined;
     const meta =
@@ -192,7 +190,10 @@ export class McpClient {
       { jsonrpc: "2.0", id, method, params: sent },
       (error) => {
         // The server may still work for a canceled request.
-        if (this.#sent.find(id)?.forgetting === undefined) this.#sent.remove(id)?.reject(error);
+        const request = this.#sent.get(id);
+        if (request === undefined || request.forgetting !== undefined) return;
+        this.#sent.delete(id);
+        request.reject(error);
       },
       stream?.signal,
     );
@@ -200,9 +201,9 @@ export class McpClient {
       id,
       answer,
       cancel: (reason) => {
-        const request = this.#sent.find(id);
+        const request = this.#sent.get(id);
         if (request === undefined || request.forgetting !== undefined) return;
-        request.forgetting = setTimeout(() => this.#sent.remove(id), canceledMs).unref();
+        request.forgetting = setTimeout(() => this.#sent.delete(id), canceledMs).unref();
         if (stream === undefined) {
           this.#notify({ method: "notifications/cancelled", params: { requestId: id, reason } });
         } else stream.abort();
@@ -240,8 +241,10 @@ export class McpClient {
       return true;
     }
     const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
-    const request = method === undefined && isAnswer ? this.#sent.remove(readId(id)) : undefined;
+    const answered = readId(id);
+    const request = method === undefined && isAnswer ? this.#sent.get(answered) : undefined;
     if (request === undefined) return isProtocol;
+    this.#sent.delete(answered);
     // Of a canceled request, the rest changes nothing any more.
     clearTimeout(request.forgetting);
     try {
@@ -291,8 +294,9 @@ export class McpClient {
 
   /** Rejects all open requests. */
   close(): void {
-    for (const { id, reject, forgetting } of this.#sent.all()) {
-      this.#sent.remove(id);
+    const open = [...this.#sent.values()];
+    this.#sent.clear();
+    for (const { reject, forgetting } of open) {
       clearTimeout(forgetting);
       reject(new Error("the connection is closed"));
     }
