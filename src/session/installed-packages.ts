@@ -11,7 +11,6 @@ import { type InspectionPort, maximumModuleBytes } from "../files/inspection-por
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
-import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 
 /** An installed package that a state uses: a pack, or the package of a server of the config. */
@@ -20,31 +19,19 @@ export interface UsedPackage {
   name: string;
   isPack: boolean;
   location: string;
-  /** The files that its package manager has written last. */
-  records: readonly string[];
 }
-
-/** What package managers delete at the start of an installation and write at its end. */
-const recordNames = [".package-lock.json", ".yarn-integrity"];
 
 export function findUsedPackages(
   port: InspectionPort,
   found: FoundPacks,
   { subprocessServers }: SessionConfig,
 ): UsedPackage[] {
-  const nodeModules = `${sep}node_modules${sep}`;
-  const describe = (name: string, isPack: boolean, location: string): UsedPackage => {
-    const end = location.lastIndexOf(nodeModules);
-    const folder = location.slice(0, end + nodeModules.length);
-    const records = end < 0 ? [] : recordNames.map((record) => join(folder, record));
-    return { name, isPack, location, records: records.filter((path) => port.exists(path)) };
-  };
   const ofPacks = found.packs
     .filter(({ pack }) => isDeclaredOrigin(pack.origin) && !pack.shadowed)
-    .map(({ pack: { name, location } }) => describe(name, true, location));
+    .map(({ pack: { name, location } }) => ({ name, isPack: true, location }));
   const ofServers = subprocessServers.flatMap(({ package: name }) => {
     const location = name === undefined ? undefined : resolveFrom(port, found.project, name);
-    return name === undefined || location === undefined ? [] : [describe(name, false, location)];
+    return name === undefined || location === undefined ? [] : [{ name, isPack: false, location }];
   });
   return [...ofPacks, ...ofServers];
 }
@@ -73,32 +60,6 @@ export function refuseIncompleteProject(
         isDeclared: true,
         manager: managerIn(port, found.workspace),
       });
-  }
-}
-
-const keyOf = ({ qualifiedName, declaration }: InspectedItem) => `${declaration.kind} ${qualifiedName}`;
-
-const isUsable = (item: InspectedItem, { unusable }: CheckedPack) =>
-  item.definition !== null && !unusable.has(item);
-
-/**
- * Throws a `TrailblazeError` if an item cannot be used that the packs had `before`, and the package manager has not finished
- * the installation.
- */
-export function refuseIncompletePacks(
-  port: InspectionPort,
-  installed: readonly CheckedPack[],
-  before: { packs: readonly CheckedPack[]; used: readonly UsedPackage[] },
-): void {
-  if (before.used.every(({ records }) => records.every((path) => port.exists(path)))) return;
-  const usable = (pack: CheckedPack) => pack.inspected.items.filter((item) => isUsable(item, pack));
-  const items = new Set(before.packs.flatMap(usable).map(keyOf));
-  for (const pack of installed) {
-    const { inspected, unusable } = pack;
-    const lost = inspected.items.find((item) => items.has(keyOf(item)) && !isUsable(item, pack));
-    // Without the root folder, no item has a problem of its own.
-    const fault = lost && (unusable.get(lost) ?? inspected.problems.find(makesUnusable));
-    if (fault !== undefined) throw new TrailblazeError(fault);
   }
 }
 

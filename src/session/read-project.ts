@@ -34,7 +34,6 @@ import {
   hashPackCode,
   hashPackProgram,
   hashUserProgram,
-  refuseIncompletePacks,
   refuseIncompleteProject,
   type UsedPackage,
 } from "./installed-packages.ts";
@@ -277,18 +276,14 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   );
   const manager = managerIn(port, found.workspace);
   const checkedPacks: CheckedPack[] = [];
-  const installed: CheckedPack[] = [];
   for (const inspected of selection.selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
     const valid = await resources.step(checkPack(port, inspected, manager));
     const checked = gate?.checkPack(valid) ?? valid;
-    installed.push(valid);
     problems.push(...checked.problems);
     failForErrors([...inspected.pack.problems, ...checked.problems]);
     checkedPacks.push(checked);
   }
-  if (before?.used !== undefined)
-    refuseIncompletePacks(port, installed, { packs: before.packs, used: before.used });
   if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
   // What is left of the lock is about others.
   if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
