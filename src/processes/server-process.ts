@@ -1,5 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { appendFileSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { PassThrough, type Readable, type Writable } from "node:stream";
 import { quote } from "../problems/index.ts";
 import { findProgram } from "./find-program.ts";
@@ -201,33 +201,16 @@ function startWatcher(groups: readonly number[]): Watcher | undefined {
   return { input: stdin, onEnd };
 }
 
-const kindOf = (path: string): "folder" | "file" | "nothing" => {
-  const stats = statSync(path, { throwIfNoEntry: false });
-  if (stats === undefined) return "nothing";
-  return stats.isDirectory() ? "folder" : "file";
-};
-
 /** Explains why a program could not be started; Node's own message often names the wrong path. */
-function describeSpawnError(error: Partial<NodeJS.ErrnoException>, { command, cwd }: ProcessLaunch): string {
-  const path = quote(cwd, 400);
-  try {
-    const kind = kindOf(cwd);
-    if (kind === "nothing") return `its folder ${path} does not exist`;
-    if (kind === "file") return `${path} is not a folder`;
-  } catch {
-    return `its folder ${path} cannot be read`;
-  }
+function describeSpawnError(
+  { code, message }: Partial<NodeJS.ErrnoException>,
+  { command, cwd }: ProcessLaunch,
+): string {
+  if (!existsSync(cwd)) return `its folder ${quote(cwd, 400)} does not exist`;
   const name = quote(command, 400);
-  switch (error.code) {
-    case "ENOENT":
-      return command.includes("/") && kindOf(command) === "file"
-        ? `the interpreter of ${name} was not found`
-        : `the command ${name} was not found`;
-    case "EACCES":
-      return `the command ${name} is not executable`;
-    default:
-      return `the command ${name} cannot be started (${error.code ?? error.message})`;
-  }
+  if (code === "ENOENT") return `the command ${name} was not found`;
+  if (code === "EACCES") return `the command ${name} is not executable`;
+  return `the command ${name} cannot be started (${code ?? message})`;
 }
 
 function failedProcess(reason: string): SupervisedProcess {

@@ -54,23 +54,6 @@ function readChildMessage(line: Buffer): ChildMessage | undefined {
   }
 }
 
-/** What each kind of `Returned` has as text. */
-const textKeys = new Map<unknown, string>([
-  ["nothing", "kind"],
-  ["text", "text"],
-  ["json", "json"],
-  ["input", "json"],
-  ["refused", "message"],
-]);
-
-/** Whether an outcome has the types of one: it goes to clients. */
-function isOutcome({ returned, thrown }: Record<string, unknown>): boolean {
-  if (isRecord(thrown)) return typeof thrown.message === "string";
-  if (!isRecord(returned)) return false;
-  const text = returned[textKeys.get(returned.kind) ?? ""];
-  return typeof text === "string" && typeof (returned.bytes ?? "") === "string";
-}
-
 /** Moves the host's channel to descriptors 3 and 4, away from the standard streams that the pack's code sees. */
 const script = 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2';
 
@@ -187,8 +170,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     pending.delete(id);
     try {
       applyWrites(call?.context?.memory, writes);
-      const isValid = isRecord(outcome) && isOutcome(outcome);
-      call?.resolve(isValid ? outcome : { thrown: { message: "The pack's process sent no valid result." } });
+      call?.resolve(outcome);
     } catch (error) {
       call?.reject(error);
     }
