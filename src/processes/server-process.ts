@@ -206,7 +206,8 @@ function describeSpawnError(
   { code, message }: Partial<NodeJS.ErrnoException>,
   { command, cwd }: ProcessLaunch,
 ): string {
-  if (!existsSync(cwd)) return `its folder ${quote(cwd, 400)} does not exist`;
+  // A file in its place is no folder, either.
+  if (!existsSync(`${cwd}/.`)) return `its folder ${quote(cwd, 400)} does not exist`;
   const name = quote(command, 400);
   if (code === "ENOENT") return `the command ${name} was not found`;
   if (code === "EACCES") return `the command ${name} is not executable`;
