@@ -185,48 +185,40 @@ describe("trailblaze call", () => {
     expect(isRunning(pid)).toBe(false);
   });
 
-  test("`call` exits immediately after a second Ctrl-C, with --json and without", async () => {
-    const interruptTwice = async (...flags: string[]) => {
-      const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", ...flags], "SIGTERM");
-      child.kill("SIGINT");
-      await traces("! SIGTERM");
-      child.kill("SIGINT");
-      const { exitCode, stdout, stderr } = await finish();
-      expect(exitCode).toBe(130);
-      expect(stderr).not.toContain("SessionClosed");
-      await expect.poll(() => isRunning(pid)).toBe(false);
-      return stdout;
-    };
-    const [text, asJson = ""] = await Promise.all([interruptTwice(), interruptTwice("--json")]);
-    expect(text).toBe("");
-    expect(JSON.parse(asJson)).toMatchObject({ error: { code: "SessionClosed" } });
+  test("`call` exits immediately after a second Ctrl-C", async () => {
+    const { child, traces, pid, finish } = await startHanging(["call", "probe_hang", "--json"], "SIGTERM");
+    child.kill("SIGINT");
+    await traces("! SIGTERM");
+    child.kill("SIGINT");
+    const { exitCode, stdout, stderr } = await finish();
+    expect(exitCode).toBe(130);
+    expect(stderr).not.toContain("SessionClosed");
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "SessionClosed" } });
+    await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
-  test.each([
-    ["SIGTERM", 1],
-    ["SIGINT", 130],
-  ] as const)("`run` prints the finished steps after %s", async (signal, exitCode) => {
+  test("`run` prints the finished steps after SIGTERM", async () => {
     const trail = { "trail.yaml": "- probe_params: { n: 1 }\n- probe_hang: {}\n- probe_params: {}\n" };
     const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], "", trail);
-    child.kill(signal);
+    child.kill("SIGTERM");
     const run = await finish();
-    expect(run.exitCode).toBe(exitCode);
+    expect(run.exitCode).toBe(1);
     const steps = [{ tool: "probe_params", variant: "Success" }];
     expect(JSON.parse(run.stdout)).toMatchObject({ steps, stopped: true });
   });
 
-  test.each([
-    ["SIGTERM", 143],
-    ["SIGINT", 130],
-  ] as const)("`doctor` prints what it knows after %s", async (signal, exitCode) => {
+  test("`doctor` prints what it knows after SIGTERM", async () => {
     const { child, pid, finish } = await startHanging(["doctor", "--json"], "", {}, true);
-    child.kill(signal);
+    child.kill("SIGTERM");
     const run = await finish();
-    expect(run.exitCode).toBe(exitCode);
+    expect(run.exitCode).toBe(143);
     const health = JSON.parse(run.stdout);
     expect(health.checks.find(({ name }: { name: string }) => name === "config")).toMatchObject({ ok: true });
     expect(health.problems).toContainEqual(
-      expect.objectContaining({ code: "SessionClosed", args: expect.objectContaining({ signal }) }),
+      expect.objectContaining({
+        code: "SessionClosed",
+        args: expect.objectContaining({ signal: "SIGTERM" }),
+      }),
     );
     expect(isRunning(pid)).toBe(false);
   });
@@ -238,9 +230,6 @@ describe("trailblaze call", () => {
     const quit = await json(["call", "quit"], cwd, "", runCli);
     const args = { reason: expect.stringMatching(/ended/) };
     expect(quit).toMatchObject({ exitCode: 1, answer: { error: { code: "SessionClosed", args } } });
-    const shown = await runCli(["call", "quit"], { cwd });
-    expect(shown).toMatchObject({ exitCode: 1, stdout: "" });
-    expect(shown.stderr).toMatch(/^error SessionClosed\n/m);
   });
 
   test("`call` exits with 1 unless the tool succeeds, and escapes control characters in its result", async () => {
@@ -471,31 +460,26 @@ describe("trailblaze doctor", () => {
     for (const scope of ["user", "project"]) {
       await runMain(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
     }
-    const places = [
-      { cwd: elsewhere, found: "1 entry", files: [env.HOME] },
-      { cwd: shopping, found: "2 entries", files: [env.HOME, shopping] },
-    ];
-    for (const { cwd, found } of places) {
-      const clients = { ok: true, summary: `${found} in client configs, 0 with a missing server` };
-      expect(await doctor(cwd)).toMatchObject({ exitCode: 0, problems: [], clients });
-    }
+    const entries = "2 entries in client configs";
+    expect(await doctor(shopping)).toMatchObject({
+      exitCode: 0,
+      problems: [],
+      clients: { ok: true, summary: `${entries}, 0 with a missing server` },
+    });
 
     writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
-    for (const { cwd, found, files } of places) {
-      const { exitCode, problems, clients } = await doctor(cwd);
-      expect(exitCode).toBe(0);
-      expect(clients).toMatchObject({
-        ok: false,
-        summary: `${found} in client configs, ${files.length} with a missing server`,
-      });
-      expect(problems).toMatchObject(
-        files.map((folder) => ({
-          code: "ServerNotFound",
-          severity: "warning",
-          file: join(folder, ".cursor/mcp.json"),
-        })),
-      );
-    }
+    const missing = (...folders: string[]) =>
+      folders.map((folder) => ({
+        code: "ServerNotFound",
+        severity: "warning",
+        file: join(folder, ".cursor/mcp.json"),
+      }));
+    expect(await doctor(shopping)).toMatchObject({
+      exitCode: 0,
+      problems: missing(env.HOME, shopping),
+      clients: { ok: false, summary: `${entries}, 2 with a missing server` },
+    });
+    expect((await doctor(elsewhere)).problems).toMatchObject(missing(env.HOME));
 
     writeFileSync(join(env.HOME, ".cursor/mcp.json"), "no longer a config");
     expect((await doctor(shopping)).problems).toHaveLength(1);

@@ -11,6 +11,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
 import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 import { ExampleProject } from "./example-project.ts";
@@ -36,12 +37,19 @@ const shortenHelp = (help: string) =>
     .replace(sharedOption, "")
     .trimEnd();
 
+/** Needs no process: many commands are shown. */
+async function showHelp(command: string | undefined): Promise<string> {
+  const { stdout } = await runMain(command === undefined ? ["--help"] : [command, "--help"], { cwd: "/" });
+  return command === undefined ? stdout.trimEnd() : shortenHelp(stdout);
+}
+
 async function fillInConsole(project: ExampleProject, text: string): Promise<string> {
   const commands = text.split("\n").filter((line) => line.startsWith("$ "));
   const shown: string[] = [];
   for (const command of commands) {
-    const printed = await project.runCommand(command.slice(2));
-    const output = / \S+ --help$/.test(command) ? shortenHelp(printed) : printed;
+    const help = /^\$ trailblaze (\S+ )?--help$/.exec(command);
+    const output =
+      help === null ? await project.runCommand(command.slice(2)) : await showHelp(help[1]?.trim());
     shown.push(output === "" ? command : `${command}\n${output}`);
   }
   return shown.join("\n\n");
