@@ -76,7 +76,10 @@ function makeWatchedProject() {
 }
 
 test.each(
-  [["list"], ["list", "tools", "--json"], ["list", "--all"], ["list", "--global"]].map((args) => [args]),
+  [
+    ["list", "tools", "--json"],
+    ["list", "--all", "--global"],
+  ].map((args) => [args]),
 )(
   "%j reads only package.json files and the project's own files, runs and writes nothing, and makes no requests",
   async (args) => {

@@ -40,7 +40,7 @@ const shortenHelp = (help: string) =>
 /** Needs no process: many commands are shown. */
 async function showHelp(command: string | undefined): Promise<string> {
   const { stdout } = await runMain(command === undefined ? ["--help"] : [command, "--help"], { cwd: "/" });
-  return command === undefined ? stdout.trimEnd() : shortenHelp(stdout);
+  return shortenHelp(stdout);
 }
 
 async function fillInConsole(project: ExampleProject, text: string): Promise<string> {
