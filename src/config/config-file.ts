@@ -26,8 +26,6 @@ const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
 const misnamedFile = "trailblaze.config.yml";
 
 const maximumBytes = 1 << 20;
-/** Limit on the reported problems of one config. */
-const maximumFaults = 1000;
 
 /** Parses a config. Throws `TrailblazeError` `InvalidConfig` if it is not valid JSON or YAML. */
 export async function parseConfig(file: string, bytes: Uint8Array): Promise<ConfigText> {
@@ -81,13 +79,13 @@ export async function locateInConfig(
   );
 }
 
-/** Converts up to a thousand faults to problems, in the order of the text. */
+/** Converts faults to problems, in the order of the text. */
 export async function describeConfigFaults(
   faults: readonly ConfigFault[],
   text: ConfigText | undefined,
 ): Promise<Problem[]> {
   if (faults.length === 0) return [];
-  const problems = faults.slice(0, maximumFaults).map(({ reason, hint, path, severity }) => {
+  const problems = faults.map(({ reason, hint, path, severity }) => {
     const problem = createProblem("InvalidConfig", { reason, hint }, { path });
     return severity === undefined ? problem : { ...problem, severity };
   });

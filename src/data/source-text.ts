@@ -1,7 +1,6 @@
 import type { Path, Problem } from "../problems/index.ts";
 import { DataSyntaxError } from "./decode.ts";
-import { hasDuplicateKeys } from "./duplicate-keys.ts";
-import { parseJson } from "./parse-json.ts";
+import { endOfString, isRecord, parseJson } from "./parse-json.ts";
 
 // Positions need separate parsers, which are loaded only when there is a problem to locate.
 const positions = () => import("./json-positions.ts");
@@ -18,6 +17,32 @@ export interface SourceText {
 
 export function createJsonSource(text: string): SourceText {
   return { text, createLocator: async () => (await positions()).createJsonLocator(text) };
+}
+
+function countKeysInText(text: string): number {
+  let count = 0;
+  for (let index = 0; index < text.length; index++) {
+    if (text.charCodeAt(index) !== 0x22) continue;
+    index = endOfString(text, index);
+    while (index < text.length && " \t\r\n".includes(text.charAt(index))) index++;
+    if (text.charCodeAt(index) === 0x3a) count++;
+  }
+  return count;
+}
+
+function countKeysInValue(value: unknown): number {
+  if (Array.isArray(value)) return value.reduce<number>((sum, entry) => sum + countKeysInValue(entry), 0);
+  if (!isRecord(value)) return 0;
+  const keys = Object.keys(value);
+  return keys.reduce((sum, key) => sum + countKeysInValue(value[key]), keys.length);
+}
+
+/**
+ * Whether an object in a valid JSON text repeats a key. Parsers keep only the last one, so a reader of the text and the
+ * program would see different values. `value` is the parsed text.
+ */
+export function hasDuplicateKeys(text: string, value: unknown): boolean {
+  return countKeysInText(text) !== countKeysInValue(value);
 }
 
 /** Parses bytes strictly: a duplicate key is an error. Throws `DataSyntaxError`. */

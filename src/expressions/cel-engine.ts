@@ -5,10 +5,11 @@ import { UnsignedInt } from "@marcbachmann/cel-js/evaluator";
 import type { LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable } from "../problems/index.ts";
 import { compileMatch, createEnvironment, replacedFunctions, toJson } from "./cel-library.ts";
-import { type Evaluation, EvaluationLimit } from "./evaluation.ts";
 import {
   absent,
   type CompileFault,
+  type Evaluation,
+  EvaluationLimit,
   type ExpressionEngine,
   ExpressionError,
   type Program,

@@ -1,8 +1,8 @@
 import type { Path } from "../problems/index.ts";
-import { Evaluation } from "./evaluation.ts";
 import {
   absent,
   type CompileFault,
+  Evaluation,
   type ExpressionEngine,
   type Program,
   type Variables,

@@ -1,5 +1,3 @@
-import type { Evaluation } from "./evaluation.ts";
-
 /**
  * The statically known shape of a variable: `true` for any JSON, or an object with its keys. Unknown variables and keys
  * are compile-time faults.
@@ -64,4 +62,46 @@ export function describePosition(expression: string, offset: number | undefined)
   return expression.includes("\n")
     ? ` (line ${before.length}, character ${column})`
     : ` (character ${column})`;
+}
+
+/** Thrown if an evaluation exceeds its limit; an `Error`, as otherwise cel-js would take it for a value. */
+export class EvaluationLimit extends Error {}
+
+/** A few seconds at most. */
+const maximumSteps = 20_000_000;
+
+/** Converts JSON for cel-js. Objects become maps, because it cannot read keys such as `constructor` of objects. */
+function toCel(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toCel);
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return new Map(entries.map(([key, member]) => [key, toCel(member)]));
+}
+
+/** One evaluation of all expressions in a value. They share its variables and its limit of steps. */
+export class Evaluation {
+  readonly #scope: Readonly<Record<string, unknown>>;
+  #variables: Map<string, unknown> | undefined;
+  #left = maximumSteps;
+
+  /** The variables in `scope` are JSON. */
+  constructor(scope: Readonly<Record<string, unknown>>) {
+    this.#scope = scope;
+  }
+
+  get isStopped(): boolean {
+    return this.#left < 0;
+  }
+
+  get variables(): ReadonlyMap<string, unknown> {
+    this.#variables ??= toCel(this.#scope) as Map<string, unknown>;
+    return this.#variables;
+  }
+
+  /** Counts one step. Throws `EvaluationLimit`, from then on each time, if there are none left. */
+  spend(steps = 1): void {
+    this.#left -= steps;
+    if (this.isStopped)
+      throw new EvaluationLimit(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
+  }
 }

@@ -109,11 +109,6 @@ mcpServers:
     expect(await faultsOfYaml("crash: fail")).toEqual([]);
     expect(await faultsIn(makeProject())).toEqual([]);
   });
-
-  test("at most a thousand config problems are listed, and finding many is fast", async () => {
-    const keys = Array.from({ length: 20_000 }, (_, index) => `k${index}: 1`).join("\n");
-    expect(await faultsOfYaml(keys)).toHaveLength(1000);
-  });
 });
 
 describe("hostile strings in a config", () => {

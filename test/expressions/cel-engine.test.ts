@@ -1,7 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
-import { Evaluation } from "../../src/expressions/evaluation.ts";
-import { absent, ExpressionError, type Variables } from "../../src/expressions/expression-engine.ts";
+import {
+  absent,
+  Evaluation,
+  ExpressionError,
+  type Variables,
+} from "../../src/expressions/expression-engine.ts";
 
 const engine = createCelEngine();
 const variables: Variables = { a: true, request: { name: true, session: { id: true } } };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import { compileTemplate } from "../../src/expressions/compile-template.ts";
-import { Evaluation } from "../../src/expressions/evaluation.ts";
+import { Evaluation } from "../../src/expressions/expression-engine.ts";
 
 const engine = createCelEngine();
 const list = (length: number) => Array.from({ length }, (_, index) => index);

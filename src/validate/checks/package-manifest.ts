@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module";
 import valid from "semver/functions/valid.js";
-import { hasDuplicateKeys } from "../../data/duplicate-keys.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
+import { hasDuplicateKeys } from "../../data/source-text.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { type Path, quote } from "../../problems/index.ts";
