@@ -137,23 +137,12 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   if (names !== undefined) yield* findCompleteFaults(definition.complete, names);
 }
 
-/** Whether the short form `parameters` contains a whole JSON Schema, which belongs in `inputSchema`. */
-function holdsWholeSchema({ parameters }: Written): boolean {
-  if (!isRecord(parameters)) return false;
-  const { type, properties, required } = parameters;
-  return isRecord(properties) && (type === "object" || Array.isArray(required));
-}
-
 /** Faults of single keys. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
   const { error } = parseShape(definitionShapes[shape], definition);
   if (error === undefined) return [];
   const style = { path: formatPath, word: (word: string) => `\`${word}\`` };
-  const faults = describeIssues(error.issues, definition, style);
-  if (shape !== "tool" || !holdsWholeSchema(definition)) return faults;
-  const hint = "Move it to `inputSchema`; the short form `parameters` maps names to schemas.";
-  const whole = { reason: "`parameters` contains a whole JSON Schema", path: ["parameters"], hint };
-  return [...faults.filter(({ path: [key, below] }) => key !== "parameters" || below === undefined), whole];
+  return describeIssues(error.issues, definition, style);
 }
 
 /** True for the placeholder of a function in a code definition: `{ "$function": name }`. */

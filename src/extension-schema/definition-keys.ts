@@ -1,7 +1,7 @@
-import leven from "leven";
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { type AnySchema, partsOf, type SchemaParts } from "./shape-faults.ts";
 
@@ -65,29 +65,6 @@ const maximumUnknown = 500;
 /** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
 const maximumLength = 40;
 
-/** Ignores case, underscores and hyphens. */
-const plain = (word: string) => word.toLowerCase().replace(/[_-]/g, "");
-
-/** The distance of an unknown key from a known one; `undefined` if it may be a word of its own. */
-function editDistance(written: string, key: string): number | undefined {
-  const [word, wanted] = [plain(written), plain(key)];
-  const shorter = Math.min(word.length, wanted.length);
-  const distance = leven(word, wanted);
-  const tolerance = shorter < 4 ? 0 : shorter < 5 || word[0] !== wanted[0] ? 1 : shorter < 9 ? 2 : 3;
-  if (distance <= tolerance) return distance;
-  return shorter >= 4 && wanted.startsWith(word.replace(/s$/, "")) ? 4 : undefined;
-}
-
-/** The key that is most similar to a word; `undefined` if none is similar enough. */
-function suggestKey(written: string, keys: readonly string[]): string | undefined {
-  if (written.length > maximumLength) return undefined;
-  const similar = keys.flatMap((key) => {
-    const distance = editDistance(written, key);
-    return distance === undefined ? [] : [{ key, distance }];
-  });
-  return similar.sort((a, b) => a.distance - b.distance)[0]?.key;
-}
-
 /** An unknown key with the known key that it probably stands for. */
 export interface MisspelledKey {
   key: string;
@@ -102,7 +79,7 @@ export function* findMisspelledKeys(top: DefinitionShape, definition: Fields): G
     const isUnknown = (key: string) => !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
     const absent = Object.keys(shape).filter((key) => object[key] === undefined);
     for (const key of Object.keys(object).filter(isUnknown).slice(0, maximumUnknown)) {
-      const suggestion = suggestKey(key, absent);
+      const [suggestion] = key.length > maximumLength ? [] : findNearestNames(key, absent);
       if (suggestion !== undefined) yield { key, suggestion, path: [...path, key] };
     }
   }

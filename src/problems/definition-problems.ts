@@ -208,10 +208,6 @@ const contentProblems = {
     message: '"{reference}" is not declared by this pack, so it must be a built-in tool of the host.',
     hint: "If the host provides it, pass --built-ins {reference}. Otherwise, declare it or use its qualified name.",
     when: {
-      advertises: {
-        message: '"{reference}" is the advertised name of "{advertises:200}", but references use item names.',
-        hint: 'Replace it with "{advertises:200}".',
-      },
       nearest: { hint: "Did you mean {nearest:or}? If the host provides it, pass --built-ins {reference}." },
     },
   }),

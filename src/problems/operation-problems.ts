@@ -180,6 +180,10 @@ export const operationProblems = {
       denoFile: {
         hint: 'Declare the packs in a package.json beside "{denoFile:400}"; there, set `"nodeModulesDir": "auto"`, then run `deno install`.',
       },
+      isTarget: {
+        message: 'No package.json found in "{directory:400}".',
+        hint: "Pass the folder of a pack, or the name of an installed one.",
+      },
       exists: {
         message: 'No package.json found in "{directory:400}" or any parent folder.',
         hint: "Run this in a project, pass its folder with --cwd, or create a project with `npm init -y`.",

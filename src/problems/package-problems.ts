@@ -8,8 +8,6 @@ export const packageProblems = {
     specifier: string;
     isGuarded: boolean;
     isDev: boolean;
-    /** The key of package.json that would have to define the specifier, if it names no other package. */
-    missingIn?: "imports" | "exports" | undefined;
     /** The number of other modules that import it. */
     others: number;
     /** A subprocess server runs a command of it. */
@@ -22,23 +20,15 @@ export const packageProblems = {
       isServer: {
         message: 'The pack runs a command of "{name}", but package.json does not declare it as a dependency.',
       },
-      missingIn: {
-        message:
-          'The pack imports "{name}"[, also in {others:count} more module{others:s}], but "{missingIn}" in package.json does not define it.',
-        hint: 'Add it to "{missingIn}" in package.json, or use a relative path.',
-      },
       isDev: { hint: 'Move "{name}" from "devDependencies" to "dependencies" in package.json.' },
       isGuarded: { severity: "warning", hint: 'Add "{name}" to "optionalDependencies" in package.json.' },
     },
   }),
-  /**
-   * `packageName`: the package in whose folder of node_modules the file is. `isExport`: the pack itself does not need the file.
-   */
+  /** `packageName`: the package in whose folder of node_modules the file is. */
   FileNotPublished: entry({
     message: 'The published package would lack "{file}"[, which "{importer}" imports].',
     hint: 'Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes "{file}".',
     when: {
-      isExport: { severity: "warning" },
       packageName: {
         hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
       },

@@ -7,13 +7,14 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import {
+  findOwner,
   findPackBySubject,
   findPacksFor,
   type InspectionOptions,
   requirePack,
 } from "../inspection/inspect.ts";
-import { failure, type Problem } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/index.ts";
+import { failure, type Problem, quote } from "../problems/index.ts";
+import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 
 /** A package to validate. */
 export interface Target {
@@ -27,10 +28,12 @@ export interface Target {
   findContext: () => Promise<FoundPacks>;
 }
 
-/** True for paths that cannot be names; `acme/jira` may also be the name `@acme/jira`. */
-function isPath(target: string): boolean {
-  return /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(isPackageName(target) || isPackageName(`@${target}`));
-}
+/** `acme/jira` may be the name `@acme/jira`. */
+const mayBePack = (target: string) => isPackageName(target) || isPackageName(`@${target}`);
+
+/** True for paths that can be neither names of packs nor of items. */
+const isPath = (target: string) =>
+  /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(mayBePack(target) || isQualifiedName(target));
 
 /** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
 export async function findTarget(
@@ -52,18 +55,26 @@ export async function findTarget(
   const folder = resolve(cwd, target);
   const isProject = target === ".";
   const isFolder = port.exists(join(folder, "package.json"));
+  const missing = (exists: boolean) => {
+    const args = { directory: folder, exists, ...(exists && { isTarget: true }) };
+    return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
+  };
   if (isProject || isFolder || isPath(target)) {
     // Only "." refers to the enclosing project; other folders must contain the package.
     const project = isProject ? findProject(port, folder) : undefined;
     const location = project?.directory ?? port.realPath(folder);
-    if (location === undefined)
-      throw failure("ProjectNotFound", { directory: folder, exists: false }, {}, { isMissingTarget: true });
+    if (location === undefined) throw missing(false);
     const read = project ? (project.manifest ?? project.fault) : readManifest(port, location);
     return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
   const found = await findPacksFor(port, target, { cwd, global });
-  if (findPackBySubject(found, target) === undefined && port.exists(folder))
-    throw failure("ProjectNotFound", { directory: folder, exists: true });
+  if (findPackBySubject(found, target) === undefined) {
+    const owner = findOwner(found, target)?.pack;
+    const reason = `${quote(target, 400)} is an item, not a pack`;
+    const hint = owner && `Run \`trailblaze validate ${owner.name}\`.`;
+    if (owner !== undefined) throw failure("InvalidArguments", { reason, hint });
+    if (port.exists(folder) || !mayBePack(target)) throw missing(port.exists(folder));
+  }
   const named = await requirePack(port, found, target);
   const { location, origin, name } = named.pack;
   const findContext = async () => found;

@@ -83,7 +83,8 @@ export async function validateTarget(
     return { report: { ...head, ...ofItems, problems }, location, texts };
   };
 
-  if (read === undefined) throw failure("ProjectNotFound", { directory: location, exists: true });
+  if (read === undefined)
+    throw failure("ProjectNotFound", { directory: location, exists: true, isTarget: true });
   if (isFault(read)) {
     const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
     if (text !== undefined) texts.set("package.json", text);

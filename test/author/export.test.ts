@@ -256,24 +256,4 @@ describe("the command export", () => {
     expect(existsSync(join(out, "server.json"))).toBe(true);
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
   });
-
-  test("validate warns of an export that npm would not publish", async () => {
-    const [format, files] = ["agent-plugin", ["plugin.json", "mcp.json"]] as const;
-    const cwd = makeServerPack();
-    await exportPack(cwd, format);
-    expect((await runMain(["validate", "--strict"], { cwd })).exitCode).toBe(0);
-    const manifest = readJson(cwd, "package.json");
-    writeFileSync(
-      join(cwd, "package.json"),
-      JSON.stringify({ ...manifest, files: ["trailblaze", "bin", "server.js"] }),
-    );
-    const { stdout, exitCode } = await runMain(["validate", "--json"], { cwd });
-    expect(exitCode).toBe(0);
-    const { problems } = JSON.parse(stdout) as {
-      problems: { code: string; severity: string; file?: string }[];
-    };
-    expect(problems).toEqual(
-      files.map((file) => expect.objectContaining({ code: "FileNotPublished", severity: "warning", file })),
-    );
-  });
 });

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
@@ -243,23 +243,4 @@ describe("packs.transitive", () => {
     expect(await walks(["deep"])).toBe(true);
     expect(await walks(["acme/*"])).toBe(true);
   });
-});
-
-test("a cycle of links ends, with and without `all`", async () => {
-  const root = makeTree({
-    "package.json": { name: "app", dependencies: { a: "*", b: "*" } },
-    "a/package.json": packManifest("a", { dependencies: { b: "*" } }),
-    "b/package.json": packManifest("b", { dependencies: { a: "*" } }),
-  });
-  for (const [from, to] of [
-    ["a", "b"],
-    ["b", "a"],
-  ] as const)
-    makeLink(`../../${to}`, join(root, from, "node_modules", to));
-  for (const name of ["a", "b"]) makeLink(`../${name}`, join(root, "node_modules", name));
-  const expected = ["a@1.0.0 direct enabled", "b@1.0.0 direct enabled"];
-  expect(await list(root)).toEqual(expected);
-  expect(await list(root, { all: true })).toEqual(expected);
-  for (const name of readdirSync(join(root, "node_modules"))) rmSync(join(root, "node_modules", name));
-  expect(await list(root)).toEqual([]);
 });

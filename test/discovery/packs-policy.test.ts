@@ -105,15 +105,15 @@ describe("packs that a session cannot use", () => {
     },
   );
 
-  test.each([
-    ["an unknown key", { tool: [], tools: ["a"] }],
-    ["a broken list beside a good one", { tools: ["a"], servers: 5 }],
-  ])("%s does not disable a pack", async (_, trailblaze) => {
-    const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
-    const { packs } = await discoverPacks({ cwd: root });
-    expect(packs[0]).toMatchObject({ enabled: true, tools: [{ name: "a" }] });
-    expect(packs[0]?.problems).toHaveLength(1);
-  });
+  test.each([["a broken list beside a good one", { tools: ["a"], servers: 5 }]])(
+    "%s does not disable a pack",
+    async (_, trailblaze) => {
+      const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
+      const { packs } = await discoverPacks({ cwd: root });
+      expect(packs[0]).toMatchObject({ enabled: true, tools: [{ name: "a" }] });
+      expect(packs[0]?.problems).toHaveLength(1);
+    },
+  );
 });
 
 describe("engines.trailblaze", () => {

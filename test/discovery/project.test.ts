@@ -91,10 +91,4 @@ describe("without a project", () => {
     expect(problem).toMatchObject({ code: "ProjectNotFound", args: { denoFile: join(root, "deno.json") } });
     expect(problem.hint).toContain('"nodeModulesDir": "auto"');
   });
-
-  test("a folder that does not exist is named in the error", async () => {
-    const missing = join(makeTree(project), "nowhere");
-    const args = { directory: missing, exists: false };
-    expect(await failureOf(missing)).toMatchObject({ code: "ProjectNotFound", args });
-  });
 });

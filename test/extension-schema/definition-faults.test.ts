@@ -161,25 +161,6 @@ describe("values of the wrong type", () => {
   });
 });
 
-describe("a whole JSON Schema in `parameters`", () => {
-  const properties = { city: { type: "string" } };
-
-  test.each([
-    { type: "object", properties },
-    { properties, required: ["city"] },
-  ])("%j is one fault, beside those of other keys", (parameters) => {
-    const reason = "`parameters` contains a whole JSON Schema";
-    const hint = expect.stringContaining("`inputSchema`");
-    expect(faultsOf("tool", short(parameters))).toEqual([{ place: "parameters", reason, hint }]);
-    expect(placesOf("tool", short(parameters, { title: 5 }))).toEqual(["title", "parameters"]);
-  });
-
-  test("parameters with the names of a schema's keys are none", () => {
-    expect(placesOf("tool", short({ properties, type: { type: "string" } }))).toEqual([]);
-    expect(placesOf("tool", short({ properties: {}, city: "string" }))).toEqual(["parameters.city"]);
-  });
-});
-
 test("names in `complete` that a prompt does not have are reported, with the nearest one that it has", () => {
   const complete = { city: [], cty: [], zzz: [] };
   expect(faultsOf("prompt", prompt({ arguments: [{ name: "city" }], complete }))).toEqual([

@@ -44,7 +44,6 @@ export const samples: Samples = {
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "node_modules/base/index.js", packageName: "base" },
-    { file: "server.json", isExport: true },
   ],
   InvalidPackageManifest: [
     { key: "name", value: "My Tools", reason: "it has capital letters" },
@@ -69,7 +68,6 @@ export const samples: Samples = {
     { name: "zod", specifier: "zod/v4", isGuarded: true, isDev: false, others: 0 },
     { name: "@/tools", specifier: "@/tools", isGuarded: false, isDev: false, others: 0 },
     { name: "mcp", specifier: "mcp", isGuarded: false, isDev: false, others: 0, isServer: true },
-    { name: "#a", specifier: "#a", isGuarded: false, isDev: false, missingIn: "imports", others: 0 },
   ],
   InvalidServerDefinition: definition,
   InvalidToolDefinition: definition,
@@ -186,7 +184,10 @@ export const samples: Samples = {
     { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
   ],
   InvalidConfig: [{ reason: "`crash` must be one of fail, isolate, relaunch" }],
-  ProjectNotFound: [{ directory: "/project", exists: true }],
+  ProjectNotFound: [
+    { directory: "/project", exists: true },
+    { directory: "/project/a.js", exists: true, isTarget: true },
+  ],
   MalformedPackageJson: [{ reason: "it is empty", location: "node_modules/x", isSource: false }],
   PackageJsonTooLarge: [{ bytes: 1_200_000, limit: 1_048_576, location: "node_modules/x" }],
   WorkspaceIncomplete: [{ cause: "syntax", pattern: "@(a|b)/*" }],

@@ -61,11 +61,15 @@ describe("misspelled keys of other items", () => {
   );
 
   test("UnknownDefinitionKey is reported for misspelled keys of a bundle's entry and of its annotations", async () => {
-    const odd = entry({ argumentSchema: {}, argumentsSchema: undefined, annotations: { idempotent: true } });
+    const odd = entry({
+      argumentSchema: {},
+      argumentsSchema: undefined,
+      annotations: { idempotentHnt: true },
+    });
     const problems = await validateEntries([entry({ name: "hello_other" }), odd], codes);
     expect(problems.map(summary)).toEqual([
       "entries.1.argumentSchema: argumentsSchema",
-      "entries.1.annotations.idempotent: idempotentHint",
+      "entries.1.annotations.idempotentHnt: idempotentHint",
     ]);
   });
 });

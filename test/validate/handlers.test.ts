@@ -129,9 +129,13 @@ describe("HandlerNotFound", () => {
 describe("HandlerUnchecked", () => {
   test.each([
     ["`export *` from a dependency", 'export * from "some-library"', "some-library"],
+    ["`export *` from a module of the pack, which is not followed", 'export * from "./part.js"', "part.js"],
     ["`export *` through `imports` of package.json", 'export * from "#internal"', "#internal"],
   ])("HandlerUnchecked is reported for %s", async (_what, text, reason) => {
-    const answer = await judge("./lib/greet.js#greet", { "lib/greet.js": text });
+    const answer = await judge("./lib/greet.js#greet", {
+      "lib/greet.js": text,
+      "lib/part.js": "export const greet = 1;",
+    });
     expect(answer).toMatch(/^HandlerUnchecked: /);
     expect(answer).toContain(reason);
   });

@@ -81,13 +81,3 @@ test("a duplicate argument is reported at its second declaration", async () => {
     },
   ]);
 });
-
-test("a placeholder that lacks a closing brace is reported only for declared arguments", async () => {
-  const definition = prompt("hello", {
-    content: "{{tea} for {{who}}, not {{other} or ${{tea}",
-    arguments: [{ name: "tea" }, { name: "who" }],
-  });
-  const tree = { extension: { prompts: ["hello"] }, files: { "trailblaze/prompts/hello.json": definition } };
-  const problems = await validateTree(tree, ["InvalidPromptDefinition"]);
-  expect(problems).toMatchObject([{ path: ["content"], args: { hint: expect.stringContaining("{{tea}}") } }]);
-});

@@ -152,25 +152,3 @@ describe("the protocol of a server", () => {
     expect(found.filter((one) => one.includes("InvalidServerDefinition"))).toEqual(expected);
   });
 });
-
-test.each([
-  ["desk-mcp", { "desk-mcp": "server/main.js" }],
-  ["sample", "./server/main.js"],
-])("InvalidServerDefinition is reported for the package's own command %s", async (command, bin) => {
-  const problems = await validateTree({
-    extension: { servers: ["desk"] },
-    files: {
-      "server/main.js": "run();",
-      "trailblaze/servers/desk.json": { description: "A desk.", command },
-    },
-    fields: { bin },
-  });
-  expect(problems).toMatchObject([
-    {
-      code: "InvalidServerDefinition",
-      severity: "error",
-      path: ["command"],
-      hint: "Replace `command` with `script: ./server/main.js`.",
-    },
-  ]);
-});

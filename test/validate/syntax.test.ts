@@ -106,14 +106,3 @@ describe("package.json files that cannot be parsed", () => {
     expect(report.pack).toBe(null);
   });
 });
-
-test("a problem in a module is shown with its line", async () => {
-  const shown = await show({
-    extension: { tools: ["greet"] },
-    files: {
-      "lib/greet.js": 'export const greet = 1;\nimport "lodash";\n',
-      "trailblaze/tools/greet.json": greetTool("./lib/greet.js#greet"),
-    },
-  });
-  expect(shown).toContain('> 2 | import "lodash";\n      | ^');
-});

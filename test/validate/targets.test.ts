@@ -83,12 +83,26 @@ test("a target may be the name of a folder or of an installed pack", async () =>
 test("an item is no target: its pack is", async () => {
   const cwd = makeTree({
     "package.json": packManifest("app", { dependencies: { tea: "1" } }),
+    "node_modules/@acme/jira/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["issue"] } }),
     "node_modules/tea/package.json": packManifest("tea", { trailblaze: { tools: ["steep"] } }),
   });
-  await expect(validateExtension("tea/steep", { cwd })).rejects.toMatchObject({
-    code: "InvalidArguments",
-    problem: { args: { reason: expect.stringMatching(/\bitem\b/), hint: "Pass its pack, tea." } },
-  });
+  for (const [item, pack] of [
+    ["tea/steep", "tea"],
+    ["acme/jira/issue", "@acme/jira"],
+  ] as const)
+    await expect(validateExtension(item, { cwd })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      problem: {
+        args: { reason: expect.stringMatching(/\bitem\b/), hint: `Run \`trailblaze validate ${pack}\`.` },
+      },
+    });
+});
+
+test("the folders above a target that is a file are not searched, nor said to be", async () => {
+  const cwd = makeProject();
+  const { message } = await validateExtension("./empty/readme.txt", { cwd }).catch((error) => error);
+  expect(message).toContain("readme.txt");
+  expect(message).not.toContain("parent folder");
 });
 
 test("a discovered pack can be validated by a process outside any project", async () => {

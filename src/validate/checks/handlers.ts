@@ -12,9 +12,7 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import { type ExportSearch, findExport, hintForMissing } from "../modules/loadable.ts";
-import type { ModuleFiles } from "../modules/module-files.ts";
 import type { ModuleFault } from "../modules/parse-module.ts";
-import { isTypeScript } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** A pack, or the tools of a project. */
@@ -24,17 +22,6 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
 
 /** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
-
-/** A hint for a path that is relative to the folder of the definition, a common mistake, or leads out of the package. */
-function hintForRelative(files: ModuleFiles, module: string, { file }: InspectedItem): string | undefined {
-  const besides = file === null ? module : posix.join(posix.dirname(file), module);
-  const meant = [besides, module.replace(/^(?:\.\.\/)+/, "")].find(
-    (one) => one !== module && !one.startsWith("..") && files.kindOf(one) === "file",
-  );
-  return (
-    meant && `Paths are relative to the package, not to this file. Did you mean ${quote(`./${meant}`, 200)}?`
-  );
-}
 
 /** Whether Node cannot load a module, so that its exports do not matter. */
 const isBroken = (fault: ModuleFault | undefined) =>
@@ -65,11 +52,9 @@ async function* checkModule(
   const { module, exportName } = place;
   const { kind } = await files.get(module);
   if (kind === "outside") {
-    const hint = hintForRelative(files, module, item);
-    yield findInItem(item, "DefinitionOutsidePackage", { what: handler, hint }, path);
+    yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
   } else if (kind === "absent") {
-    const relativeHint = isTypeScript(module) ? undefined : hintForRelative(files, module, item);
-    const hint = hintForMissing(files, module) ?? relativeHint;
+    const hint = hintForMissing(files, module);
     const hasFolder = hint !== undefined || files.listNeighbors(module) !== undefined;
     const reason = hasFolder
       ? `the package has no file ${quote(module)}`
@@ -78,11 +63,10 @@ async function* checkModule(
   } else {
     const found = await search(pack, place);
     if (found === "found") return;
-    const faults = await pack.moduleFaults();
-    if (isBroken(faults.get(module))) return;
+    if (isBroken((await pack.moduleFaults()).get(module))) return;
     if ("unclear" in found)
       yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
-    else if (!isBroken(faults.get(found.broken ?? module))) {
+    else {
       const { absent: reason, hint, exports: all = [] } = found;
       const nearest = findNearestNames(exportName, all);
       const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);

@@ -80,22 +80,21 @@ export const checkImports: Check = async function* (pack) {
   const reported = new Set(
     pack.inspected.problems.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
   );
-  const byName = new Map<string, (ModuleImport & { missingIn: "imports" | "exports" | undefined })[]>();
+  const byName = new Map<string, ModuleImport[]>();
   for (const one of await pack.imports()) {
     if (!("elsewhere" in one.target)) continue;
-    const { elsewhere, missingIn } = one.target;
-    const name = missingIn === undefined ? findPackage(elsewhere) : elsewhere;
-    if (name === undefined || (missingIn === undefined && isInstalled(name)) || reported.has(name)) continue;
-    byName.set(name, [...(byName.get(name) ?? []), { ...one, missingIn }]);
+    const name = findPackage(one.target.elsewhere);
+    if (name === undefined || isInstalled(name) || reported.has(name)) continue;
+    byName.set(name, [...(byName.get(name) ?? []), one]);
   }
   for (const [name, imports] of byName) {
     const first = imports.find(({ isGuarded }) => !isGuarded) ?? imports[0];
     // No package manager installs a package that only `peerDependenciesMeta` names, which makes it optional.
     if (first === undefined || (first.isGuarded && hasKey(manifest.peerDependenciesMeta, name))) continue;
-    const { specifier, isGuarded, missingIn } = first;
+    const { specifier, isGuarded } = first;
     const isDev = hasKey(manifest.devDependencies, name);
     const others = new Set(imports.map(({ file }) => file)).size - 1;
-    const args = { name, specifier, isGuarded, isDev, missingIn, others };
+    const args = { name, specifier, isGuarded, isDev, others };
     yield findAtImport(pack, first, "UndeclaredDependency", args);
   }
 };

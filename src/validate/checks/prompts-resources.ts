@@ -2,7 +2,6 @@ import { isRecord } from "../../data/parse-json.ts";
 import { stringsIn } from "../../data/strings-in.ts";
 import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
 import { describePosition } from "../../expressions/expression-engine.ts";
-import { unclosedPlacesFor } from "../../extension-schema/prompt-messages.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
 import { maximumResourceBytes } from "../../files/inspection-port.ts";
@@ -29,7 +28,7 @@ function readNames({ definition }: InspectedItem): string[] | undefined {
   return names.every((name) => typeof name === "string") ? names : undefined;
 }
 
-/** Checks that placeholders name arguments and are closed, and that each argument is declared once. */
+/** Checks that placeholders name arguments, and that each argument is declared once. */
 export const checkPromptArguments: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const names = item.shape === "prompt" ? readNames(item) : undefined;
@@ -43,8 +42,6 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
       known.add(name);
     }
     const reported = new Set<string>();
-    const pending = new Set(known);
-    const unclosed = unclosedPlacesFor(names);
     for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
       for (const [, name = ""] of text.matchAll(place)) {
         if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
@@ -59,13 +56,6 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
           path,
         );
       }
-      for (const [, name = ""] of unclosed === undefined ? [] : text.matchAll(unclosed))
-        if (pending.delete(name))
-          yield refuse(
-            `the placeholder for ${quote(name)} in its content lacks a closing brace`,
-            `Write {{${name}}}.`,
-            path,
-          );
     }
   }
 };

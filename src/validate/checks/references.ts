@@ -70,12 +70,9 @@ export const checkReferences: Check = async function* (pack) {
 
   /** A short name that the pack does not declare may be a built-in. */
   const describeBuiltIn = (item: InspectedItem, { reference, path }: WrittenReference) => {
-    const isAdvertised = ({ shape, definition }: InspectedItem) =>
-      shape === "tool" && definition?.name === reference;
-    const advertises = items.find(isAdvertised)?.declaration.name;
     const names = extension.tools.map((tool) => tool.name);
-    const nearest = advertises === undefined ? findNearestNames(reference, names) : [advertises];
-    return findInItem(item, "UnknownBuiltIn", { reference, nearest, advertises }, path);
+    const nearest = findNearestNames(reference, names);
+    return findInItem(item, "UnknownBuiltIn", { reference, nearest }, path);
   };
 
   const describeFailure = (

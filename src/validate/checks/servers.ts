@@ -2,8 +2,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { findPackageProgram, suggestPackage } from "../../inspection/server-package.ts";
-import { type Path, printable, quote } from "../../problems/index.ts";
-import { readBins } from "../../qualified-names/reserved-commands.ts";
+import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { hintForMissing } from "../modules/loadable.ts";
 import { isRelativePath, type NeededPath } from "../needed-files.ts";
@@ -37,12 +36,10 @@ function* findServers({ inspected }: PackUnderTest) {
 }
 
 /**
- * Checks that `command` is a program that a host finds: without arguments, and not a command of the package or of a
- * dependency, which are not in the PATH.
+ * Checks that `command` is a program that a host finds: without arguments, and not a command of a dependency, which
+ * is not in the PATH.
  */
 export const checkServerCommands: Check = function* (pack) {
-  const { value: manifest } = pack.inspected.manifest;
-  const bins = readBins(String(manifest.name), manifest);
   for (const [item, { command, args }] of findServers(pack)) {
     if (typeof command !== "string" || command === "" || isRelativePath(command) || variable.test(command))
       continue;
@@ -58,16 +55,10 @@ export const checkServerCommands: Check = function* (pack) {
       continue;
     }
     if (knownPrograms.test(programName(command))) continue;
-    const [own, dependency] = [bins.get(command), pack.findCommandOwner(command)];
-    const unreachable = "which is not looked up in node_modules/.bin";
-    if (own !== undefined)
+    const dependency = pack.findCommandOwner(command);
+    if (dependency !== undefined)
       yield refuse(
-        `${quote(command)} is a command of the package itself, ${unreachable}`,
-        `Replace \`command\` with \`script: ./${printable(own.replace(/^\.\//, ""))}\`.`,
-      );
-    else if (dependency !== undefined)
-      yield refuse(
-        `${quote(command)} is a command of the dependency ${quote(dependency)}, ${unreachable}`,
+        `${quote(command)} is a command of the dependency ${quote(dependency)}, which is not looked up in node_modules/.bin`,
         suggestPackage(dependency, command),
       );
     else {

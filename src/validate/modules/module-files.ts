@@ -16,10 +16,7 @@ export type ModuleFile =
   | { kind: "foreign" };
 
 /** The target of a specifier: a file of the package, or something else. */
-export type Resolution =
-  | { file: string }
-  /** `missingIn` is the key of the package's own package.json that would have to define the specifier. */
-  | { elsewhere: string; missingIn?: "imports" | "exports" };
+export type Resolution = { file: string } | { elsewhere: string };
 
 /** An import, the module that has it, and what it leads to. */
 export interface ModuleImport extends WrittenImport {
@@ -129,8 +126,7 @@ export class ModuleFiles {
           : resolveExports(exports as string, specifier.slice(String(name).length + 1), conditions),
       ) ?? [];
     if (target?.startsWith("./")) return { file: posix.join(folder, target) };
-    if (target !== undefined) return { elsewhere: target };
-    return { elsewhere: specifier, ...(folder === "." && { missingIn: isInternal ? "imports" : "exports" }) };
+    return { elsewhere: target ?? specifier };
   }
 
   /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
