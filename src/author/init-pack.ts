@@ -40,16 +40,9 @@ const templates: Readonly<Record<TemplateName, Template>> = {
 /** Names that npm reserves. */
 const reservedNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);
 
-/** Why npm does not accept this name for a new package, continuing "it"; `undefined` if it does. */
-function findNameFault(name: string): string | undefined {
-  if (name === "") return "is empty";
-  if (name.length > 214) return "is longer than 214 characters";
-  if (/[A-Z]/.test(name)) return "has capital letters, which npm allows only in old packages";
-  if (!isPackageName(name) || name.includes("~"))
-    return "may only have a-z, 0-9, -, . and _, optionally after an @scope/";
-  if (reservedNames.has(name)) return "is the name of a module of Node or is reserved by npm";
-  return undefined;
-}
+/** Whether npm accepts this name for a new package. */
+const isNewName = (name: string): boolean =>
+  name.length <= 214 && !/[A-Z~]/.test(name) && isPackageName(name) && !reservedNames.has(name);
 
 /** A package name derived from a folder's name. */
 const suggestName = (folderName: string): string =>
@@ -59,21 +52,18 @@ const suggestName = (folderName: string): string =>
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
 
 /** First words of advertised names that are reserved for hosts. */
-const reservedWords: ReadonlySet<string> = new Set(["org", "ios", "android", "mobile", "web"]);
+const reservedWord = /^(?:org|ios|android|mobile|web)(?![a-z0-9])/;
 /** Leaves room for the rest of an advertised name, which has at most 64 characters. */
 const longestPrefix = 40;
 
 /** The prefix of the advertised names of a package's tools: `weather_desk` for `@acme/weather-desk`. */
-export function suggestToolPrefix(packageName: string): string {
+function suggestToolPrefix(packageName: string): string {
   const own = packageName.slice(packageName.indexOf("/") + 1);
-  const words = own.split(/[^a-z0-9]+/).filter((word) => word !== "");
-  const [first = "pack"] = words;
-  const isUsual =
-    words.length <= 3 && words.every((word) => /^[a-z]/.test(word)) && !reservedWords.has(first);
-  if (isUsual && words.length > 0 && words.join("_").length <= longestPrefix) return words.join("_");
-  const joined = words.join("").slice(0, longestPrefix);
-  if (!/^[a-z]/.test(joined)) return `pack${joined}`;
-  return reservedWords.has(joined) ? `${joined}tools` : joined;
+  const words = own.match(/[a-z0-9]+/g) ?? [];
+  const prefix = words.join("_");
+  const isUsual = words.length <= 3 && prefix.length <= longestPrefix && !reservedWord.test(own);
+  if (isUsual && words.length > 0 && words.every((word) => /^[a-z]/.test(word))) return prefix;
+  return `pack${words.join("")}`.slice(0, longestPrefix);
 }
 
 /** The entries of templates in the order in which an author reads them. */
@@ -127,15 +117,11 @@ export function createPack(
   if (template === undefined)
     throw invalid(`Unknown template ${quote(word)}`, `Use one of ${templateNames.join(", ")}.`);
   const name = chosen ?? suggestName(basename(directory));
-  const fault = findNameFault(name);
-  if (fault !== undefined && chosen === undefined)
-    throw invalid(
-      `Cannot derive an npm name from ${quote(basename(directory))}`,
-      "Choose a name: --name my-tools",
-    );
-  if (fault !== undefined) {
-    const reason = `${quote(name)} is not a valid name for a new package: it ${fault}`;
-    throw invalid(reason, "Use a name such as my-tools or @scope/my-tools.");
+  if (!isNewName(name)) {
+    const what =
+      chosen === undefined ? `, which the name of the folder ${quote(basename(directory))} gives,` : "";
+    const reason = `${quote(name)}${what} is not a valid name for a new package on npm`;
+    throw invalid(reason, "Choose a name such as my-tools or @scope/my-tools: --name my-tools");
   }
   const files = fillTemplate(template, name);
   const edits = files.map(({ path, text }) => ({

@@ -108,7 +108,5 @@ const tools = [
   }),
 ];
 
-// A timer that nobody clears: the process ends all the same.
-setInterval(() => {}, 1000);
 await run({ name: "probe", version: "1.2.3", tools });
 console.error("the client has gone");
