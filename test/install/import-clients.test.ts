@@ -105,33 +105,6 @@ env_http_headers = { "X-Team" = "TEAM" }
     variables: ["API_KEY", "REMOTE_TOKEN", "TEAM"],
   },
   {
-    client: "gemini-cli",
-    text: {
-      mcpServers: {
-        docs: { ...npx, env: { API_KEY: "$MY_KEY" }, cwd: "./tools", timeout: 5000, trust: false },
-        remote: { httpUrl: remote.url, headers: remote.headers },
-      },
-    },
-    servers: { docs: { ...local({ API_KEY: "${MY_KEY}" }), cwd: "./tools" }, remote: imported },
-    variables: ["MY_KEY", "AUTHORIZATION"],
-  },
-  {
-    client: "opencode",
-    text: {
-      $schema: "https://opencode.ai/config.json",
-      mcp: {
-        docs: {
-          type: "local",
-          command: ["npx", "-y", "@upstash/context7-mcp"],
-          environment: { API_KEY: "{env:MY_KEY}" },
-        },
-        remote: { type: "remote", ...remote, enabled: true },
-      },
-    },
-    servers: { docs: local({ API_KEY: "${MY_KEY}" }), remote: imported },
-    variables: ["MY_KEY", "AUTHORIZATION"],
-  },
-  {
     client: "goose",
     text: `GOOSE_PROVIDER: openai
 extensions:

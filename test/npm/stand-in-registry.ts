@@ -12,8 +12,6 @@ export interface SeenRequest {
 export interface StandInOptions {
   /** Manifests of the newest versions, by any order; hits are made from them. */
   manifests?: readonly Record<string, unknown>[];
-  /** What hits do not tell, as registries that give no keywords. */
-  hitsWithoutKeywords?: boolean;
   /** How it treats `keywords:`: as npm's registry, as words to look for, or not at all. */
   keywords?: "known" | "words" | "ignored";
   /** Answers in another way; true where it did. */
@@ -34,7 +32,7 @@ export interface StandIn {
 const textOf = (manifest: Record<string, unknown>) => `${manifest.name} ${manifest.description ?? ""}`;
 
 function search(query: URLSearchParams, options: StandInOptions) {
-  const { manifests = [], keywords = "known", hitsWithoutKeywords = false, pageSize = 250 } = options;
+  const { manifests = [], keywords = "known", pageSize = 250 } = options;
   let words = (query.get("text") ?? "").split(" ").filter((word) => word !== "");
   let found = [...manifests];
   if (keywords !== "words") {
@@ -49,7 +47,7 @@ function search(query: URLSearchParams, options: StandInOptions) {
   const from = Number(query.get("from") ?? 0);
   const size = Math.min(Number(query.get("size") ?? 20), pageSize);
   const objects = found.slice(from, from + size).map(({ name, version, description, keywords: list }) => ({
-    package: { name, version, description, ...(hitsWithoutKeywords ? {} : { keywords: list ?? [] }) },
+    package: { name, version, description, keywords: list ?? [] },
   }));
   return { objects, total: found.length };
 }

@@ -33,7 +33,7 @@ const subprocess = { name: "probe", command: process.execPath, args: ["server.mj
 const config = { trailblazeSubprocessToolsets: [subprocess], logDir: "logs", memory: { userId: "42" } };
 
 describe("a server run in a session", () => {
-  test("handlers get the session's context, checked arguments and defaults", async () => {
+  test("handlers get the session's context, checked arguments, defaults, and memory to write", async () => {
     const session = await openForTest(makeServerProject(), { config, device });
     const result = await session.callTool("probe_context", { label: "x" });
     expect(result.variant).toBe("Success");
@@ -59,10 +59,8 @@ describe("a server run in a session", () => {
     expect(refused.message).toBe(
       `Invalid arguments for "probe_context": must have required property 'label'; /count must be integer`,
     );
-  });
 
-  test("memory written by a handler is stored in the session if the call succeeds", async () => {
-    const session = await openForTest(makeServerProject(), { config });
+    // What a call that succeeds writes to memory is stored in the session.
     const kept = await session.callTool("probe_remember", { key: "name", value: "Ada", remove: "userId" });
     expect(kept.structuredContent).toEqual({ seen: "Ada" });
     expect([...session.memory]).toEqual([["name", "Ada"]]);
