@@ -1,4 +1,5 @@
 import { describe, expect, test } from "vitest";
+import { needInput } from "../../packages/scripting/src/result.ts";
 import { createCelEngine } from "../../src/expressions/cel-engine.ts";
 import {
   type BundleEntry,
@@ -115,6 +116,14 @@ describe("the result of an entry", () => {
     expect(result.isError).toBe(true);
     expect(firstText(result)).toContain(message);
   });
+});
+
+test("an entry asks what its handler asks, without its `result` and `catches`", async () => {
+  const requests = { who: { message: "Who?", schema: { type: "object", properties: {} } } };
+  const result = { content: [{ type: "text", text: "${{ result.never }}" }] };
+  const entry = compileEntry({ result, catches: [{ error: { code: -32001 } }] });
+  const outcome = await runBundleEntry(entry, request, returning(needInput(requests as never)));
+  expect(outcome).toEqual({ inputRequired: { requests } });
 });
 
 describe("the catches of an entry", () => {

@@ -25,7 +25,6 @@ export const derived = async () => {
 };
 export const forgottenTool = (_, { callTool }) => { callTool("x") };
 export const logs = (_, { log }) => { log("info", 1) };
-export const calls = (_, { callTool }) => callTool("x").catch(() => {});
 export const hostile = () => { setTimeout(() => { throw new Proxy({}, { get() { throw 1 } }) }, 5) };
 export const rejectedLater = async () => { setTimeout(() => { throw new Error("while throwing") }, 1); throw new Error("result") };
 `;

@@ -1,16 +1,10 @@
 // What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
 import { describe, expect, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
-import { createCelEngine } from "../../src/expressions/cel-engine.ts";
-import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
-import { compileBundle } from "../../src/runtime/bundle.ts";
 import { convertOutcome } from "../../src/runtime/convert-result.ts";
 import type { InputRequests } from "../../src/runtime/handler-context.ts";
-import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.ts";
-import { invokeTool } from "../../src/runtime/invoke-tool.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
-import { createContext } from "./run-place.ts";
 
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };
@@ -18,51 +12,6 @@ const form: InputRequests = { who: { message: "Who?", schema: name } };
 test("data that only looks like a question is a result", async () => {
   const outcome = await convertOutcome({ returned: describeReturned({ requests: form }) });
   expect(outcome).toMatchObject({ result: { structuredContent: { requests: form } } });
-});
-
-test("an entry of a bundle asks, without its `result` and `catches`", async () => {
-  const { entries } = compileBundle(
-    {
-      kind: "Mcp.Tools",
-      metadata: { name: "B" },
-      entries: [
-        {
-          name: "b",
-          handler: "./a.mjs#a",
-          result: { content: [{ type: "text", text: "${{ result.never }}" }] },
-          catches: [{ error: { code: -32001 } }],
-        },
-      ],
-    },
-    { engine: createCelEngine() },
-  );
-  const [entry] = entries;
-  if (entry === undefined) throw new Error("no entry");
-  const source = { from: "function", run: () => needInput(form as never) } as const;
-  const runner = createInProcessRunner({ root: "/", trusted: true });
-  const code = {
-    owner: { pack: undefined, root: "/" },
-    handler: { root: "/", source },
-    initialize: undefined,
-    options: {},
-    inputSchema: undefined,
-    outputSchema: undefined,
-  };
-  const { callTool, options: _, ...context } = createContext();
-  const outcome = await invokeTool(
-    { code, entry },
-    {
-      args: {},
-      context,
-      depth: 0,
-      maxDepth: 1,
-      validator: createSchemaValidator(),
-      request: { name: "b", meta: {}, session: { id: "s", clientInfo: {}, capabilities: {} } },
-      getRunner: async () => runner,
-      callTool: callTool as never,
-    },
-  );
-  expect(outcome).toEqual({ inputRequired: { requests: form } });
 });
 
 describe("an invalid question", () => {

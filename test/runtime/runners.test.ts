@@ -68,14 +68,6 @@ describe("finding a handler", () => {
       expect([firstText(one), firstText(two)]).toEqual(["one 1", "two"]);
     },
   );
-
-  test("a handler may be a function of the host", async () => {
-    const { root, runner } = createRunner({});
-    const source = { from: "function", run: (args: object) => args } as const;
-    expect((await callCode(runner, { root, source }, { a: 1 }, createContext())).structuredContent).toEqual({
-      a: 1,
-    });
-  });
 });
 
 describe("a missing handler", () => {
@@ -297,10 +289,3 @@ test.each(isolations)(
     await expect(init("none")).rejects.toThrow('Module "./a.mjs" has no export "none".');
   },
 );
-
-test("a closed runner runs nothing", async () => {
-  const { runner, call, textOf } = createRunner({ "a.mjs": "export const a = () => 'ran';" });
-  expect(await textOf("./a.mjs#a")).toBe("ran");
-  await runner.close();
-  expect(await call("./a.mjs#a")).toMatchObject({ isError: true });
-});
