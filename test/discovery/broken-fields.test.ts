@@ -65,23 +65,6 @@ describe("a field with errors", () => {
     ]);
   });
 
-  test("problems of a field contain no control characters", async () => {
-    const name = "\u001b[31mred\u0007\u202e\u0000";
-    const manifest = packManifest("broken", {
-      trailblaze: { [name]: [], tools: [name, { name }, [name, name], { name: "a", [name]: 1 }] },
-    });
-    const { packs } = await discoverPacks({ cwd: makeProject(manifest) });
-    const found = packs[0]?.problems ?? [];
-    expect(found.map(({ code }) => code)).toEqual([
-      "UnknownExtensionKey",
-      "InvalidItemName",
-      "InvalidItemName",
-      "InvalidItemName",
-      "UnknownExtensionKey",
-    ]);
-    for (const { message, hint = "" } of found) expect(message + hint).not.toMatch(/[\p{Cc}\p{Cf}]/u);
-  });
-
   test("keys of a field that are named like properties of Object.prototype are harmless", async () => {
     const manifest = `{"name": "broken", "version": "1.0.0", "__proto__": {"trailblaze": {"tools": ["ghost"]}, "polluted": 1},
       "constructor": {"prototype": {"polluted": 1}},

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { inspectPack } from "../../src/index.ts";
-import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makePack, prompt, validateTree } from "../validate/validate-tree.ts";
 
@@ -54,11 +53,6 @@ describe.each(roots)("below the root %j", (root, folder) => {
     );
     const texts = problems.map(({ message, hint }) => `${message} ${hint}`).join("\n");
     expect(texts).not.toMatch(/"\.\/|\/\/|"\//);
-  });
-
-  test("published files are looked up by normalized paths", async () => {
-    const { problems } = await validateExtension(makeFolder());
-    expect(problems.map(({ code }) => code)).toEqual(["MissingDefinitionFile"]);
   });
 });
 

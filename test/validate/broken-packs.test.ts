@@ -60,19 +60,6 @@ describe("valid sample packs", () => {
       expect({ ok, pack, problems }).toEqual({ ok: true, pack: name, problems: [] });
     },
   );
-
-  const dependsOnPacks = ({ folder }: (typeof samplePacks)[number]) => {
-    const { dependencies = {} } = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
-    return samplePacks.some(({ name }) => Object.hasOwn(dependencies, name));
-  };
-
-  test.each(samplePacks.filter((pack) => !dependsOnPacks(pack)))(
-    "validate reports nothing for the sample pack $name by itself",
-    async ({ folder }) => {
-      const { ok, problems } = await validateExtension(folder, { strict: true });
-      expect({ ok, problems }).toEqual({ ok: true, problems: [] });
-    },
-  );
 });
 
 test("validate reports more than twenty unrelated problems of one pack in one run", async () => {

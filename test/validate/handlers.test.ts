@@ -171,11 +171,6 @@ describe("HandlerUnchecked", () => {
     },
   );
 
-  test("validate does not look for exports in TypeScript of a pack under development", async () => {
-    const files = { "lib/greet.ts": "export const greet = (name: string): string => name;" };
-    expect(await judge("./lib/greet.ts#greet", files)).toBe("found");
-  });
-
   test("HandlerUnchecked is reported for a module above the size limit, with its size", async () => {
     const answer = await judge("./lib/greet.js#greet", {
       "lib/greet.js": new Uint8Array((16 << 20) + 1).fill(32),
