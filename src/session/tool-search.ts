@@ -263,14 +263,17 @@ export class ToolSearch {
   /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
   select(options: LlmToolsOptions): SessionTool[] {
     checkOptions(options);
-    if (options.above !== Number.POSITIVE_INFINITY) refuseSearchName(this.#state());
-    return this.list(options);
+    const isSearched = options.above !== Number.POSITIVE_INFINITY;
+    if (isSearched) refuseSearchName(this.#state());
+    return this.list(options, { isSearched });
   }
 
   /** The tools for a model. A tool with the name of the search is left out and reported. `grows`: with those found so far. */
-  list({ above = defaultAbove, always }: LlmToolsOptions, { grows = true } = {}): SessionTool[] {
+  list(
+    { above = defaultAbove, always }: LlmToolsOptions,
+    { grows = true, isSearched = true } = {},
+  ): SessionTool[] {
     const state = this.#state();
-    const isSearched = above !== Number.POSITIVE_INFINITY;
     this.isUsed ||= isSearched;
     const collision = isSearched ? findRivals(state) : undefined;
     if (collision !== undefined) this.#report(collision.problem);
