@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import { BlockList, isIP } from "node:net";
+import { isIP } from "node:net";
 import { Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { isLoopback } from "../http/http-options.ts";
@@ -15,19 +15,9 @@ const nameIn = (entry: string): string =>
         .replace(/^\[(.*)\]$/, "$1")
         .replace(/^\*?\./, "");
 
-function isInRange(entry: string, host: string): boolean {
-  const [, address = "", bits] = /^([\d.a-f:]+)\/(\d{1,3})$/.exec(entry) ?? [];
-  const version = isIP(address);
-  if (version === 0 || version !== isIP(host) || Number(bits) > (version === 4 ? 32 : 128)) return false;
-  const type = version === 4 ? "ipv4" : "ipv6";
-  const range = new BlockList();
-  range.addSubnet(address, Number(bits), type);
-  return range.check(host, type);
-}
-
 /**
  * The proxy for a URL: that of npm's configuration, which registries are reached through, otherwise that of the environment.
- * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains and whatever their port, or has in a range; `*` names all.
+ * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains and whatever their port; `*` names all.
  */
 export function findProxy(
   url: URL,
@@ -43,9 +33,7 @@ export function findProxy(
   const isSecure = url.protocol === "https:";
   const excluded = (ofNpm("noproxy") ?? ofHost("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
   const names = excluded.map((entry) => nameIn(entry)).filter((name) => name !== "");
-  const isExcluded = names.some(
-    (name) => name === "*" || host === name || host.endsWith(`.${name}`) || isInRange(name, host),
-  );
+  const isExcluded = names.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
   if (isLoopback(host) || isExcluded) return undefined;
   const proxy = isSecure
     ? (ofNpm("https-proxy") ?? ofNpm("proxy") ?? ofHost("https_proxy"))

@@ -24,15 +24,6 @@ export class ConnectionError extends Error {
 /** The server does not know the session of a request. */
 export class SessionLostError extends AnswerError {}
 
-/** An answer with an error status that is no message of MCP. */
-export class StatusError extends AnswerError {
-  readonly status: number;
-  constructor(status: number, body: string) {
-    super(`it answered with HTTP status ${status}${body === "" ? "" : `: ${body}`}`);
-    this.status = status;
-  }
-}
-
 /** One message to the server, and what comes back. */
 export interface Exchange {
   /** The id of the request; `undefined` for a message without an answer. */
@@ -57,27 +48,22 @@ export interface RemoteFacts {
 
 /** How much of the body of an error is shown. */
 const shownCharacters = 400;
-/** How long the search for an older transport may take. Milliseconds. */
-const probeMs = 3000;
 /** How much of the body of an error is read, and for how long. */
 const errorBytes = 1 << 16;
 const errorBodyMs = 2000;
 
-/** Codes of certificates that are not signed by an authority that Node knows. */
-const unknownAuthority = /SELF_SIGNED_CERT|^UNABLE_TO_(?:GET_ISSUER|VERIFY_LEAF)|^CERT_UNTRUSTED$/;
-
 /** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
-function findReason(error: unknown): { text: string; isBefore: boolean; isUntrusted: boolean } {
+function findReason(error: unknown): { text: string; isBefore: boolean } {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
-  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false, isUntrusted: false };
+  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
   const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
   const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
   // OpenSSL's messages have addresses and source lines.
   const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
   const text = isTls ? `TLS error ${code}` : reason.message;
-  return { text, isBefore, isUntrusted: unknownAuthority.test(String(code)) };
+  return { text, isBefore };
 }
 
 /** The media type of an answer, in lower case without parameters. */
@@ -133,7 +119,8 @@ export class RemoteFetch {
       // A JSON-RPC error is the answer to the request.
       const error = exchange.id === undefined ? undefined : readRpcError(text);
       if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
-      throw new StatusError(status, summarize(redactor.redactCut(text), type));
+      const summary = summarize(redactor.redactCut(text), type);
+      throw new AnswerError(`it answered with HTTP status ${status}${summary === "" ? "" : `: ${summary}`}`);
     }
     if (!response.ok) {
       await response.body?.cancel();
@@ -152,24 +139,6 @@ export class RemoteFetch {
     throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
   }
 
-  /** Whether the server speaks the transport before streamable HTTP, which begins a stream with an address. */
-  async servesOldTransport(headers: Readonly<Record<string, string>>): Promise<boolean> {
-    try {
-      const response = await this.#send(this.#facts.url, {
-        headers: { ...headers, accept: "text/event-stream" },
-        method: "GET",
-        signal: AbortSignal.timeout(probeMs),
-      });
-      const reader = response.body?.getReader();
-      if (readType(response) !== "text/event-stream" || reader === undefined) return false;
-      const { value } = await reader.read();
-      await reader.cancel();
-      return /^event: ?endpoint\r?$/m.test(new TextDecoder().decode(value?.subarray(0, 1024)));
-    } catch {
-      return false;
-    }
-  }
-
   async #send(url: URL, init: RequestInit): Promise<Response> {
     const proxy = findProxy(url, this.#npm, process.env);
     try {
@@ -178,13 +147,12 @@ export class RemoteFetch {
     } catch (error) {
       if (init.signal?.aborted) throw error;
       const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
-      const { text, isBefore, isUntrusted } = findReason(error);
+      const { text, isBefore } = findReason(error);
       const isUnreachable = isBefore || error instanceof ProxyRefusal;
       const start = isUnreachable ? `no connection${through}` : `the connection${through} failed`;
-      const hint = isUntrusted
-        ? "If you trust the authority that signed the certificate, pass its file to Node.js in NODE_EXTRA_CA_CERTS."
-        : proxy &&
-          `Check the proxy in the environment or in npm's configuration, or add ${url.hostname} to NO_PROXY.`;
+      const hint =
+        proxy &&
+        `Check the proxy in the environment or in npm's configuration, or add ${url.hostname} to NO_PROXY.`;
       throw new ConnectionError(`${start}: ${text}`, isUnreachable, hint);
     }
   }

@@ -10,14 +10,7 @@ import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
 import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import {
-  ConnectionError,
-  type Exchange,
-  isAbort,
-  RemoteFetch,
-  SessionLostError,
-  StatusError,
-} from "./remote-fetch.ts";
+import { ConnectionError, type Exchange, isAbort, RemoteFetch, SessionLostError } from "./remote-fetch.ts";
 import { type Carrier, Server, type StartingServer } from "./server.ts";
 import type { ListLimits } from "./server-lists.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
@@ -251,17 +244,9 @@ class RemoteCarrier implements Carrier {
     cancel();
   }
 
-  async explain(error: unknown): Promise<{ reason?: string; hint: string }> {
-    const { shown, headers } = this.#launch;
-    // A server without streamable HTTP refuses the method, or does not find the path.
-    const mayBeOld = error instanceof StatusError && [400, 404, 405].includes(error.status);
-    if (mayBeOld && (await this.#fetch.servesOldTransport(headers)))
-      return {
-        reason: "it speaks only HTTP+SSE, which streamable HTTP replaced in the revision 2025-03-26 of MCP",
-        hint: `Use the server's URL for streamable HTTP, which often ends with /mcp, instead of ${shown}.`,
-      };
+  async explain(error: unknown): Promise<{ hint: string }> {
     const found = error instanceof ConnectionError ? error.hint : undefined;
-    return { hint: found ?? `Check that ${shown} is the URL of a streamable HTTP server.` };
+    return { hint: found ?? `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.` };
   }
 }
 
