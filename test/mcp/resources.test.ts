@@ -107,40 +107,6 @@ const failing = async (work: Promise<unknown>) =>
   );
 
 describe.each(eras)("resources of a served server for a $era client over $over", ({ era, over }) => {
-  test("resources and templates are listed, and read as text or bytes", async () => {
-    const { client } = await connect(createResources().served, era, over);
-    expect(client.getServerCapabilities()).toMatchObject({ resources: { subscribe: true }, completions: {} });
-    expect((await client.listResources()).resources.map(({ uri }) => uri)).toEqual([
-      "test://text",
-      "test://bytes",
-      "test://fails",
-    ]);
-    const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates).toEqual([{ uriTemplate: "test://item/{id}", name: "item" }]);
-    expect(await client.readResource({ uri: "test://text" })).toMatchObject({
-      contents: [{ uri: "test://text", mimeType: "text/plain", text: "hello" }],
-    });
-    expect(await client.readResource({ uri: "test://bytes" })).toMatchObject({
-      contents: [{ blob: "iVBORw==" }],
-    });
-    expect(await client.readResource({ uri: "test://item/7" })).toMatchObject({
-      contents: [{ uri: "test://item/7", text: "an item" }],
-    });
-  });
-
-  test("an unknown URI has the error of its era, and a failing handler that of its author", async () => {
-    const { client } = await connect(createResources().served, era, over);
-    expect(await failing(client.readResource({ uri: "test://none" }))).toMatchObject({
-      code: era === "legacy" ? -32002 : -32602,
-      message: expect.stringContaining('Resource not found: "test://none".'),
-      data: { uri: "test://none" },
-    });
-    expect(await failing(client.readResource({ uri: "test://fails" }))).toMatchObject({
-      code: -32603,
-      message: expect.stringContaining("The forecast is not available."),
-    });
-  });
-
   test("suggestions are limited to 100 strings, with their total", async () => {
     const { served, completions } = createResources();
     const { client } = await connect(served, era, over);
@@ -230,18 +196,6 @@ describe("subscriptions to resources", () => {
     const refused = (await Promise.all(asked)).filter((one) => one !== undefined);
     expect(refused).toMatchObject([{ code: -32602 }, { code: -32602 }]);
     expect(watched.size).toBe(1000);
-  });
-
-  test("a server without watches honors no subscription", async () => {
-    const { served } = createResources();
-    const without = { ...served, subscribe: undefined };
-    const modern = await connect(without, "modern", "http");
-    if (modern.client instanceof Client) throw new Error("This is no modern client.");
-    expect((await modern.client.listen({ resourceSubscriptions: ["test://text"] })).honoredFilter).toEqual(
-      {},
-    );
-    const { client } = await connect(without, "legacy", "http");
-    expect(client.getServerCapabilities()?.resources).toEqual({});
   });
 });
 

@@ -60,8 +60,6 @@ test("a served session offers the resources of packs and servers, and says when 
         "demo://resource/static/document/architecture.md",
       ]),
     );
-    const { resourceTemplates } = await client.listResourceTemplates();
-    expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toContain("test://items/{id}");
     const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
     expect(await read("test://file")).toMatchObject({ text: "first" });
     expect(await read("test://items/7")).toMatchObject({ uri: "test://items/7", text: "item 7" });

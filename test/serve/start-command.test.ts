@@ -305,13 +305,9 @@ describe("a subprocess server over stdio", () => {
       const listed = names((await client.listTools()).tools);
       expect([listed.includes(kept), listed.includes(denied)]).toEqual([true, false]);
       await expect(client.callTool({ name: denied })).rejects.toMatchObject({ code: -32602 });
-      const hidden = kept.replace("tell", "hidden");
-      const all = await connect(cwd, server, "--all-tools");
-      expect([listed, names((await all.listTools()).tools)].map((one) => one.includes(hidden))).toEqual([
-        false,
-        true,
-      ]);
     }
+    const all = await connect(cwd, "mine", "--all-tools");
+    expect(names((await all.listTools()).tools)).toContain("my_mine_hidden");
   });
 
   test("a failing subprocess server is reported with its exit code", async () => {

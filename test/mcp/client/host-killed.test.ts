@@ -40,7 +40,6 @@ function processesBelow(host: ChildProcess): number[] {
 
 const isWatcher = (pid: number) => readFileSync(`/proc/${pid}/cmdline`, "latin1").startsWith("/bin/sh");
 const survivors = (pids: readonly number[]) => pids.filter(isRunning).length;
-const stubborn = { ignoreEnd: true, ignoreTerm: true };
 
 test.skipIf(process.platform !== "linux")(
   "after their host was killed, servers, their child processes and the watcher end",
@@ -58,7 +57,7 @@ test.skipIf(process.platform !== "linux")(
 );
 
 test.skipIf(process.platform !== "linux")("a killed watcher is replaced", async () => {
-  const host = await startHost([stubborn]);
+  const host = await startHost([{ ignoreEnd: true }]);
   const before = processesBelow(host);
   const watcher = before.find(isWatcher);
   expect(watcher).toBeGreaterThan(1);
