@@ -94,7 +94,6 @@ export async function serveGateway(
           ...transport,
           modern: eras.requests(),
           protocol,
-          onMisplaced: (message) => logToStderr(`${label}: ${message}`),
         });
   return {
     url: served.url,

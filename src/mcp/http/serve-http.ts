@@ -36,8 +36,6 @@ const path = "/mcp";
 export interface ServeHttpOptions extends HttpTransport {
   /** The server's name in messages. */
   label: string;
-  /** Called with a message when a request is refused for its `Host`, once, and for its `Origin`. */
-  onMisplaced?: (message: string) => void;
   /** Serves modern clients. Default: only legacy clients are served. */
   modern?: ModernHttpServer;
   /** Which clients are served if there is a server for both. Default: both. */
@@ -91,13 +89,6 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
   const digest = token === undefined ? undefined : digestOf(token);
   const findToken = (sent: string) =>
     digest === undefined || timingSafeEqual(digestOf(sent), digest) || undefined;
-  const reported = new Set<string>();
-  const misplace = (header: string, message: string): Refusal => {
-    if (!reported.has(header)) options.onMisplaced?.(message);
-    reported.add(header);
-    return { status: 403, message };
-  };
-
   /** The origin of a page that may read the answer. Others, the server's own included, get no permission. */
   const findOrigin = (head: RequestHead): string | undefined => {
     const origin = onlyValue(head, "origin");
@@ -111,7 +102,7 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
   const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
     if (!isOurHost(onlyValue(head, "host") ?? "", port, 80)) {
       const message = `The Host header "${show(head, "host")}" is not a name of this server. If clients use this name, pass it with --allowed-host.`;
-      return misplace("host", message);
+      return { status: 403, message };
     }
     const isOurs = (origin: string) => {
       const [, scheme, host = ""] = /^(https?):\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
@@ -119,7 +110,7 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
     };
     if (findOrigin(head) !== undefined || valuesOf(head, "origin").every(isOurs)) return undefined;
     const message = `The Origin header "${show(head, "origin")}" is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
-    return misplace("origin", message);
+    return { status: 403, message };
   };
 
   /** The answer to a browser that asks if a page may send a request. */
@@ -127,11 +118,9 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
     const isAsked = valuesOf(head, "access-control-request-method").length > 0;
     if (head.method !== "OPTIONS" || !isAsked || findOrigin(head) === undefined) return undefined;
     const names = valuesOf(head, "access-control-request-headers").join(", ");
-    const isPrivate = valuesOf(head, "access-control-request-private-network").includes("true");
     const headers = {
       "access-control-allow-methods": methods.join(", "),
       ...(headerNames.test(names) && { "access-control-allow-headers": names }),
-      ...(isPrivate && { "access-control-allow-private-network": "true" }),
       "access-control-max-age": "600",
     };
     return { status: 204, message: "", headers };

@@ -92,18 +92,14 @@ test.each<[line: string, status: number, Partial<ServeHttpOptions>, allow?: stri
   expect([statusOf(text), /^allow: (.*)\r$/im.exec(text)?.[1]]).toEqual([status, allow]);
 });
 
-test("a refused Host or Origin is named with the option that allows it, also once in the log", async () => {
-  const logged: string[] = [];
-  const served = await serve({ onMisplaced: (message) => logged.push(message) });
+test("a refused Host or Origin is named with the option that allows it", async () => {
+  const served = await serve();
   const connection = await openConnection(served.port);
   connection.socket.write(formatRequest(served.port, initializing(), { Host: "mcp.example.com" }));
   await expect.poll(connection.received).toContain('"id":null}');
   expect(connection.received()).toMatch(/Host header \\"mcp.example.com\\".*--allowed-host/);
   const answer = await post(served, initializing(), { origin: "https://app.example" });
   expect(await answer.text()).toMatch(/Origin header \\"https:\/\/app.example\\".*--allowed-origin/);
-  await post(served, initializing(), { origin: "https://other.example" });
-  const options = [expect.stringContaining("--allowed-host"), expect.stringContaining("--allowed-origin")];
-  expect(logged).toEqual(options);
 });
 
 describe("the Origin header", () => {
@@ -116,7 +112,6 @@ describe("the Origin header", () => {
         origin,
         "access-control-request-method": "POST",
         "access-control-request-headers": "authorization,content-type,mcp-protocol-version",
-        "access-control-request-private-network": "true",
       },
     });
     expect(preflight.status).toBe(204);
@@ -124,7 +119,6 @@ describe("the Origin header", () => {
       "access-control-allow-origin": origin,
       "access-control-allow-methods": "GET, POST, DELETE",
       "access-control-allow-headers": "authorization,content-type,mcp-protocol-version",
-      "access-control-allow-private-network": "true",
       vary: "Origin",
     });
     const authorization = "Bearer t";
