@@ -69,6 +69,14 @@ const trailblaze = (cwd: string, ...args: readonly string[]) =>
     timeoutMs: 100_000,
   });
 
+test("the installed package has the schemas, and its command explains codes", async () => {
+  const schemas = readdirSync(join(folder.path, "node_modules/trailblaze/schemas"));
+  const kinds = ["prompt", "resource", "server", "tool", "toolset"];
+  expect(schemas.sort()).toEqual(kinds.map((kind) => `${kind}.json`));
+  const { stdout } = await trailblaze(folder.path, "explain", "HandlerNotFound");
+  expect(stdout).toContain("# HandlerNotFound");
+});
+
 test.each(templateNames)(
   "a pack from the template %s passes its tests and validation, and is invalid without any one of its files",
   async (template) => {
