@@ -87,6 +87,9 @@ export function findSameLabels(config: Fields): Breach[] {
   });
 }
 
+export const sse = "is sse, a deprecated transport that is not supported";
+export const sseHint = "Use the URL of the server's streamable HTTP endpoint, without `type`.";
+
 /** The keys that say how a server is reached, of which an entry has one, with the values of `type` that fit. */
 const ways: Readonly<Record<string, readonly string[]>> = {
   command: ["stdio"],

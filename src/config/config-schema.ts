@@ -256,13 +256,7 @@ export const pastedServer = z
     ...serverKeys,
     type: optional(
       z.enum(["stdio", "http", "streamable-http"], {
-        error: ({ input }) =>
-          input === "sse"
-            ? says(
-                "is sse, a deprecated transport that is not supported",
-                "Use the URL of the server's streamable HTTP endpoint, and `type: http`.",
-              )
-            : "",
+        error: ({ input }) => (input === "sse" ? says(rules.sse, rules.sseHint) : ""),
       }),
       "The transport: stdio for a command, the others for a URL.",
     ),

@@ -4,7 +4,7 @@ import { valueAt } from "../extension-schema/pointer.ts";
 import { describeIssues, parseShape, partsOf } from "../extension-schema/shape-faults.ts";
 import { type Path, quote } from "../problems/index.ts";
 import type { ConfigFault } from "./config-file.ts";
-import { suggest } from "./config-rules.ts";
+import { sse, sseHint, suggest } from "./config-rules.ts";
 import { config } from "./config-schema.ts";
 
 /** Formats a path for people: `servers.mine.tools[0]`. */
@@ -16,9 +16,11 @@ export function formatPath(path: Path): string {
   return parts.join("").replace(/^\./, "");
 }
 
-function describeUnknownKey(path: Path, known: readonly string[]): ConfigFault {
+function describeUnknownKey(path: Path, value: unknown, known: readonly string[]): ConfigFault {
   const owner = path.slice(0, -1);
   const key = String(path.at(-1));
+  if (key === "type" && value === "sse")
+    return { reason: `\`${formatPath(path)}\` ${sse}`, path, hint: sseHint };
   const where = owner.length === 0 ? "the config" : `\`${formatPath(owner)}\``;
   return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
 }
@@ -44,7 +46,7 @@ class Cleaner {
         shape !== undefined && (entry === null || entry === undefined || key.startsWith("x-"));
       const inner = valueType ?? (Object.hasOwn(shape ?? {}, key) ? shape?.[key] : catchall);
       if (key === "__proto__" || (inner === undefined && !isNothing))
-        this.faults.push(describeUnknownKey(at, Object.keys(shape ?? {})));
+        this.faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
       else if (inner !== undefined && !isNothing) cleaned[key] = this.clean(inner, entry, at);
     }
     return cleaned;

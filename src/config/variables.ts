@@ -44,7 +44,10 @@ export function explainReference(text: string): Breach | undefined {
     // The rest of the string may be secret.
     const [start = "${", isWhole] = /^\$\{[\w:]{0,40}(\}?)/.exec(rest) ?? [];
     const shown = printable(isWhole === "}" ? start : `${start}…`);
-    const hint = "Write a variable as `${NAME}`, or `$${` for a literal `${`.";
+    // `${env:NAME}` and similar forms keep their name.
+    const [, named = "NAME"] = /^\$\{(?:\w{1,40}:)?([A-Za-z_][\w-]{0,39})(?![\w-])/.exec(rest) ?? [];
+    const variable = editorVariables.includes(named) ? "NAME" : named.replaceAll("-", "_");
+    const hint = `Write a variable as \`\${${variable}}\`, or \`$\${\` for a literal \`\${\`.`;
     return { words: `contains \`${shown}\`, which is not a reference to a variable`, hint };
   }
   return undefined;

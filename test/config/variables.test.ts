@@ -31,11 +31,12 @@ describe("references to variables", () => {
 
 describe("unknown forms of ${", () => {
   test.each([
-    ["${env:API_KEY}", "${env:API_KEY}"],
-    ["${NAME:-${OTHER}}", "${NAME:"],
-    ["${workspaceFolder}/a", "${workspaceFolder}"],
-    ["$${fine} ${1}", "${1}"],
-  ])("the unknown form %s is an error of the config at its place, with a hint", async (text, named) => {
+    ["${env:API_KEY}", "${env:API_KEY}", "${API_KEY}"],
+    ["${input:api-key}", "${input:", "${api_key}"],
+    ["${NAME:-${OTHER}}", "${NAME:", "${NAME}"],
+    ["${workspaceFolder}/a", "${workspaceFolder}", "${NAME}"],
+    ["$${fine} ${1}", "${1}", "${NAME}"],
+  ])("the unknown form %s is an error of the config at its place, with a hint", async (text, named, hint) => {
     const problems = await faultsOfYaml(`mcpServers: { a: { command: b, env: { X: '${text}' } } }`);
     expect(problems).toMatchObject([
       {
@@ -43,7 +44,7 @@ describe("unknown forms of ${", () => {
         severity: "error",
         path: ["mcpServers", "a", "env", "X"],
         line: 1,
-        args: { reason: expect.stringContaining(named), hint: expect.stringContaining("${NAME}") },
+        args: { reason: expect.stringContaining(named), hint: expect.stringContaining(hint) },
       },
     ]);
   });
@@ -54,7 +55,10 @@ describe("unknown forms of ${", () => {
     const problems = await faultsOfYaml(
       JSON.stringify({
         trailblazeSubprocessToolsets: [entry],
-        mcpServers: { b: { url: `https://a.b/${text}`, headers: { H: text } } },
+        mcpServers: {
+          b: { url: `https://a.b/${text}`, headers: { H: text } },
+          off: { command: text, disabled: true },
+        },
       }),
     );
     expect(problems.map(({ path }) => path?.slice(2).join("."))).toEqual([

@@ -50,6 +50,7 @@ export const wrongByShape: readonly WrongValue[] = [
   [server({ url: "https://a.b" }), atServer("url"), /`command` are both present/],
   [server({ prefix: "a b" }), atServer("prefix"), /"a b"/],
   [remote({ type: "sse" }), atPasted("type"), /sse.*not supported/],
+  [server({ type: "sse" }), atServer("type"), /sse.*not supported/],
   [{ mcpServers: { a: {} } }, atPasted(), /none of `command`/],
   [{ memmory: {} }, ["memmory"], /"memmory"/],
 ];
