@@ -30,13 +30,14 @@ function compileOwn(pattern: string) {
 
 /**
  * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. A pattern that it does
- * not support (lookarounds, backreferences, very large counts) matches short strings; for others, `test` throws `PatternLimit`.
+ * not support (lookarounds, backreferences, very large counts) matches short strings in calls; otherwise, `test` throws `PatternLimit`.
  */
-export function createSchemaPattern(pattern: string): SchemaPattern {
+export function createSchemaPattern(pattern: string, isCall: boolean): SchemaPattern {
   const native = new RegExp(pattern, "u");
   const own = compileOwn(pattern);
   const test = (text: string) => {
     if (own !== undefined) return findPattern(own, text);
+    if (!isCall) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
     if (text.length > longestBacktracked)
       throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
     return native.test(text);

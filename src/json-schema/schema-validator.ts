@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { describeErrors } from "./describe-violation.ts";
-import { keywords, writeCanonical } from "./keywords.ts";
+import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
 import {
   type Draft,
   draftUris,
@@ -61,7 +61,8 @@ const checkUnique: NonNullable<FuncKeywordDefinition["validate"]> = (
 };
 
 /** Compiles what ajv gets. Faults of schemas are found before. */
-function createCompilers(draft: Draft) {
+function createCompilers(draft: Draft, isCall: boolean) {
+  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
   const options: Options = {
     strict: false,
     strictNumbers: true,
@@ -74,7 +75,7 @@ function createCompilers(draft: Draft) {
     ownProperties: true,
     useDefaults: true,
     // Optimizing takes longer than it saves.
-    code: { optimize: false, regExp: Object.assign(createSchemaPattern, { code: "createSchemaPattern" }) },
+    code: { optimize: false, regExp: Object.assign(engine, { code: "createSchemaPattern" }) },
   };
   return [false, true].map((allErrors) => {
     let ajv: Ajv | undefined;
@@ -92,8 +93,15 @@ function createCompilers(draft: Draft) {
   });
 }
 
+const compilers = new Map<string, Compilers>();
+
 /** The compilers of this process: to create an instance of ajv takes longer than to compile a small schema. */
-const compilers = { draft2020: createCompilers("draft2020"), draft07: createCompilers("draft07") };
+function findCompilers(draft: Draft, isCall: boolean): Compilers {
+  const key = `${draft} ${isCall}`;
+  const found = compilers.get(key) ?? createCompilers(draft, isCall);
+  compilers.set(key, found);
+  return found;
+}
 
 /** Keywords that say nothing about values, or that references stand for. */
 const leftOut = new Set(
@@ -178,7 +186,7 @@ type Judge = (
 
 type Compilers = readonly ((schema: object) => ValidateFunction)[];
 
-/** Compiles a schema without faults. */
+/** Compiles a schema, or one inside it, without faults. */
 function createJudge(schema: Schema, reading: SchemaReading, [compile, compileThorough]: Compilers): Judge {
   const written = writeForAjv(schema, reading);
   // A function that ends at the first violation is nested as deeply as there are schemas.
@@ -222,7 +230,7 @@ export function createSchemaValidator(): SchemaValidator {
       const [fault] = reading.faults;
       if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
       if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
-      return createJudge(schema, reading, compilers[draft]);
+      return createJudge(schema, reading, findCompilers(draft, true));
     } catch (error) {
       return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
     }
@@ -250,4 +258,34 @@ export function createSchemaValidator(): SchemaValidator {
     },
   };
   return validator;
+}
+
+/** The number of values in a value. */
+const countValues = (value: unknown): number =>
+  typeof value === "object" && value !== null
+    ? Object.values(value).reduce<number>((count, inner) => count + countValues(inner), 1)
+    : 1;
+
+/**
+ * Finds each `default` that its own schema rejects. `what` describes the violations, and the path is that of the default.
+ * Returns nothing for an invalid schema, and skips a default that could take too much work or that only calls can check.
+ */
+export function findInvalidDefaults(whole: Schema): SchemaFault[] {
+  const reading = readSchema(whole);
+  const { draft, schemas, faults, work } = reading;
+  const withDefaults = schemas.filter(({ schema }) => Object.hasOwn(schema, "default"));
+  const isLarge = schemas.length > mostNested;
+  if (draft === undefined || faults.length > 0 || isLarge || withDefaults.length === 0) return [];
+  return withDefaults.flatMap(({ schema, path }) => {
+    // Checking may add the defaults of inner schemas, as a call does.
+    const value = structuredClone(schema.default);
+    if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
+    try {
+      const found = createJudge(schema, reading, findCompilers(draft, false))(value, false);
+      return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
+    } catch (error) {
+      if (error instanceof PatternLimit || error instanceof RangeError) return [];
+      throw error;
+    }
+  });
 }

@@ -138,6 +138,13 @@ const contentProblems = {
   InvalidInputSchema: entry({
     message: '"{key}" is not a valid JSON Schema: {reason}.',
     hint: "Use JSON Schema 2020-12 (or draft-07 with $schema) of type object, without remote $ref.",
+    when: {
+      isDefault: {
+        severity: "warning",
+        message: '"{key}" has a default that its own schema rejects: {reason}.',
+        hint: "Change the default or the schema. Calls get the default if the argument is absent.",
+      },
+    },
   }),
   UnsafePattern: entry({
     severity: "warning",

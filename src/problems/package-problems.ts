@@ -24,11 +24,14 @@ export const packageProblems = {
       isGuarded: { severity: "warning", hint: 'Add "{name}" to "optionalDependencies" in package.json.' },
     },
   }),
-  /** `packageName`: the package in whose folder of node_modules the file is. */
+  /**
+   * `packageName`: the package in whose folder of node_modules the file is. `isExport`: the pack itself does not need the file.
+   */
   FileNotPublished: entry({
     message: 'The published package would lack "{file}"[, which "{importer}" imports].',
     hint: 'Add it to "files" in package.json, or remove the rule in .npmignore or .gitignore that excludes "{file}".',
     when: {
+      isExport: { severity: "warning" },
       packageName: {
         hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
       },

@@ -164,8 +164,8 @@ export class PackUnderTest {
     const needed = [...(await this.#reached()).values(), ...findResourceFiles(items)].filter(
       ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isInBundled(file, manifest.value),
     );
-    const packed = await this.#findPacked(needed.map(({ file }) => file));
-    return needed.filter(({ file }) => !packed.has(file) && this.files.kindOf(file) === "file");
+    const left = await this.findLeftOut(needed.map(({ file }) => file));
+    return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");
   });
 
   readonly #missing = lazy(async () => new Set((await this.unpublished()).map(({ file }) => file)));
@@ -195,15 +195,16 @@ export class PackUnderTest {
       this.#isInSession ? undefined : findFailingImport(this.files, module),
   );
 
-  /** What npm would publish of some files; all of them if that cannot be told. */
-  async #findPacked(files: readonly string[]): Promise<ReadonlySet<string>> {
-    if (files.length === 0) return new Set();
+  /** What npm would not publish of some files of a pack under development. */
+  async findLeftOut(files: readonly string[]): Promise<ReadonlySet<string>> {
+    if (files.length === 0 || !this.isUnderDevelopment || !this.isPublished) return new Set();
     const { pack, manifest } = this.inspected;
     const { findPacked } = await import("./packing.ts");
     // If a package lists its files, the workspace's ignore files have no effect.
     const found = Array.isArray(manifest.value.files) ? undefined : await this.#sources.findWorkspace();
     const workspace = found?.isDeclared ? found : undefined;
     const request = { packageRoot: pack.location, manifest: manifest.value, files, workspace };
-    return (await findPacked(request)) ?? new Set(files);
+    const packed = await findPacked(request);
+    return new Set(packed === undefined ? [] : files.filter((file) => !packed.has(file)));
   }
 }

@@ -44,6 +44,7 @@ export const samples: Samples = {
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "dist/index.js", importer: "trailblaze/tools.js" },
     { file: "node_modules/base/index.js", packageName: "base" },
+    { file: "server.json", isExport: true },
   ],
   InvalidPackageManifest: [
     { key: "name", value: "My Tools", reason: "it has capital letters" },
@@ -83,7 +84,10 @@ export const samples: Samples = {
   HandlerUnchecked: [{ handler: "./a.js#x", reason: "the module re-exports a package" }],
   UnexpandedVariable: [{ variable: "${TOKEN}", name: "TOKEN" }],
   NeedsExceeded: [{ name: "DOOR_KEY" }],
-  InvalidInputSchema: [{ key: "inputSchema", reason: "`type` must be object" }],
+  InvalidInputSchema: [
+    { key: "inputSchema", reason: "`type` must be object" },
+    { key: "inputSchema", reason: "`default` must be integer", isDefault: true },
+  ],
   UnsafePattern: [{ pattern: "^(a+)+$" }],
   ReservedParameter: [{ name: "_trailblazeContext" }],
   InvalidAdvertisedName: [{ name: "get issue" }, { name: "…" }],

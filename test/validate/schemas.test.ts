@@ -181,3 +181,28 @@ describe("the place of a problem in a schema", () => {
     ]);
   });
 });
+
+describe("defaults in schemas", () => {
+  const refs = { $defs: { language: { enum: ["en", "de"] } } };
+  test.each<[Record<string, unknown>, path: string]>([
+    [{ properties: { a: { type: "integer", default: "1" } } }, "properties.a.default"],
+    [{ ...refs, properties: { a: { $ref: "#/$defs/language", default: "es" } } }, "properties.a.default"],
+    // A pattern that needs backtracking is not tried; the other defaults are.
+    [
+      { properties: { a: { pattern: "^(?=a)(a+)+$", default: "b" }, b: { maximum: 9, default: 10 } } },
+      "properties.b.default",
+    ],
+  ])("a default that its schema rejects is a warning at its place: %j", async (keywords, path) => {
+    const problems = await validateTool({ inputSchema: { type: "object", ...keywords } }, codes);
+    const place = ["inputSchema", ...path.split(".")];
+    expect(problems).toMatchObject([{ severity: "warning", path: place, args: { isDefault: true } }]);
+  });
+
+  test.each<Record<string, unknown>>([
+    { ...refs, properties: { a: { $ref: "#/$defs/language", default: "de" } } },
+    { properties: { a: { properties: { b: { default: 1 } }, required: ["b"], default: {} } } },
+    { properties: { default: { type: "string" } } },
+  ])("validate accepts a default that its schema allows: %j", async (keywords) => {
+    expect(await judge(keywords)).toEqual([]);
+  });
+});

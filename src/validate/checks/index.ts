@@ -28,6 +28,7 @@ export const checks: readonly Check[] = [
   tools.checkToolNames,
   tools.checkToolMeta,
   schemas.checkSchemas,
+  schemas.checkDefaults,
   schemas.checkPatterns,
   schemas.checkReservedParameters,
   prompts.checkPromptArguments,

@@ -27,13 +27,28 @@ function describeProgram(pack: PackUnderTest, { file, item, path = [] }: NeededF
   return findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
 }
 
+const exportFiles = ["plugin.json", "mcp.json", ".claude-plugin/plugin.json", "server.json"];
+
+/** The files in the package's folder that `trailblaze export` wrote. They start the package or name the export. */
+function findExportFiles({ port, inspected: { pack } }: PackUnderTest): string[] {
+  const { name, location } = pack;
+  const marks = [`"--package=${name}@`, `"identifier": "${name}"`, '"trailblaze.export"'];
+  return exportFiles.filter((file) => {
+    const read = port.readFile(location, file);
+    const text = read.state === "read" ? new TextDecoder().decode(read.bytes) : "";
+    return marks.some((mark) => text.includes(mark));
+  });
+}
+
 /**
  * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
- * their imports.
+ * their imports. Exports are warnings, because the pack does not need them.
  */
 export const checkPublishedFiles: Check = async function* (pack) {
+  const unpublished = await pack.unpublished();
   const isProgram = ({ file, item, path }: NeededFile) =>
     item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
-  for (const one of await pack.unpublished())
-    yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
+  for (const one of unpublished) yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
+  for (const file of await pack.findLeftOut(findExportFiles(pack)))
+    yield findInFile(file, "FileNotPublished", { file, isExport: true });
 };

@@ -1,7 +1,7 @@
 import { describeWritten } from "../../extension-schema/index.ts";
 import type { SchemaFault } from "../../json-schema/keywords.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
-import { listPatterns, readSchema } from "../../json-schema/read-schema.ts";
+import { listPatterns, readSchema, type Schema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
 import { printable, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
@@ -29,6 +29,29 @@ export const checkSchemas: Check = function* ({ inspected }) {
       const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
       const place = placeInDefinition(written, path);
       yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
+    }
+  }
+};
+
+/** Whether a schema demands of its default only its type and to be listed, as most do: loading ajv would take longer. */
+function hasPlainDefault({ default: value, type, enum: listed, ...others }: Schema): boolean {
+  const isOfType = type === "integer" ? Number.isInteger(value) : type !== "object" && type === typeof value;
+  const isListed = listed === undefined || (Array.isArray(listed) && listed.includes(value));
+  return (
+    isOfType && isListed && Object.keys(others).every((key) => /^(?:title|description|examples)$/.test(key))
+  );
+}
+
+/** Finds defaults that violate their own schemas. A call that relies on one fails. */
+export const checkDefaults: Check = async function* ({ inspected }) {
+  for (const written of findSchemas(inspected.items)) {
+    const { schemas } = readSchema(written.schema);
+    if (!schemas.some(({ schema }) => Object.hasOwn(schema, "default") && !hasPlainDefault(schema))) continue;
+    const { findInvalidDefaults } = await import("../../json-schema/schema-validator.ts");
+    for (const { what, path } of findInvalidDefaults(written.schema)) {
+      const reason = `\`${printable(toWritten(written, path).join("."))}\` ${what}`;
+      const args = { key: written.key, reason, isDefault: true };
+      yield findInItem(written.tool.item, "InvalidInputSchema", args, placeInDefinition(written, path));
     }
   }
 };
