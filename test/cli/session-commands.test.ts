@@ -1,5 +1,5 @@
-import { execFileSync, spawn } from "node:child_process";
-import { closeSync, constants, openSync, readFileSync, readSync, writeFileSync } from "node:fs";
+import { spawn } from "node:child_process";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
@@ -22,6 +22,7 @@ const shop = toolPack(
     fatal: { name: "shop_fatal" },
     memory: { name: "shop_memory" },
     rude: { name: "shop_rude" },
+    data: { name: "shop_data" },
     host: { name: "shop_host", _meta: { "trailblaze/requiresHost": true } },
     phone: {
       name: "shop_phone",
@@ -33,6 +34,7 @@ const shop = toolPack(
    export const fatal = () => ({ content: [{ type: "text", text: "fire" }], isError: true, _meta: { trailblaze: { variant: "FatalError" } } });
    export const memory = (args, { memory, device }) => ({ user: memory.get("user") ?? null, device });
    export const rude = () => "\\u001b[2Jcleared\\u202e";
+   export const data = () => ({ content: [], structuredContent: { text: "\\u202e\\u009b31m" } });
    export const host = () => "host";
    export const phone = () => "phone";`,
 );
@@ -73,12 +75,7 @@ describe("trailblaze tools", () => {
       toolsets: [],
     });
     const own = answer.tools.find(({ name }: { name: string }) => name === "probe_hidden");
-    expect(own).toMatchObject({
-      qualifiedName: null,
-      source: { type: "config", server: "probe" },
-      isForLlm: false,
-      toolsets: ["auth"],
-    });
+    expect(own).toMatchObject({ qualifiedName: null, isForLlm: false, toolsets: ["auth"] });
     expect(answer.skipped).toMatchObject([
       { name: "shop_host", reason: "RequiresHost" },
       { name: "shop_phone", reason: "PlatformUnsupported" },
@@ -129,8 +126,6 @@ describe("trailblaze call", () => {
     expect(words.answer.structuredContent).toEqual({ item: "5", count: 2 });
     const piped = await json(["call", "shop_add", "--args", "-"], cwd, '{"item":"milk"}');
     expect(piped.answer.structuredContent).toEqual({ item: "milk" });
-    const wrong = await json(["call", "shop_add", "--args", "[1"], cwd);
-    expect(wrong).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
   });
 
   test("`call` starts no server for invalid arguments", async () => {
@@ -179,8 +174,7 @@ describe("trailblaze call", () => {
     child.kill("SIGINT");
     const { exitCode, stdout, stderr } = await finish();
     expect(exitCode).toBe(130);
-    const error = { code: "SessionClosed", args: { signal: "SIGINT" } };
-    expect(JSON.parse(stdout)).toMatchObject({ error });
+    expect(JSON.parse(stdout).error).toMatchObject({ code: "SessionClosed", args: { signal: "SIGINT" } });
     expect(stderr).toContain("Stopping");
     expect(isRunning(pid)).toBe(false);
   });
@@ -212,14 +206,9 @@ describe("trailblaze call", () => {
     child.kill("SIGTERM");
     const run = await finish();
     expect(run.exitCode).toBe(143);
-    const health = JSON.parse(run.stdout);
-    expect(health.checks.find(({ name }: { name: string }) => name === "config")).toMatchObject({ ok: true });
-    expect(health.problems).toContainEqual(
-      expect.objectContaining({
-        code: "SessionClosed",
-        args: expect.objectContaining({ signal: "SIGTERM" }),
-      }),
-    );
+    const { checks, problems } = JSON.parse(run.stdout);
+    expect(checks).toContainEqual(expect.objectContaining({ name: "config", ok: true }));
+    expect(problems).toContainEqual(expect.objectContaining({ code: "SessionClosed" }));
     expect(isRunning(pid)).toBe(false);
   });
 
@@ -238,6 +227,8 @@ describe("trailblaze call", () => {
     expect(failed).toMatchObject({ exitCode: 1, stdout: "ExceptionThrown: no stock\n" });
     const rude = await runMain(["call", "shop_rude"], { cwd });
     expect(rude).toMatchObject({ exitCode: 0, stdout: "\\u{001b}[2Jcleared\\u{202e}\n" });
+    const { stdout } = await runMain(["call", "shop_data"], { cwd });
+    expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
     const unknown = await json(["call", "shop_ad"], cwd);
     expect(unknown).toMatchObject({
       exitCode: 1,
@@ -265,27 +256,16 @@ describe("trailblaze call", () => {
     const asJson = await runCli(["call", "shout", "--json"], { cwd });
     expect(asJson.exitCode).toBe(0);
     expect(JSON.parse(asJson.stdout).message).toHaveLength(300_000);
-    for (const line of [
+    const lines = [
       "loading",
       "\\u{001b}[2Jlog { a: 1 }",
       "\\u{001b}[31merror",
       "no end\\u{202e}bytes",
       "the end",
-    ])
-      expect(asJson.stderr.split("\n")).toContain(line);
+    ];
+    expect(asJson.stderr.split("\n")).toEqual(expect.arrayContaining(lines));
     const text = await runCli(["call", "shout"], { cwd });
     expect(text.stdout).toMatch(/^x{300000}\n$/);
-  });
-
-  test("`call` escapes control characters in structured content", async () => {
-    const cwd = makeProject({
-      rude: toolPack(
-        { data: {} },
-        'export const data = () => ({ content: [], structuredContent: { text: "\\u202e\\u009b31m" } });',
-      ),
-    });
-    const { stdout } = await runMain(["call", "data"], { cwd });
-    expect(stdout).toBe('{\n  "text": "\\u{202e}\\u{009b}31m"\n}\n');
   });
 
   test("`call` passes a word as a string wherever the schema allows a string", async () => {
@@ -306,30 +286,30 @@ describe("trailblaze call", () => {
     expect(answer.structuredContent).toEqual({ branch: "5", pick: "2", mixed: 2, number: 7 });
   });
 
-  test("`call --record` appends to a trail, and calls nothing if the trail cannot be written", async () => {
+  test("`call --record` appends successful calls to a trail, which `run` replays", async () => {
     const cwd = makeShop({ "trail.yaml": "# mine\n- shop_add: { item: tea }" });
-    await runMain(["call", "shop_add", "item=milk", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
+    await runMain(["call", "acme/shop/add", "item=milk", "--record", "trail.yaml"], { cwd });
     const trail = "# mine\n- shop_add: { item: tea }\n- shop_add:\n    item: milk\n";
     expect(readFileSync(join(cwd, "trail.yaml"), "utf8")).toBe(trail);
-    const unwritable = await json(["call", "shop_add", "item=x", "--record", "nowhere/trail.yaml"], cwd);
-    expect(unwritable).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
-    expect(unwritable.stderr).not.toContain("Starting");
-    expect((await json(["call", "shop_add", "item=x", "--record", "."], cwd)).exitCode).toBe(2);
-    const config = readFileSync(join(cwd, "trailblaze.config.json"), "utf8");
-    const other = await json(["call", "shop_add", "item=x", "--record", "trailblaze.config.json"], cwd);
-    expect(other).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
-    expect(other.stderr).not.toContain("Starting");
-    expect(readFileSync(join(cwd, "trailblaze.config.json"), "utf8")).toBe(config);
+    const replayed = await json(["run", "trail.yaml"], cwd);
+    expect(replayed).toMatchObject({ exitCode: 0, answer: { stopped: false } });
+    expect(replayed.answer.steps).toMatchObject([
+      { tool: "shop_add", variant: "Success", message: '{"item":"tea"}' },
+      { tool: "shop_add", variant: "Success", message: '{"item":"milk"}' },
+    ]);
   });
 
-  test.skipIf(process.platform === "win32")("`call --record` writes to a named pipe", async () => {
-    const cwd = makeShop({});
-    execFileSync("mkfifo", [join(cwd, "pipe")]);
-    const pipe = openSync(join(cwd, "pipe"), constants.O_RDWR);
-    await runMain(["call", "shop_add", "item=milk", "--record", "pipe"], { cwd });
-    const bytes = Buffer.alloc(1000);
-    expect(bytes.toString("utf8", 0, readSync(pipe, bytes))).toBe("- shop_add:\n    item: milk\n");
-    closeSync(pipe);
+  test("`call --record` calls nothing if the trail cannot be written or is another file", async () => {
+    const cwd = makeShop();
+    const file = join(cwd, "trailblaze.config.json");
+    const config = readFileSync(file, "utf8");
+    for (const trail of ["nowhere/trail.yaml", ".", "trailblaze.config.json"]) {
+      const refused = await json(["call", "shop_add", "item=x", "--record", trail], cwd);
+      expect(refused).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
+      expect(refused.stderr).not.toContain("Starting");
+    }
+    expect(readFileSync(file, "utf8")).toBe(config);
   });
 
   test("`call` succeeds even if another pack is broken", async () => {
@@ -351,21 +331,6 @@ describe("trailblaze call", () => {
 });
 
 describe("trailblaze run", () => {
-  test("`run` replays the successful calls that `call` recorded", async () => {
-    const cwd = makeShop();
-    await runMain(["call", "shop_add", "item=tea", "--record", "trail.yaml"], { cwd });
-    await runMain(["call", "shop_fail", "--record", "trail.yaml"], { cwd });
-    await runMain(["call", "acme/shop/add", "item=milk", "--record", "trail.yaml"], { cwd });
-    const trail = readFileSync(join(cwd, "trail.yaml"), "utf8");
-    expect(trail).toBe("- shop_add:\n    item: tea\n- shop_add:\n    item: milk\n");
-    const replayed = await json(["run", "trail.yaml"], cwd);
-    expect(replayed).toMatchObject({ exitCode: 0, answer: { stopped: false } });
-    expect(replayed.answer.steps).toMatchObject([
-      { tool: "shop_add", variant: "Success", message: '{"item":"tea"}' },
-      { tool: "shop_add", variant: "Success", message: '{"item":"milk"}' },
-    ]);
-  });
-
   test("`run` stops at a failed step, or only at a fatal error with --keep-going", async () => {
     const steps = ["shop_fail", "shop_add", "shop_fatal", "shop_add"];
     const trail = steps.map((tool) => `- ${tool}: { item: x }\n`).join("");
@@ -386,16 +351,14 @@ describe("trailblaze run", () => {
       "name.yaml": "- shop_ad:\n",
       "syntax.yaml": "- shop_add: { item: x }\n- shop_add: { item: [x }\n",
     });
-    const shape = await json(["run", "shape.yaml"], cwd);
-    expect(shape).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments", line: 2 } } });
-    const syntax = await json(["run", "syntax.yaml"], cwd);
-    expect(syntax).toMatchObject({ exitCode: 2, answer: { error: { line: 2, column: expect.any(Number) } } });
-    const name = await json(["run", "name.yaml"], cwd);
-    expect(name).toMatchObject({ exitCode: 1, answer: { error: { code: "ToolNotFound" } } });
-    const none = await json(["run", "none.yaml"], cwd);
-    expect(none).toMatchObject({ exitCode: 2, answer: { error: { code: "InvalidArguments" } } });
-    expect(none.answer.error.hint).toEqual(expect.any(String));
-    expect(none.answer.error.message).not.toContain("ENOENT");
+    const run = async (trail: string) => {
+      const { answer, exitCode } = await json(["run", trail], cwd);
+      return { ...answer.error, exitCode };
+    };
+    expect(await run("shape.yaml")).toMatchObject({ exitCode: 2, code: "InvalidArguments", line: 2 });
+    expect(await run("syntax.yaml")).toMatchObject({ exitCode: 2, line: 2, column: expect.any(Number) });
+    expect(await run("name.yaml")).toMatchObject({ exitCode: 1, code: "ToolNotFound" });
+    expect(await run("none.yaml")).toMatchObject({ exitCode: 2, code: "InvalidArguments" });
   });
 });
 
@@ -403,12 +366,8 @@ describe("trailblaze doctor", () => {
   test("`doctor` passes if a session can open", async () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
-    expect(answer.checks.map(({ name, ok }: { name: string; ok: boolean }) => [name, ok])).toEqual(
-      ["node", "project", "config", "clients", "packs", "lock", "servers", "session"].map((name) => [
-        name,
-        true,
-      ]),
-    );
+    const names = ["node", "project", "config", "clients", "packs", "lock", "servers", "session"];
+    expect(answer.checks).toMatchObject(names.map((name) => ({ name, ok: true })));
   });
 
   test("`doctor` names every server that does not start and every error in the config", async () => {
@@ -416,27 +375,15 @@ describe("trailblaze doctor", () => {
     const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
     const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
     expect(exitCode).toBe(1);
-    const failed = answer.problems.filter(({ code }: { code: string }) => code === "ServerStartFailed");
-    expect(failed).toHaveLength(2);
-    expect(answer.checks).toContainEqual({
-      name: "servers",
-      ok: false,
-      summary: "1 of 3 started; failed: one, two",
-    });
-    expect(answer.checks).toContainEqual({
-      name: "session",
-      ok: false,
-      summary: "cannot open without one and two",
-    });
-
-    const wrong = await json(
-      ["doctor"],
-      makeShop({ "trailblaze.config.json": { crash: "never", device: 3 } }),
-    );
-    expect(wrong.answer.problems.map(({ code }: { code: string }) => code)).toEqual([
-      "InvalidConfig",
-      "InvalidConfig",
+    const code = "ServerStartFailed";
+    expect(answer.problems).toMatchObject([{ code }, { code }]);
+    expect(answer.checks.slice(-2)).toEqual([
+      { name: "servers", ok: false, summary: "1 of 3 started; failed: one, two" },
+      { name: "session", ok: false, summary: "cannot open without one and two" },
     ]);
+    const config = { crash: "never", device: 3 };
+    const wrong = await json(["doctor"], makeShop({ "trailblaze.config.json": config }));
+    expect(wrong.answer.problems).toMatchObject([{ code: "InvalidConfig" }, { code: "InvalidConfig" }]);
     expect(wrong.exitCode).toBe(2);
   });
 
@@ -457,78 +404,53 @@ describe("trailblaze doctor", () => {
       const { checks, problems } = JSON.parse(stdout);
       return { exitCode, problems, clients: checks.find(({ name }: { name: string }) => name === "clients") };
     };
-    for (const scope of ["user", "project"]) {
+    for (const scope of ["user", "project"])
       await runMain(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
-    }
     const entries = "2 entries in client configs";
-    expect(await doctor(shopping)).toMatchObject({
-      exitCode: 0,
-      problems: [],
-      clients: { ok: true, summary: `${entries}, 0 with a missing server` },
-    });
+    const summary = `${entries}, 0 with a missing server`;
+    expect(await doctor(shopping)).toMatchObject({ problems: [], clients: { ok: true, summary } });
 
     writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
-    const missing = (...folders: string[]) =>
-      folders.map((folder) => ({
-        code: "ServerNotFound",
-        severity: "warning",
-        file: join(folder, ".cursor/mcp.json"),
-      }));
+    const missing = (folder: string) => ({
+      code: "ServerNotFound",
+      severity: "warning",
+      file: join(folder, ".cursor/mcp.json"),
+    });
     expect(await doctor(shopping)).toMatchObject({
       exitCode: 0,
-      problems: missing(env.HOME, shopping),
+      problems: [missing(env.HOME), missing(shopping)],
       clients: { ok: false, summary: `${entries}, 2 with a missing server` },
     });
-    expect((await doctor(elsewhere)).problems).toMatchObject(missing(env.HOME));
+    expect((await doctor(elsewhere)).problems).toMatchObject([missing(env.HOME)]);
 
     writeFileSync(join(env.HOME, ".cursor/mcp.json"), "no longer a config");
     expect((await doctor(shopping)).problems).toHaveLength(1);
   });
 });
 
-describe("a relative --config with --cwd", () => {
-  test("a relative --config is resolved against the folder of --cwd by every command", async () => {
-    const cwd = makeShop({
-      "sub/package.json": { name: "sub" },
-      "sub/mine.json": { logDir: "logs", device: { platform: "WEB" } },
-    });
-    const at = ["--cwd", "sub", "--config", "mine.json"];
-    expect((await json(["tools", ...at], cwd)).exitCode).toBe(0);
-    const { answer, exitCode } = await json(["doctor", ...at], cwd);
-    expect(answer.problems).toEqual([]);
-    expect(exitCode).toBe(0);
-    const wrong = ["--cwd", "sub", "--config", "sub/mine.json"];
-    expect((await json(["tools", ...wrong], cwd)).exitCode).toBe(2);
-    expect((await json(["doctor", ...wrong], cwd)).exitCode).toBe(2);
-  });
+test("a relative --config is resolved against the folder of --cwd", async () => {
+  const mine = { logDir: "logs", device: { platform: "WEB" } };
+  const cwd = makeShop({ "sub/package.json": { name: "sub" }, "sub/mine.json": mine });
+  for (const name of ["tools", "doctor"]) {
+    expect((await json([name, "--cwd", "sub", "--config", "mine.json"], cwd)).exitCode).toBe(0);
+    expect((await json([name, "--cwd", "sub", "--config", "sub/mine.json"], cwd)).exitCode).toBe(2);
+  }
 });
 
-describe("trailblaze list --built-in", () => {
-  test("`list --built-in` adds the tools and servers of the config", async () => {
-    const cwd = makeShop({
-      "trailblaze.config.yaml": [
-        "builtIns:",
-        "  - { name: tap, description: Tap., inputSchema: {}, handler: ./tap.js }",
-        "servers: { mine: { tools: [tap] } }",
-        "trailblazeSubprocessToolsets: [{ name: other, command: node }]",
-      ].join("\n"),
-      "trailblaze.config.json": undefined,
-    });
-    const { answer } = await json(["list", "--built-in"], cwd);
-    expect(answer.builtIns.map(({ kind, name }: { kind: string; name: string }) => [kind, name])).toEqual([
-      ["tool", "tap"],
-      ["server", "mine"],
-      ["server", "other"],
-    ]);
-    const { items } = (await json(["list", "tools", "--built-in"], cwd)).answer;
-    expect(items[0]).toEqual({
-      kind: "tool",
-      qualifiedName: "tap",
-      name: "tap",
-      description: "Tap.",
-      pack: null,
-      version: null,
-    });
-    expect((await json(["list", "tools"], cwd)).answer.items).toHaveLength(7);
-  });
+test("`list --built-in` adds the tools and servers of the config", async () => {
+  const config = [
+    "builtIns:",
+    "  - { name: tap, description: Tap., inputSchema: {}, handler: ./tap.js }",
+    "servers: { mine: { tools: [tap] } }",
+    "trailblazeSubprocessToolsets: [{ name: other, command: node }]",
+  ].join("\n");
+  const cwd = makeShop({ "trailblaze.config.yaml": config, "trailblaze.config.json": undefined });
+  expect((await json(["list", "--built-in"], cwd)).answer.builtIns).toMatchObject([
+    { kind: "tool", name: "tap" },
+    { kind: "server", name: "mine" },
+    { kind: "server", name: "other" },
+  ]);
+  const { items } = (await json(["list", "tools", "--built-in"], cwd)).answer;
+  expect(items[0]).toMatchObject({ qualifiedName: "tap", description: "Tap.", pack: null, version: null });
+  expect((await json(["list", "tools"], cwd)).answer.items).toHaveLength(items.length - 1);
 });
