@@ -267,6 +267,8 @@ describe("a config that cannot be edited safely", () => {
     ["jsonc", "// nothing yet\n", undefined],
     ["yaml", "{} # empty\n", undefined],
     ["yaml", "{ a: 1 }\n", undefined],
+    ["yaml", "mcpServers: # none yet\n  {}\n", undefined],
+    ["yaml", "mcpServers: &a {}\n", undefined],
     ["yaml", "mcpServers: { x: {}, b: {} }\n", undefined],
     ["toml", "mcpServers = {} # none\n", undefined],
     ["toml", 'mcpServers = { x = { command = "a" }, b = {} }\n', undefined],

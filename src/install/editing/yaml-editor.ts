@@ -95,15 +95,20 @@ function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): str
   ];
 }
 
-/** Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Keeps a comment after it. */
-function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string {
+/**
+ * Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Keeps a comment after it; adds
+ * none where something else, such as a comment, would be replaced.
+ */
+function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string[] {
   const lineEnd = findLineEnd(text);
   const indentation = indentationOf(text, pair) + unit;
   const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
   const end = Math.max(start, rangeOf(pair.value)[1]);
+  const former = text.slice(start, end).trim();
+  if (/[#&!]/.test(former)) return [];
   const at = endOfLine(text, end);
   const added = splice(text, at, at, lineEnd + indentation + writePair(key, value, indentation, lineEnd));
-  return text.slice(start, end).trim() === "" ? added : splice(added, start, end, "");
+  return [former === "" ? added : splice(added, start, end, "")];
 }
 
 /** The indentation per level in this file. */
@@ -132,7 +137,7 @@ function addEntry(text: string, root: unknown, keys: readonly string[], entry: J
     const pair = findPair(map, key);
     if (pair === undefined) return addPair(text, map, key, wrap(depth + 1));
     if (!isYamlMap(pair.value) || pair.value.items.length === 0)
-      return [fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2))];
+      return fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2));
     map = pair.value;
   }
   return [];
