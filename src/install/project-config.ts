@@ -7,8 +7,13 @@ import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
-import { ConfigSyntaxError, type EntryPlace, type JsonRecord } from "./editing/config-format.ts";
-import { formatEntryDiff } from "./format-diff.ts";
+import {
+  ConfigLayoutError,
+  ConfigSyntaxError,
+  type EntryPlace,
+  type JsonRecord,
+} from "./editing/config-format.ts";
+import { formatEntryDiff, hideEntry } from "./format-diff.ts";
 
 /** An entry of `mcpServers` in the project's config to write. */
 export interface EntryToWrite {
@@ -76,7 +81,8 @@ async function replaceText(
 
 /**
  * Plans a change of the config next to a project's package.json, which is made where there is none. Keeps comments, order
- * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change.
+ * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change, and
+ * `ClientConfigUnwritable` with what to do by hand for a layout that the editor does not handle.
  */
 export async function planConfigEdit(directory: string, change: ConfigChange): Promise<ConfigEdit> {
   const port = createNodeInspectionPort();
@@ -94,7 +100,13 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   } catch (error) {
     if (!(error instanceof ConfigSyntaxError)) throw error;
     const { reason } = error;
-    throw failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
+    if (!(error instanceof ConfigLayoutError))
+      throw failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
+    const byHand = [
+      ...(change.remove ?? []).map((label) => `remove ${JSON.stringify(label)}`),
+      ...(change.write ?? []).map(({ label, entry }) => editor.writeInline(label, hideEntry(entry))),
+    ];
+    throw failure("ClientConfigUnwritable", { file, reason, byHand: byHand.join("\n") }, { file });
   }
   // A file without a value or a comment has nothing of the user's.
   const isUseless = change.remove !== undefined && edited.isBlank;

@@ -76,7 +76,7 @@ test("add installs an MCP server with a config entry, call runs it, and remove u
 });
 
 test("add changes nothing for what is no server, or not one, and for options that do not fit", async () => {
-  const config = "mcpServers: { mine: { command: node } }\n";
+  const config = "mcpServers:\n  mine: { command: node }\n";
   const { cwd, registry, run, readConfig } = await open(config);
   const before = readState(cwd);
   const refused: [fields: object | string, options: string[], exitCode: number, code: string][] = [
@@ -175,4 +175,19 @@ test("remove names the place of a server in the list, which is removed by hand",
     },
   });
   expect(readConfig()).toBe(listed);
+});
+
+test("what cannot be edited in a config in braces is named, to be done by hand", async () => {
+  const written = "mcpServers: { own: { package: tb-braces } }\n";
+  const { registry, run, readConfig } = await open(written);
+  await publish(registry, plain("tb-braces", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
+  const refused = await run("add", "tb-braces", "--yes", "--name", "other");
+  expect(refused).toMatchObject({ exitCode: 1, json: { error: { code: "ClientConfigUnwritable" } } });
+  expect(refused.json.error.hint).toContain('"other": {"package":"tb-braces"}');
+  await run("add", "tb-braces", "--yes", "--no-config");
+  expect(await run("remove", "tb-braces")).toMatchObject({
+    exitCode: 0,
+    json: { servers: [], byHand: [{ name: "own", package: "tb-braces", place: `${configFile}:1` }] },
+  });
+  expect(readConfig()).toBe(written);
 });

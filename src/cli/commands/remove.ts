@@ -3,7 +3,7 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { findPackageServers, type PackageServer } from "../../install/added-server.ts";
 import { type ConfigEdit, locateServer, planConfigEdit } from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
-import { printable } from "../../problems/index.ts";
+import { printable, TrailblazeError } from "../../problems/index.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import { flag } from "../options.ts";
@@ -36,10 +36,18 @@ async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
       isServer: (name) => known.some((server) => server.package === name),
       async complete(names) {
         const own = known.filter((server) => names.includes(server.package));
-        servers = own.filter(({ entry }) => entry.isPasted);
+        const pasted = own.filter(({ entry }) => entry.isPasted);
+        listed = own;
+        if (pasted.length === 0) return;
+        try {
+          edit = await planConfigEdit(directory, { remove: pasted.map(({ name }) => name) });
+        } catch (error) {
+          // A layout that cannot be edited is named as entries of the list are.
+          if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return;
+          throw error;
+        }
+        servers = pasted;
         listed = own.filter(({ entry }) => !entry.isPasted);
-        if (servers.length === 0) return;
-        edit = await planConfigEdit(directory, { remove: servers.map(({ name }) => name) });
         await edit.apply();
       },
     }).catch(async (error: unknown) => {
