@@ -32,12 +32,15 @@ const cases: readonly Case[] = [
     client: "cursor",
     text: {
       mcpServers: {
-        docs: { ...npx, env: { API_KEY: key, TOKEN: "${env:MY_TOKEN}" } },
+        docs: { ...npx, env: { API_KEY: key, TOKEN: "${env:MY_TOKEN}" }, disabled: true },
         remote,
         here: { command: "node", args: ["${workspaceFolder}/server.js"] },
       },
     },
-    servers: { docs: local({ API_KEY: "${API_KEY}", TOKEN: "${MY_TOKEN}" }), remote: imported },
+    servers: {
+      docs: { ...local({ API_KEY: "${API_KEY}", TOKEN: "${MY_TOKEN}" }), enabled: false },
+      remote: imported,
+    },
     variables: ["API_KEY", "MY_TOKEN", "AUTHORIZATION"],
     skipped: [{ name: "here", reason: "unsupportedVariable" }],
   },

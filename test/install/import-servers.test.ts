@@ -243,6 +243,7 @@ describe("an import", () => {
 
   test.each([
     ["crush", "home/.config/crush/crush.json", "mcp", "$(cat key)", undefined],
+    ["crush", "home/.config/crush/crush.json", "mcp", "$KEY", "${KEY}"],
     ["mcporter", "home/.mcporter/mcporter.json", "mcpServers", "$env:KEY", "${KEY}"],
     ["opencode", "home/.config/opencode/opencode.json", "mcp", "{file:./key}", undefined],
     ["cursor", "home/.cursor/mcp.json", "mcpServers", "{file:./key}", "{file:./key}"],

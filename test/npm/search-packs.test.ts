@@ -290,6 +290,16 @@ describe("a registry that fails or is slow", () => {
     });
   });
 
+  test("a registry that fails does not hide the packs of another", async () => {
+    const failing = await startStandIn({
+      intercept: (_request, response) => response.writeHead(403).end() !== undefined,
+    });
+    const { cwd } = await setUp({ manifests: packs }, [`@corp:registry=${failing.url}`]);
+    const found = await searchPacks("", { cwd });
+    expect(found.total).toBe(2);
+    expect(found.problems).toMatchObject([{ code: "RegistryUnavailable", severity: "warning" }]);
+  });
+
   test("a search ends when the caller's signal aborts", async () => {
     const { cwd } = await setUp({ intercept: () => true });
     const signal = AbortSignal.timeout(200);
