@@ -209,7 +209,9 @@ function describeSpawnError(
   // A file in its place is no folder, either.
   if (!existsSync(`${cwd}/.`)) return `its folder ${quote(cwd, 400)} does not exist`;
   const name = quote(command, 400);
-  if (code === "ENOENT") return `the command ${name} was not found`;
+  // A script that is there has no interpreter.
+  if (code === "ENOENT")
+    return `the ${existsSync(command) ? "interpreter of" : "command"} ${name} was not found`;
   if (code === "EACCES") return `the command ${name} is not executable`;
   return `the command ${name} cannot be started (${code ?? message})`;
 }

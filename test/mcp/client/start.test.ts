@@ -1,5 +1,8 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { TrailblazeError } from "../../../src/problems/index.ts";
+import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
 import { call, type FixtureOptions, limit, startedPids, startFixture } from "./start-fixture.ts";
 
@@ -24,12 +27,17 @@ const reasonOf = ({ args }: Awaited<ReturnType<typeof problemOf>>) =>
 const times = (handshakeMs: number, listMs: number) => ({ launch: { timeouts: { handshakeMs, listMs } } });
 
 describe("a program that cannot start", () => {
-  test("a command that does not exist is named in the error", async () => {
+  test("a command that does not exist, or cannot run, is named in the error", async () => {
     for (const command of ["no-such-command-here", "/no/such/file"]) {
       const problem = await problemOf({}, { launch: { command } });
       expect(reasonOf(problem)).toContain(`"${command}"`);
       expect(problem.hint).toContain("`command`");
     }
+    const command = join(makeTree({}), "server");
+    writeFileSync(command, "#!/no/such/interpreter\n", { mode: 0o644 });
+    expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/executable/);
+    chmodSync(command, 0o755);
+    expect(reasonOf(await problemOf({}, { launch: { command } }))).toMatch(/interpreter/);
   });
 });
 
