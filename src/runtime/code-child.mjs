@@ -1,6 +1,6 @@
 // The program of the child process that runs a pack's code with `isolation: process`. It exchanges lines of JSON with
 // the host on the two descriptors that are its arguments. The pack's code can do anything to this process, which
-// contains accidents, not attacks: the host checks how a call ends, and takes the other messages as they are.
+// contains accidents, not attacks: the host takes its messages as they are.
 import { Socket } from "node:net";
 import { Readable } from "node:stream";
 import { createContext, freeze, loadFunction, runCode, runInitialize } from "./handler-code.mjs";
