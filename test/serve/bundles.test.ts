@@ -11,7 +11,7 @@ const connect = async (server: string, cwd: string) =>
   connectLegacy((await serveForTest(server, { cwd })).url);
 
 describe("the weather example of seed 002", () => {
-  test("two bundles are served at one endpoint", async () => {
+  test("two bundles are served at one endpoint, and are toolsets of a session", async () => {
     const client = await connect("weather-tools/McpHttp", weather);
     const { tools } = await client.listTools();
     expect(namesOf(tools)).toEqual([
@@ -33,6 +33,10 @@ describe("the weather example of seed 002", () => {
     const wrong = await call("weather_currentConditions", { city: 3 });
     expect(wrong).toMatchObject({ isError: true });
     expect(JSON.stringify(wrong.content)).toContain("/city");
+    const session = await openForTest(weather);
+    expect(session.toolsets).toContainEqual({ name: "StationTools", tools: ["weather_listStations"] });
+    const failed = await session.callTool("weather_currentConditions", { city: "Nowhere" });
+    expect(failed).toMatchObject({ variant: "ExceptionThrown", details: { code: -32001 } });
   });
 });
 

@@ -69,7 +69,7 @@ test("an updated pack runs its new code in a new process, and a call in flight e
     toolPack({ ask: {} }, module(answer), { "package.json": { version } });
   const cwd = makeProject({ "@acme/ask": pack("old", "1.0.0") }, config({}));
   const logs: unknown[] = [];
-  const { session, change } = await openFollowed(cwd, { onLog: (entry) => logs.push(entry) });
+  const { session, changes, change } = await openFollowed(cwd, { onLog: (entry) => logs.push(entry) });
   const answer = async () => (await session.callTool("ask")).message;
   const before = await answer();
   expect(before).toBe(`old ${Number(before.split(" ")[1])}`);
@@ -79,6 +79,8 @@ test("an updated pack runs its new code in a new process, and a call in flight e
   await change(() => installPack(cwd, "@acme/ask", pack("new", "2.0.0")));
   await waitUntil(() => session.tools[0]?.source.version === "2.0.0");
   expect(await answer()).toMatch(/^new /);
+  // The lists stay as they are.
+  expect(changes).toEqual([]);
   writeFileSync(join(cwd, "go"), "");
   expect(await inFlight).toMatchObject({ variant: "Success", message: "old" });
   // Without a call on it, the old process ends.
@@ -282,6 +284,16 @@ test("a server that stops answering its start for good is left out, and does not
   await waitUntil(() => names().length === 0);
   writeFileSync(gate, "");
   await waitUntil(() => names().includes("silent_tell"));
+});
+
+test("a server that was not restarted any more is started again after a change of the project", async () => {
+  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("fragile")] }));
+  const { session, names, change } = await openFollowed(cwd);
+  for (let exit = 1; exit <= 4; exit++) await session.callTool("fragile_crash");
+  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "FatalError" });
+  await change(() => installPack(cwd, "@acme/ask", askPack("one")));
+  await waitUntil(() => names().includes("ask"));
+  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
 });
 
 test("names that collide after a change leave the tools as they were", async () => {

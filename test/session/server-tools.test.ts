@@ -381,6 +381,15 @@ describe("logs of servers", () => {
 });
 
 describe("aborting a session", () => {
+  test("aborting after the start ends the session", async () => {
+    const stop = new AbortController();
+    const session = await openForTest(makeProject({}), { config, signal: stop.signal });
+    const { pid } = jsonOf(await session.callTool("probe_tell"));
+    stop.abort(new Error("enough"));
+    await waitUntil(() => !isRunning(pid));
+    await expect(session.callTool("probe_tell")).rejects.toThrow("enough");
+  });
+
   test("aborting at any stage of the start leaves no process running", async () => {
     const code = {
       "package.json": { trailblaze: { tools: ["code"] } },
