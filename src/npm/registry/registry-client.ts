@@ -9,6 +9,9 @@ import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { findUserFolder } from "../../files/user-folders.ts";
 import { type FetchOptions, toFetchOptions } from "./fetch-options.ts";
 
+const own = (value: unknown, key: string): unknown =>
+  isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
+
 type Document = Readonly<Record<string, unknown>>;
 
 /** The result of reading a document. Reasons continue after the registry's address and contain no credentials. */
@@ -35,7 +38,10 @@ export interface RegistryClient {
   show(address: string): string;
   /** Reads a JSON object below a registry's address. Never rejects. */
   read(address: string, path: string): Promise<RegistryRead>;
-  /** Reads the manifest of a version or a tag. Never rejects. */
+  /**
+   * Reads the manifest of a version or a tag, from the document of all versions if the registry has no separate one, as
+   * those of GitHub and GitLab. Never rejects.
+   */
   readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead>;
 }
 
@@ -190,8 +196,16 @@ export function createRegistryClient(
     };
   }
 
-  const readManifest = (address: string, name: string, versionOrTag: string) =>
-    read(address, `${escapePackageName(name)}/${encodeURIComponent(versionOrTag)}`);
+  async function readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead> {
+    const path = escapePackageName(name);
+    const short = await read(address, `${path}/${encodeURIComponent(versionOrTag)}`);
+    if (short.state !== "absent") return short;
+    const long = await read(address, path);
+    if (long.state !== "read") return long;
+    const tagged = own(long.value["dist-tags"], versionOrTag);
+    const value = own(long.value.versions, typeof tagged === "string" ? tagged : versionOrTag);
+    return isRecord(value) ? { ...long, value } : { state: "absent" };
+  }
 
   return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, read, readManifest };
 }
