@@ -109,6 +109,7 @@ describe("the command docs", () => {
   test.each([
     ["no markers", "# Desk"],
     ["markers twice", `${section("old")}\n${section("old")}`],
+    ["reversed markers", "<!-- /trailblaze:docs -->\n<!-- trailblaze:docs -->\n"],
     ["nested markers", section("<!-- trailblaze:docs -->\n<!-- /trailblaze:docs -->")],
     ["markers in a code fence", `~~~md\n${section("old")}\n~~~\n`],
   ])("docs leaves a file with %s unchanged", async (_title, readme) => {
