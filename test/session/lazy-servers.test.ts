@@ -17,7 +17,7 @@ import {
   write,
   writeListing,
 } from "./support/lazy.ts";
-import { makeProject, openForTest, probeServer } from "./support/session.ts";
+import { makeProject } from "./support/session.ts";
 
 describe("a server that starts when it is needed", () => {
   test("is offered from the lock as it is when it starts with the session, and starts at its first call", async () => {
@@ -27,8 +27,6 @@ describe("a server that starts when it is needed", () => {
     const session = await open(cwd);
     expect(pidsOf(cwd)).toHaveLength(1);
     expect(session.tools).toEqual(eager.tools);
-    expect(session.toolsets).toEqual(eager.toolsets);
-    expect(session.skipped).toEqual(eager.skipped);
     expect(session.problems).toEqual([]);
     expect(session.servers).toMatchObject([
       { label: "a", state: "idle", era: null, protocolVersion: null, tools: namesOf(eager.tools) },
@@ -37,47 +35,20 @@ describe("a server that starts when it is needed", () => {
     expect(session.servers).toMatchObject([{ state: "running", era: "legacy" }]);
     await expect(session.callTool("a_params", {})).resolves.toMatchObject({ variant: "Success" });
     expect(pidsOf(cwd)).toHaveLength(2);
-    expect(session.tools).toEqual(eager.tools);
-  });
-
-  test("of 200, only the called one starts", async () => {
-    const cwd = await makeLocked(configOf(tools(listed("a_one"))));
-    const lock = JSON.parse(readLockText(cwd));
-    const labels = Array.from({ length: 200 }, (_, index) => `s${index}`);
-    const { lists, ...entry } = lock.servers.a;
-    lock.servers = Object.fromEntries(
-      labels.map((label) => [
-        label,
-        {
-          ...entry,
-          launch: { ...entry.launch, args: [probeServer, label] },
-          lists: { [label]: { ...lists.a_one, description: [`The tool ${label}.`] } },
-        },
-      ]),
-    );
-    writeFileSync(lockOf(cwd), formatLock(lock));
-    const { mcpServers } = configOf(tools(listed("s7")));
-    const servers = labels.map((label) => [label, { ...mcpServers.a, args: [probeServer, label] }]);
-    write(cwd, { logDir: "logs", serversStart: "lazy", mcpServers: Object.fromEntries(servers) });
-    const session = await openForTest(cwd, { config: "trailblaze.config.json" });
-    expect(namesOf(session.tools)).toEqual(labels);
-    await expect(session.callTool("s7", {})).resolves.toMatchObject({ message: "called" });
-    expect(pidsOf(cwd)).toHaveLength(1);
   });
 
   test("session.start starts one now", async () => {
     const cwd = await makeLocked(configOf(), { "@acme/data": warehouse([listed("query")]) });
     const session = await open(cwd);
     await session.start("a");
+    expect(session.servers.map(({ state }) => state)).toEqual(["running", "idle"]);
     await session.start("acme/data/warehouse");
     expect(session.servers.map(({ state }) => state)).toEqual(["running", "running"]);
-    for (const name of ["b", "warehouse", "acme/data", "acme/data@^2/warehouse", "acme/other/warehouse"])
+    for (const name of ["b", "warehouse", "acme/data@^2/warehouse"])
       await expect(session.start(name)).rejects.toMatchObject({ code: "ServerNotFound" });
-    for (const name of ["@acme/data/warehouse", "acme/data@^1.0/warehouse"]) {
-      const other = await open(cwd);
-      await other.start(name);
-      expect(other.servers.map(({ state }) => state)).toEqual(["idle", "running"]);
-    }
+    const other = await open(cwd);
+    await other.start("@acme/data@^1.0/warehouse");
+    expect(other.servers.map(({ state }) => state)).toEqual(["idle", "running"]);
     write(cwd, configOf({ PROBE_TOOLS: "no JSON" }));
     const failing = await open(cwd);
     await expect(failing.start("a")).rejects.toMatchObject({ code: "ServerStartFailed" });
@@ -118,8 +89,8 @@ describe("a server that lists something else than the lock approves", () => {
     const cwd = await makeLocked(configOf(tools(one)));
     write(cwd, configOf(tools({ ...one, title: "One" })));
     const session = await open(cwd, { lock: "frozen" });
-    await expect(session.callTool("one", {})).rejects.toMatchObject({ code: "LockMismatch" });
-    await expect(session.callTool("one", {})).rejects.toMatchObject({ code: "LockMismatch" });
+    for (let call = 1; call <= 2; call++)
+      await expect(session.callTool("one", {})).rejects.toMatchObject({ code: "LockMismatch" });
     await waitUntil(() => pidsOf(cwd).every((pid) => !isRunning(pid)));
   });
 });

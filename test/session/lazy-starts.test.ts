@@ -1,7 +1,6 @@
 // What happens around the start and the end of servers that start when they are needed. Each server ends with its session.
-import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { describe, expect, test, vi } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
 import { isRunning } from "../support/processes.ts";
@@ -52,34 +51,22 @@ async function makeProject(
   return makeLocked(listingConfig(labels, more.entry, more.config), {}, files);
 }
 
-const traceOf = (cwd: string) => {
-  const file = join(cwd, "trace");
-  return existsSync(file) ? readFileSync(file, "utf8").trim().split("\n") : [];
-};
-
 /** A server whose definitions have what servers seldom write. */
 const unusual = {
   tools: [
-    ...["with space", "ünï", "a.b/c", "x".repeat(100), "Z", "_z"].map((name) => listed(name)),
-    listed("lines", { description: "a\r\nb\n\nc\n" }),
-    listed("empty", { description: "" }),
+    ...["with space", "a.b/c", "x".repeat(100)].map((name) => listed(name)),
     listed("nulls", { description: null, title: null, annotations: null, outputSchema: null }),
     listed("mine", { _meta: { "trailblaze/isForLlm": false, "trailblaze/toolset": "mine", other: 1 } }),
     listed("host", { _meta: { "trailblaze/requiresHost": true } }),
     listed("ios", { _meta: { "trailblaze/supportedPlatforms": ["IOS"], "trailblaze/isRecordable": false } }),
     listed("reserved", { inputSchema: { properties: { _trailblazeContext: {} } } }),
     listed("numbers", { inputSchema: { properties: { b: {}, a: { enum: [1, 1e21, 0.1] } } } }),
-    listed("untyped", { inputSchema: {}, icons: [{ src: "x" }] }),
     listed("array", { inputSchema: { type: "array" }, annotations: { title: "A", x: null } }),
     listed("task", { execution: { taskSupport: "required" } }),
-    listed("names", { inputSchema: JSON.parse('{"properties":{"__proto__":{},"constructor":{}}}') }),
   ],
   prompts: [{ name: "p q", arguments: [{ name: "b", required: false }, { name: "a" }] }],
   resources: [{ uri: "docs://b", name: "b", size: 3, annotations: { priority: 1 } }],
-  resourceTemplates: [
-    { uriTemplate: "docs://{x}/{y}", name: "t", mimeType: "text/plain" },
-    { uriTemplate: "docs://{a}", name: "u", title: "U" },
-  ],
+  resourceTemplates: [{ uriTemplate: "docs://{x}/{y}", name: "t", mimeType: "text/plain" }],
 };
 
 test.each([
@@ -98,9 +85,8 @@ test.each([
 });
 
 describe("calls that wait for a start", () => {
-  const gated = async (timeouts: object = {}) => {
+  const gated = async () => {
     const cwd = await makeProject();
-    write(cwd, listingConfig(["a"], {}, { timeouts }));
     writeFileSync(join(cwd, "gate"), "");
     return cwd;
   };
@@ -167,7 +153,6 @@ describe("calls that wait for a start", () => {
     const [outer, callback] = await Promise.all(calls);
     expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });
     expect(callback?.message).toContain('"success":true');
-    expect(pidsOf(cwd)).toHaveLength(1);
   });
 });
 
@@ -175,38 +160,23 @@ test("prompts, resources and tools have a failed start in common, and then try a
   const cwd = await makeProject();
   writeFileSync(join(cwd, "broken"), "");
   const { session, clock } = await openWithClock(cwd);
-  const requests = [
-    () => session.getPrompt("topic"),
-    () => session.readResource(uri),
-    () => session.readResource("docs://other"),
-  ];
+  const requests = [() => session.getPrompt("topic"), () => session.readResource(uri)];
   for (const request of requests)
     await expect(request()).rejects.toMatchObject({ code: "ServerStartFailed" });
-  await expect(session.callTool("say", {})).resolves.toMatchObject({
-    details: { code: "ServerStartFailed" },
-  });
+  expect(await session.callTool("say", {})).toMatchObject({ details: { code: "ServerStartFailed" } });
   expect(pidsOf(cwd)).toHaveLength(1);
   expect(session.servers).toMatchObject([{ state: "failed", reason: "ServerFailed" }]);
   expect(namesOf(session.tools)).toContain("say");
   clock.advance(29_999);
   await expect(requests[0]?.()).rejects.toMatchObject({ code: "ServerStartFailed" });
   expect(pidsOf(cwd)).toHaveLength(1);
-  // One that is aborted already asks for nothing.
-  clock.advance(1);
-  await expect(
-    session.getPrompt("topic", {}, { signal: AbortSignal.abort(new Error("no")) }),
-  ).rejects.toThrow("no");
-  expect(pidsOf(cwd)).toHaveLength(1);
+  // `start` does not wait for the time to be over.
+  await expect(session.start("a")).rejects.toMatchObject({ code: "ServerStartFailed" });
+  expect(pidsOf(cwd)).toHaveLength(2);
+  clock.advance(30_000);
   rmSync(join(cwd, "broken"));
   for (const request of requests) await expect(request()).resolves.toBeDefined();
-  expect(pidsOf(cwd)).toHaveLength(2);
-  // `start` does not wait for the time to be over.
-  writeFileSync(join(cwd, "broken"), "");
-  const other = await open(cwd);
-  await expect(other.readResource(uri)).rejects.toMatchObject({ code: "ServerStartFailed" });
-  rmSync(join(cwd, "broken"));
-  await other.start("a");
-  await expect(other.readResource(uri)).resolves.toMatchObject({ contents: [{ text: "read" }] });
+  expect(pidsOf(cwd)).toHaveLength(3);
 });
 
 test("prompts and resources that differ from the lock are refused from the first start on", async () => {
@@ -223,13 +193,11 @@ test("prompts and resources that differ from the lock are refused from the first
     () => session.readResource(uri),
     () => session.readResource("docs://2"),
   ];
-  for (const request of requests) await expect(request()).rejects.toMatchObject({ code: "NotApproved" });
-  for (const request of requests) await expect(request()).rejects.toMatchObject({ code: "NotApproved" });
+  for (const request of [...requests, ...requests])
+    await expect(request()).rejects.toMatchObject({ code: "NotApproved" });
   expect(session.prompts).toEqual([]);
   expect(session.resources).toEqual([]);
-  expect(
-    traceOf(cwd).filter((line) => line.startsWith("prompts/get") || line.startsWith("resources/read")),
-  ).toEqual([]);
+  expect(readFileSync(join(cwd, "trace"), "utf8")).not.toMatch(/^(?:prompts\/get|resources\/read)/m);
 });
 
 test("what once differed stays refused when the server lists it as approved again", async () => {
@@ -251,20 +219,14 @@ test("what once differed stays refused when the server lists it as approved agai
   await restartWith({ tools: [one, two, { ...three, title: "Poison" }], prompts: [{ name: "topic" }] });
   expect(namesOf(session.tools)).toEqual(["one", "three", "two"]);
   expect(namesOf(session.prompts)).toEqual(["topic"]);
-  const codes = session.skipped.map(({ name, reason }) => [name, reason]);
-  expect(codes).toEqual([
-    ["one", "NotApproved"],
-    ["three", "NotApproved"],
-    ["two", "LockOutdated"],
-  ]);
   await expect(session.callTool("a/one", {})).rejects.toMatchObject({ code: "NotApproved" });
   await expect(session.callTool("a/two", {})).rejects.toMatchObject({ code: "LockOutdated" });
-  const reported = session.problems.map(({ code, args }) => [code, (args as { name: string }).name]);
+  const reported = session.problems.map(({ code, args }) => `${code} ${(args as { name: string }).name}`);
   expect(reported.sort()).toEqual([
-    ["LockOutdated", "a/topic"],
-    ["LockOutdated", "a/two"],
-    ["NotApproved", "a/one"],
-    ["NotApproved", "a/three"],
+    "LockOutdated a/topic",
+    "LockOutdated a/two",
+    "NotApproved a/one",
+    "NotApproved a/three",
   ]);
 });
 
@@ -309,57 +271,32 @@ test("with `crash: fail`, a server that does not start leaves the session open, 
   await waitUntil(() => !pidsOf(cwd).some(isRunning));
 });
 
-describe("an idle end", () => {
-  test("takes the server's token away, as a failed start does", async () => {
-    const cwd = await makeProject({ entry: { idleMs: 1000, context: true } });
-    rmSync(join(cwd, "tokens"), { force: true });
-    const { session, clock } = await openWithClock(cwd);
-    writeFileSync(join(cwd, "broken"), "");
-    await session.callTool("say", {});
-    rmSync(join(cwd, "broken"));
-    clock.advance(30_000);
-    for (let round = 0; round < 2; round++) {
-      await session.callTool("say", {});
-      clock.advance(1000);
-    }
-    await session.callTool("say", {});
-    const tokens = readFileSync(join(cwd, "tokens"), "utf8").trim().split("\n");
-    const post = async (line: string) => {
-      const [baseUrl, token] = line.split(" ");
-      const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
-      return (await fetch(`${baseUrl}/scripting/callback`, { method: "POST", headers, body: "{}" })).status;
-    };
-    expect(await Promise.all(tokens.map(post))).toEqual([401, 401, 401, 400]);
-  });
-
-  test("does not come between a question of a server and its answer", async () => {
-    const server = fileURLToPath(new URL("support/asking-server.mjs", import.meta.url));
-    const config = { mcpServers: { a: { command: process.execPath, args: [server], idleMs: 1000 } } };
-    const cwd = await makeLocked({ logDir: "logs", ...config });
-    const commands: string[] = [];
-    const { session, clock } = await openWithClock(cwd, {
-      onCommand: ({ label }) => commands.push(label),
-      onInput: () => {
-        clock.advance(5000);
-        return { action: "accept", content: { name: "Ada" } };
-      },
-    });
-    expect(await session.callTool("ask", {})).toMatchObject({ variant: "Success" });
-    expect(session.servers).toMatchObject([{ state: "running" }]);
-    expect(commands).toEqual(["a"]);
-  });
+test("an idle end takes the server's token away, as a failed start does", async () => {
+  const cwd = await makeProject({ entry: { idleMs: 1000, context: true } });
+  rmSync(join(cwd, "tokens"), { force: true });
+  const { session, clock } = await openWithClock(cwd);
+  writeFileSync(join(cwd, "broken"), "");
+  await session.callTool("say", {});
+  rmSync(join(cwd, "broken"));
+  clock.advance(30_000);
+  await session.callTool("say", {});
+  clock.advance(1000);
+  await session.callTool("say", {});
+  const tokens = readFileSync(join(cwd, "tokens"), "utf8").trim().split("\n");
+  const post = async (line: string) => {
+    const [baseUrl, token] = line.split(" ");
+    const headers = { "Content-Type": "application/json", Authorization: `Bearer ${token}` };
+    return (await fetch(`${baseUrl}/scripting/callback`, { method: "POST", headers, body: "{}" })).status;
+  };
+  expect(await Promise.all(tokens.map(post))).toEqual([401, 401, 400]);
 });
 
 test("a list that differs after a restart ends the session of a frozen lock, whatever calls wait for it", async () => {
   const cwd = await makeProject({ config: { crash: "relaunch" } });
   const session = await open(cwd, { lock: "frozen", start: "eager" });
   writeListing(cwd, { ...everything, tools: [listed("say", { title: "Changed" })] });
-  const crashed = session.callTool("crash", {});
-  const waiting = Promise.allSettled(
-    Array.from({ length: 5 }, () => crashed.then(() => session.callTool("say", {}))),
-  );
-  await expect(crashed).resolves.toMatchObject({ variant: "FatalError" });
-  await waiting;
+  expect(await session.callTool("crash", {})).toMatchObject({ variant: "FatalError" });
+  await Promise.allSettled([session.callTool("say", {}), session.callTool("hidden", {})]);
   await waitUntil(() => !pidsOf(cwd).some(isRunning));
   await expect(session.callTool("say", {})).rejects.toMatchObject({ code: "LockMismatch" });
 });

@@ -1,14 +1,20 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Tree } from "../support/tree.ts";
-import { makeProject, openForTest, probe, toolPack } from "./support/session.ts";
+import {
+  makeProject,
+  namesOf,
+  openForTest,
+  probe,
+  server,
+  toolPack,
+  withServers,
+} from "./support/session.ts";
 
 const handler = "export default () => 'done';";
 /** A pack with one tool of the item's name. */
 const one = (item: string, definition: Readonly<Record<string, unknown>> = {}, fields: object = {}) =>
   toolPack({ [item]: { handler: "./handlers.js", ...definition } }, handler, { "package.json": fields });
-
-const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 
 describe("packs that a session selects", () => {
   /** The app depends on `near`, which brings `far`. */
@@ -75,18 +81,19 @@ describe("packs that a session selects", () => {
 });
 
 describe("invalid items of packs", () => {
+  const fine = { handler: "./handlers.js#fine" };
   const packs = () =>
     makeProject({
       broken: toolPack(
         {
           fine: {},
           nowhere: { handler: "./missing.js" },
-          reserved: { inputSchema: { type: "object", properties: { _trailblazeContext: {} } } },
-          shapeless: { inputSchema: { type: "strnig" } },
-          nameless: { name: "" },
-          slashed: { name: "a/b" },
+          reserved: { inputSchema: { type: "object", properties: { _trailblazeContext: {} } }, ...fine },
+          shapeless: { inputSchema: { type: "strnig" }, ...fine },
+          nameless: { name: "", ...fine },
+          slashed: { name: "a/b", ...fine },
         },
-        "export const fine = () => 'ok', reserved = fine, shapeless = fine, nameless = fine, slashed = fine;",
+        "export const fine = () => 'ok';",
       ),
     });
 
@@ -111,18 +118,9 @@ describe("invalid items of packs", () => {
       pack: "broken",
       item: "nowhere",
       file: "trailblaze/tools/nowhere.json",
-      line: expect.any(Number),
     });
     const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
-  });
-
-  test("a field of a wrong shape fails only a session that allows no errors", async () => {
-    const cwd = makeProject({ broken: { "package.json": { trailblaze: { tools: 3 } } } });
-    expect((await openForTest(cwd)).problems.some(({ severity }) => severity === "error")).toBe(true);
-    await expect(openForTest(cwd, { config: { packs: { onError: "fail" } } })).rejects.toMatchObject({
-      problem: { pack: "broken", severity: "error" },
-    });
   });
 
   test("an invalid server of a pack is excluded with its reason", async () => {
@@ -141,21 +139,17 @@ describe("invalid items of packs", () => {
       { name: "gone", reason: "Invalid" },
       { reason: "ServerFailed", source: { server: "silent" }, message: expect.any(String) },
     ]);
-    expect(session.problems).toContainEqual(
-      expect.objectContaining({
-        code: "ServerStartFailed",
-        pack: "bad",
-        item: "silent",
-        args: expect.objectContaining({ exit: expect.objectContaining({ exitCode: 4 }) }),
-      }),
-    );
-    const open = openForTest(cwd, { config: { packs: { onError: "fail" } } });
-    await expect(open).rejects.toThrow();
+    expect(session.problems.find(({ code }) => code === "ServerStartFailed")).toMatchObject({
+      pack: "bad",
+      item: "silent",
+      args: { exit: { exitCode: 4 } },
+    });
   });
 });
 
 describe("metadata of tools", () => {
   const tool = (meta: Readonly<Record<string, unknown>>) => ({
+    handler: "./handlers.js#run",
     _meta: Object.fromEntries(Object.entries(meta).map(([key, value]) => [`trailblaze/${key}`, value])),
   });
   const cwd = () =>
@@ -170,7 +164,7 @@ describe("metadata of tools", () => {
           wrong: tool({ isForLlm: "no", unheardOf: 1 }),
           context: tool({ requiresContext: true }),
         },
-        "export const android = () => 1, driver = android, anything = android, host = android, hidden = android, wrong = android, context = android;",
+        "export const run = () => 1;",
       ),
     });
 
@@ -206,14 +200,13 @@ test("duplicate names are one error that lists all sources, and nothing is regis
   };
   const open = openForTest(makeProject(packs), { builtIns: [builtIn("find1")] });
   const source = (what: string) => expect.stringContaining(what);
-  const ofPack = (pack: string) => source(`${pack}@1.0.0`);
   await expect(open).rejects.toMatchObject({
     code: "NameCollision",
     problem: {
       args: {
         collisions: [
-          { name: "find1", sources: [source("built-in"), ofPack("third")] },
-          { name: "find", sources: [ofPack("@b/second"), ofPack("first")] },
+          { name: "find1", sources: [source("built-in"), source("third@")] },
+          { name: "find", sources: [source("@b/second"), source("first")] },
         ],
       },
     },
@@ -227,11 +220,8 @@ const builtIn = (name: string) => ({
   handler: () => "built in",
 });
 
-/** Line and column, from 1, of a part of a text that is there once. */
-function positionOf(text: string, part: string) {
-  const lines = text.slice(0, text.indexOf(part)).split("\n");
-  return { line: lines.length, column: (lines.at(-1) ?? "").length + 1 };
-}
+/** The line, from 1, of a part of a text that is there once. */
+const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split("\n").length;
 
 describe("errors in the config's own items", () => {
   const file = "trailblaze.config.json";
@@ -261,13 +251,11 @@ describe("errors in the config's own items", () => {
     const cwd = makeProject({}, { [file]: text, "tools.js": "export const run = () => 'ran';" });
     const session = await openForTest(cwd, { config: join(cwd, file) });
     expect(namesOf(session.tools)).toEqual(["fine", "marked"]);
-    const skippedOf = (item: string) => [item, "Invalid", { type: "builtIn", item, file: join(cwd, file) }];
-    expect(session.skipped.map(({ name, reason, source }) => [name, reason, source])).toEqual(
-      ["taken", "odd", "gone", "unset"].map(skippedOf),
+    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual(
+      ["taken", "odd", "gone", "unset"].map((name) => [name, "Invalid"]),
     );
-    expect(
-      session.problems.map(({ code, severity, file: where, line }) => [code, severity, where, line]),
-    ).toEqual(
+    expect(session.skipped[0]?.source).toEqual({ type: "builtIn", item: "taken", file: join(cwd, file) });
+    expect(session.problems.map(({ code, severity, line }) => [code, severity, line])).toEqual(
       [
         ["UnmatchedPattern", "warning", '"acme/shop/add"'],
         ["InvalidConfig", "error", '"speed"'],
@@ -277,10 +265,8 @@ describe("errors in the config's own items", () => {
         ["HandlerNotFound", "error", '"./tool.js#run"'],
         ["HandlerNotFound", "error", '"./setup.js"'],
         ["ToolNotFound", "error", '"lost"'],
-      ].map(([code, severity, part = ""]) => [code, severity, file, positionOf(text, part).line]),
+      ].map(([code, severity, part = ""]) => [code, severity, lineOf(text, part)]),
     );
-    for (const [index, name] of ["marked", "taken", "odd", "gone", "unset"].entries())
-      expect(session.problems[index + 2]?.message).toContain(`"${name}"`);
   });
 
   test("a server of the config that does not start is reported with its line", async () => {
@@ -301,23 +287,11 @@ test("an invalid tool of a server is reported with the tool, the server and its 
     { name: "taken", inputSchema: { type: "object", properties: { _trailblazeContext: {} } } },
     { name: "marked", inputSchema: { type: "object" }, _meta: { "trailblaze/isForLlm": "no" } },
   ]);
-  const cwd = makeProject(
-    {},
-    {
-      "trailblaze.config.json": {
-        logDir: "logs",
-        trailblazeSubprocessToolsets: [probe("mine", { PROBE_TOOLS: tools })],
-      },
-    },
-  );
+  const config = { logDir: "logs", ...withServers(probe("mine", { PROBE_TOOLS: tools })) };
+  const cwd = makeProject({}, { "trailblaze.config.json": config });
   const session = await openForTest(cwd, { config: join(cwd, "trailblaze.config.json") });
   expect(namesOf(session.tools)).toEqual(["fine_one", "strict", "marked"]);
-  const place = {
-    file: "trailblaze.config.json",
-    path: ["trailblazeSubprocessToolsets", 0],
-    line: 4,
-    column: 5,
-  };
+  const place = { path: ["trailblazeSubprocessToolsets", 0], line: 4, column: 5 };
   expect(session.problems).toMatchObject([
     { code: "ReservedParameter", message: expect.stringMatching(/"taken".*"mine"/), ...place },
     { code: "InvalidMetaValue", message: expect.stringMatching(/"marked".*"mine"/), ...place },
@@ -329,17 +303,11 @@ test("tools are ordered: built-ins, the user's servers, then packs by name, each
     zebra: toolPack({ z2: {}, z1: {} }, "export const z1 = () => 1, z2 = z1;"),
     ant: one("a"),
   });
-  const tools = JSON.stringify([
-    { name: "s2", inputSchema: { type: "object" } },
-    { name: "s1", inputSchema: { type: "object" } },
-  ]);
   const session = await openForTest(cwd, {
     builtIns: [builtIn("tap")],
-    config: { trailblazeSubprocessToolsets: [probe("late"), probe("early", { PROBE_TOOLS: tools })] },
+    config: withServers(server("late", ["l"]), server("early", ["s2", "s1"])),
   });
-  const names = namesOf(session.tools).filter((name) => !name.startsWith("late_"));
-  expect(names).toEqual(["tap", "s2", "s1", "a", "z2", "z1"]);
-  expect(namesOf(session.tools)[1]).toBe("late_params");
+  expect(namesOf(session.tools)).toEqual(["tap", "l", "s2", "s1", "a", "z2", "z1"]);
 });
 
 describe("toolsets of a session", () => {
@@ -390,12 +358,7 @@ describe("toolsets of a session", () => {
 test("a recording has the host's successful recordable calls, without sensitive values", async () => {
   const cwd = makeProject({
     rec: toolPack(
-      {
-        step: {},
-        fail: {},
-        wrap: { _meta: { "trailblaze/isRecordable": false } },
-        outer: {},
-      },
+      { step: {}, fail: {}, wrap: { _meta: { "trailblaze/isRecordable": false } }, outer: {} },
       `export const step = () => "ok";
          export const fail = () => { throw new Error("no"); };
          export const wrap = (args, { callTool }) => callTool("step", { by: "wrap" });

@@ -1,29 +1,24 @@
 import { describe, expect, test } from "vitest";
 import type { Session } from "../../src/session.ts";
-import { makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
+import {
+  listing,
+  makeProject,
+  namesOf,
+  openForTest,
+  probeDefinition,
+  server,
+  toolPack,
+  withServers,
+} from "./support/session.ts";
 
-const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 const originalOf = (session: Session, name: string) =>
   session.tools.find((tool) => tool.name === name)?._meta?.["trailblaze/originalName"];
-
-const listing = (...names: string[]) =>
-  JSON.stringify(names.map((name) => ({ name, inputSchema: { type: "object" } })));
-/** A server of the config with these tools. */
-const server = (name: string, tools: readonly string[], changes: object = {}) => ({
-  ...probe(name, { PROBE_TOOLS: listing(...tools) }),
-  ...changes,
-});
-const withServers = (...servers: object[]) => ({ trailblazeSubprocessToolsets: servers });
 
 /** A pack with a server that has these tools, and a tool in data. */
 const packWithServer = (tools: readonly string[]) =>
   toolPack({ own: {} }, "export const own = () => 1;", {
     "package.json": { trailblaze: { tools: ["own"], servers: ["api"] } },
-    "trailblaze/servers/api.json": {
-      command: process.execPath,
-      args: [probeServer],
-      env: { PROBE_TOOLS: listing(...tools) },
-    },
+    "trailblaze/servers/api.json": probeDefinition({ PROBE_TOOLS: listing(...tools) }),
   });
 
 describe("the entry of a server in a config", () => {

@@ -1,5 +1,4 @@
 import { describe, expect, test } from "vitest";
-import type { CommandSessionOptions } from "../../src/session/session-options.ts";
 import { inRepository } from "../support/repository.ts";
 import { jsonOf, makeProject, openForTest, probe, probeServer } from "./support/session.ts";
 
@@ -111,8 +110,7 @@ describe("session.servers", () => {
       crash: "isolate" as const,
       trailblazeSubprocessToolsets: [probe("one"), probe("two"), { ...probe("off"), enabled: false }],
     };
-    const options: CommandSessionOptions = { config, calls: ["one/one_crash"] };
-    const session = await openForTest(makeProject({}), options);
+    const session = await openForTest(makeProject({}), { config, calls: ["one/one_crash"] });
     const states = () => session.servers.map(({ label, state }) => `${label} ${state}`);
     expect(states()).toEqual(["one running", "two idle"]);
     await session.callTool("one_crash");

@@ -4,12 +4,12 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
 import { mcpTransport } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
-import { ToolIndex, wordsOf } from "../../src/session/tool-search.ts";
+import { ToolIndex } from "../../src/session/tool-search.ts";
 import { openSession, type SessionOptions, type SessionTool } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
-import { makeProject, openForTest, probe, toolPack } from "./support/session.ts";
+import { makeProject, namesOf, openForTest, probe, toolPack } from "./support/session.ts";
 
 const tool = (name: string, description?: string, parameters: readonly string[] = [], more: object = {}) => ({
   name,
@@ -41,7 +41,6 @@ async function openTools(
   return session;
 }
 
-const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 const codeOf = (run: () => unknown) => {
   try {
     run();
@@ -50,15 +49,6 @@ const codeOf = (run: () => unknown) => {
   }
   return undefined;
 };
-
-test.each([
-  ["getHTTPServer2", ["gethttpserver2", "get", "http", "server", "2"]],
-  ["create_pull-request", ["createpullrequest", "create", "pull", "request"]],
-  ["Café, ÉTÉ!", ["cafe", "ete"]],
-  ["查询天气 now", ["查询", "天气", "now"]],
-])("the words of %j are found", (text, words) => {
-  expect(wordsOf(text)).toEqual(words);
-});
 
 test("a search finds tools by names, descriptions, parameters and toolsets, also by parts and with slips", async () => {
   const session = await openTools();
@@ -97,21 +87,12 @@ test("what cannot be searched for is refused, and hostile text finds nothing", a
 test("a tool that has the text as its name stands first, and tools that fit alike keep their order", () => {
   const named = (name: string, more: object = {}) =>
     tool(name, "Search, search.", [], { toolsets: [], ...more });
-  const alike = Array.from({ length: 300 }, (_, index) => named(`same_${index}`));
-  const own = { _meta: { "trailblaze/originalName": "search" } };
-  const tools = [
-    ...alike,
-    named("SEARCH"),
-    named("web_search", own),
-    tool("search", "Look.", [], { toolsets: [] }),
-  ];
-  const found = new ToolIndex(tools as never as SessionTool[])
-    .search("search", 20)
-    .map((one) => one.tool.name);
+  const alike = Array.from({ length: 30 }, (_, index) => named(`same_${index}`));
+  const tools = [...alike, named("SEARCH"), tool("search", "Look.", [], { toolsets: [] })];
+  const index = new ToolIndex(tools as never as SessionTool[]);
+  const found = index.search("search", 20).map((one) => one.tool.name);
   expect(found[0]).toBe("search");
-  expect(found.filter((name) => name.startsWith("same_"))).toEqual(
-    Array.from({ length: 17 }, (_, index) => `same_${index}`),
-  );
+  expect(found.filter((name) => name.startsWith("same_"))).toEqual(namesOf(alike.slice(0, 18)));
 });
 
 test("with many tools, a model gets some, the search, and what it has found", async () => {
@@ -183,10 +164,11 @@ test("a found tool that disappears is neither listed nor found, a new one is fou
   session.toolsForLlm(options);
   await session.callTool("search_tools", { query: "letter" });
   expect(namesOf(session.toolsForLlm(options))).toEqual(["search_tools", "letter"]);
-  await change(() => {
-    const manifest = { name: "desk", version: "2.0.0", trailblaze: { tools: ["envelope"] } };
+  const update = (version: string, tools: string[]) => {
+    const manifest = { name: "desk", version, trailblaze: { tools } };
     writeFileSync(join(cwd, "node_modules/desk/package.json"), JSON.stringify(manifest));
-  });
+  };
+  await change(() => update("2.0.0", ["envelope"]));
   await waitUntil(() => changes.length > 0);
   expect(namesOf(session.toolsForLlm(options))).toEqual(["search_tools"]);
   expect(session.searchTools("letter")).toEqual([]);
@@ -196,10 +178,9 @@ test("a found tool that disappears is neither listed nor found, a new one is fou
   await client.connect(mcpTransport(session, options));
   onTestFinished(() => client.close());
   await change(() => {
-    const manifest = { name: "desk", version: "3.0.0", trailblaze: { tools: ["envelope", "search_tools"] } };
     const rival = { name: "search_tools", inputSchema: { type: "object" }, handler: "./handlers.js#letter" };
     writeFileSync(join(cwd, "node_modules/desk/trailblaze/tools/search_tools.json"), JSON.stringify(rival));
-    writeFileSync(join(cwd, "node_modules/desk/package.json"), JSON.stringify(manifest));
+    update("3.0.0", ["envelope", "search_tools"]);
   });
   await waitUntil(() => changes.length > 1);
   expect(codeOf(() => session.toolsForLlm(options))).toBe("NameCollision");
@@ -207,7 +188,6 @@ test("a found tool that disappears is neither listed nor found, a new one is fou
     code: "NameCollision",
   });
   // A client that is connected keeps its search.
-  expect(namesOf((await client.listTools()).tools)).toEqual(["search_tools"]);
   const search = { name: "search_tools", arguments: { query: "envelope" } };
   expect((await client.callTool(search)).structuredContent).toMatchObject({ tools: [{ name: "envelope" }] });
   expect(namesOf((await client.listTools()).tools)).toEqual(["search_tools", "envelope"]);

@@ -1,7 +1,8 @@
 import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import type { TrailblazeConfig } from "../../../src/config/generated/config-type.ts";
-import { openSession, type Session, type SessionOptions } from "../../../src/session.ts";
+import type { CommandSessionOptions } from "../../../src/session/session-options.ts";
+import { openSession, type Session } from "../../../src/session.ts";
 import { makeTree, packManifest } from "../../support/packs.ts";
 import type { Tree } from "../../support/tree.ts";
 
@@ -13,6 +14,27 @@ export const probe = (name = "probe", env: Readonly<Record<string, string>> = {}
   command: process.execPath,
   args: [probeServer],
   env: { PROBE_PREFIX: name, ...env },
+});
+
+/** The names of tools, of what is skipped, and of the like. */
+export const namesOf = (items: readonly { name: string }[]) => items.map(({ name }) => name);
+
+/** A list of tools for `PROBE_TOOLS`. */
+export const listing = (...names: string[]) =>
+  JSON.stringify(names.map((name) => ({ name, inputSchema: { type: "object" } })));
+
+/** A server of the config with these tools. */
+export const server = (name: string, tools: readonly string[], changes: object = {}) => ({
+  ...probe(name, { PROBE_TOOLS: listing(...tools) }),
+  ...changes,
+});
+export const withServers = (...servers: object[]) => ({ trailblazeSubprocessToolsets: servers });
+
+/** The definition of a pack's server that is the probe. */
+export const probeDefinition = (env: Readonly<Record<string, string>>) => ({
+  command: process.execPath,
+  args: [probeServer],
+  env,
 });
 
 /** A project with packs as its dependencies; files of a pack are given by their path inside it. */
@@ -43,13 +65,14 @@ export function projectTree(packs: Readonly<Record<string, Tree>>, more: Tree = 
 /** Opens a session that is closed after the running test; its logs lie in the project. */
 export async function openForTest(
   cwd: string,
-  options: Omit<SessionOptions, "config"> & {
+  options: Omit<CommandSessionOptions, "config"> & {
     config?: string | TrailblazeConfig | Readonly<Record<string, unknown>>;
   } = {},
 ): Promise<Session> {
   const { config = {}, ...rest } = options;
   const settings = typeof config === "string" ? config : { logDir: "logs", ...config };
-  const session = await openSession({ cwd, config: settings, ...rest });
+  const all: CommandSessionOptions = { cwd, config: settings, ...rest };
+  const session = await openSession(all);
   onTestFinished(() => session.close());
   return session;
 }
