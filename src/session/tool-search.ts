@@ -19,7 +19,7 @@ const longestWord = 40;
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
 /** The words of a text in lower case, without accents, in order: the parts of names and the names as a whole. */
-export function wordsOf(text: string): string[] {
+function wordsOf(text: string): string[] {
   const isAscii = /^[\u0000-\u007f]*$/.test(text);
   const spaced = isAscii ? text : Array.from(segmenter.segment(text), ({ segment }) => segment).join(" ");
   const plain = isAscii

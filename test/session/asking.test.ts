@@ -107,49 +107,40 @@ describe("code of a pack that asks", () => {
     expect(questions[1]).toMatchObject({ tool: "notes", key: "v", message: "[asker] Which?" });
   });
 
-  test.each([
-    ["declines", { action: "decline" }, { action: "decline" }],
-    ["answers against the schema", { action: "accept", content: { name: 5 } }, { action: "decline" }],
-    ["answers nonsense", "yes", { action: "cancel" }],
-  ])("a user who %s answers so", async (_, given, who) => {
-    const session = await openForTest(project(), { onInput: answering(given).onInput });
-    expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input: { who } } });
-  });
-
-  test("what onInput throws is a cancel", async () => {
-    const onInput = async () => {
+  test("a user may decline; an answer against the schema is a decline, and nonsense or an exception a cancel", async () => {
+    const fail = () => {
       throw new Error("no terminal");
     };
-    const session = await openForTest(project(), { onInput });
-    const input = { who: { action: "cancel" } };
-    expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input } });
-    expect(session.problems).toMatchObject([
-      { code: "HostListenerFailed", args: { option: "onInput", tool: "greet", reason: "no terminal" } },
-    ]);
+    const answers: [() => unknown, string][] = [
+      [() => ({ action: "decline" }), "decline"],
+      [() => ({ action: "accept", content: { name: 5 } }), "decline"],
+      [() => "yes", "cancel"],
+      [fail, "cancel"],
+    ];
+    let answer: () => unknown = fail;
+    const session = await openForTest(project(), { onInput: (() => answer()) as OnInput });
+    for (const [next, action] of answers) {
+      answer = next;
+      const input = { who: { action } };
+      expect(await session.callTool("greet")).toMatchObject({ structuredContent: { input } });
+    }
+    const args = { option: "onInput", tool: "greet", reason: "no terminal" };
+    expect(session.problems.at(-1)).toMatchObject({ code: "HostListenerFailed", args });
   });
 
-  test("a tool that never stops asking fails after 8 rounds", async () => {
+  test("a tool that never stops asking fails after 8 rounds, and so does a request that is not for users", async () => {
     const { questions, onInput } = accept();
     const session = await openForTest(project(), { onInput });
-    expect(await session.callTool("forever")).toMatchObject({
+    const failed = (words: string) => ({
       variant: "ExceptionThrown",
-      message: expect.stringContaining("8 times"),
+      message: expect.stringContaining(words),
     });
+    expect(await session.callTool("forever")).toMatchObject(failed("8 times"));
     expect(questions).toHaveLength(8);
-  });
-
-  test("only the run that succeeds changes the memory", async () => {
-    const session = await openForTest(project(), { onInput: answering({ action: "accept" }).onInput });
+    expect(await session.callTool("sampling")).toMatchObject(failed("roots/list"));
+    // Only the run that succeeds changes the memory.
     expect(await session.callTool("write")).toMatchObject({ message: "written" });
     expect(session.memory.get("runs")).toBe("1");
-  });
-
-  test("a request that is not for users fails", async () => {
-    const session = await openForTest(project(), { onInput: accept().onInput });
-    expect(await session.callTool("sampling")).toMatchObject({
-      variant: "ExceptionThrown",
-      message: expect.stringContaining("roots/list"),
-    });
   });
 
   test("a nested call asks through the outer call, and the time of both stands still while a question is open", async () => {

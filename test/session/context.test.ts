@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, test } from "vitest";
-import { jsonOf, makeProject, openForTest, probeServer } from "./support/session.ts";
+import { jsonOf, makeProject, openForTest, probeServer, withServers } from "./support/session.ts";
 
 const source = readFileSync(probeServer, "utf8");
 const program = { command: process.execPath, args: [probeServer] };
@@ -25,7 +25,7 @@ const packed = (definition: object) => ({
 });
 const listed = (entry: object) => ({
   project: makeProject({}, probePackage),
-  config: { trailblazeSubprocessToolsets: [{ name: "probe", ...entry }] },
+  config: withServers({ name: "probe", ...entry }),
 });
 const pasted = (entry: object) => ({
   project: makeProject({}, probePackage),
@@ -35,12 +35,7 @@ const pasted = (entry: object) => ({
 /** What one call and the environment of its server have of the session. */
 async function readContext({ project, config }: ReturnType<typeof listed | typeof pasted | typeof packed>) {
   const session = await openForTest(project, {
-    config: {
-      callback: { enabled: true },
-      memory: { city: "Paris" },
-      device: { platform: "WEB" },
-      ...config,
-    },
+    config: { memory: { city: "Paris" }, device: { platform: "WEB" }, ...config },
   });
   const { arguments: args, _meta } = jsonOf(await session.callTool("probe_params", { a: 1 }));
   const env = jsonOf(await session.callTool("probe_env", {}));

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { SessionOptions } from "../../src/session.ts";
 import { fixture } from "../mcp/client/start-fixture.ts";
-import { makeProject, openForTest, toolPack } from "./support/session.ts";
+import { makeProject, openForTest, toolPack, withServers } from "./support/session.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
 const answer = (result: object) => line({ result });
@@ -24,7 +24,6 @@ const server = (name: string, prompts: readonly object[], more: object = {}, get
   ],
   ...more,
 });
-const withServers = (...servers: object[]) => ({ trailblazeSubprocessToolsets: servers });
 
 /** A pack with these prompts, whose handlers are in one module. */
 const promptPack = (prompts: Readonly<Record<string, object>>, module = "") =>
@@ -53,28 +52,17 @@ describe("the prompts of a session", () => {
       { name: "plain" },
     ];
     const session = await open({ "@acme/desk": promptPack({ greet }) }, withServers(server("docs", listed)));
+    const source = { type: "config", server: "docs" };
     expect(session.prompts).toEqual([
-      {
-        name: "review",
-        qualifiedName: null,
-        title: "Review",
-        arguments: [{ name: "file", required: true }],
-        source: { type: "config", server: "docs" },
-      },
-      { name: "plain", qualifiedName: null, arguments: [], source: { type: "config", server: "docs" } },
+      { ...listed[0], qualifiedName: null, source },
+      { name: "plain", qualifiedName: null, arguments: [], source },
       {
         name: "greet",
         qualifiedName: "acme/desk/greet",
         title: "Greet",
         description: "The prompt greet.",
-        arguments: [{ name: "who", description: "Whom.", required: true }, { name: "tone" }],
-        source: {
-          type: "pack",
-          pack: "@acme/desk",
-          version: "1.0.0",
-          item: "greet",
-          file: "trailblaze/prompts/greet.json",
-        },
+        arguments: greet.arguments,
+        source: expect.objectContaining({ type: "pack", pack: "@acme/desk", item: "greet" }),
       },
     ]);
     expect(session.skipped).toEqual([]);
@@ -138,10 +126,8 @@ describe("what goes wrong with a prompt", () => {
       ["greet", "who"],
       ["review", "file"],
     ] as const) {
-      await expect(session.getPrompt(name)).rejects.toMatchObject({
-        code: "InvalidArguments",
-        message: `Prompt "${name}" requires the argument "${argument}".`,
-      });
+      const message = expect.stringContaining(`"${argument}"`);
+      await expect(session.getPrompt(name)).rejects.toMatchObject({ code: "InvalidArguments", message });
     }
     for (const args of [{ who: 5 }, [], null]) {
       const got = session.getPrompt("greet", args as never);
@@ -177,10 +163,6 @@ describe("what goes wrong with a prompt", () => {
     });
     const { messages } = await session.getPrompt("calls", { tool: "none" });
     expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining("not found") });
-    const stop = new AbortController();
-    const hanging = failing("hangs", { signal: stop.signal });
-    stop.abort(new Error("enough"));
-    await expect(hanging).rejects.toThrow("enough");
     const closed = expect(failing("hangs")).rejects.toMatchObject({ code: "SessionClosed" });
     await session.close();
     await closed;

@@ -19,23 +19,11 @@ describe("the device of a session", () => {
       deviceOf(device, { deviceChanges });
     expect(changed({ driverType: "other" })).toEqual({ ...phone, driverType: "other" });
     expect(changed({ platform: "ios" })).toEqual(phone);
-    expect(changed({ platform: "WEB", driverType: "d" })).toEqual({
-      ...unknown,
-      platform: "WEB",
-      driverType: "d",
-    });
-    expect(deviceOf(phone, { device: { widthPixels: 3 }, deviceChanges: { driverType: "d" } })).toEqual({
-      ...unknown,
-      widthPixels: 3,
-      driverType: "d",
-    });
-    expect(() => deviceOf(phone, { deviceChanges: { platform: "toaster" } })).toThrow(
-      expect.objectContaining({
-        problem: expect.objectContaining({
-          args: expect.objectContaining({ reason: expect.stringContaining("platform") }),
-        }),
-      }),
-    );
+    const web = { platform: "WEB", driverType: "d" };
+    expect(changed(web)).toEqual({ ...unknown, ...web });
+    const both = { device: { widthPixels: 3 }, deviceChanges: { driverType: "d" } };
+    expect(deviceOf(phone, both)).toEqual({ ...unknown, widthPixels: 3, driverType: "d" });
+    expect(() => changed({ platform: "toaster" })).toThrow(/platform/);
   });
 });
 
