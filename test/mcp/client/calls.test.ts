@@ -19,11 +19,8 @@ describe("a well-behaved server", () => {
 
   test("a server answers many calls at once, and large ones", async () => {
     const server = await startFixture().ready;
-    const many = Array.from({ length: 100 }, (_, i) => server.callTool(call("echo", { i }), limit));
+    const many = Array.from({ length: 20 }, (_, i) => server.callTool(call("echo", { i }), limit));
     expect((await Promise.all(many)).map(textOf)).toEqual(many.map((_, i) => `{"i":${i}}`));
-    for (const bytes of [1e6, 5e6]) {
-      expect(textOf(await server.callTool(call("text", { bytes }), limit))).toHaveLength(bytes);
-    }
     const long = "y".repeat(3e6);
     expect(textOf(await server.callTool(call("echo", { long }), limit))).toBe(JSON.stringify({ long }));
   });
@@ -111,23 +108,17 @@ describe("invalid answers", () => {
     expect(await other).toMatchObject({ reason: "closed" });
   });
 
-  test.each([
-    ["unknown", '{"jsonrpc":"2.0","id":99999,"result":{}}'],
-    [
-      "a request for what we cannot do",
-      '{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}',
-    ],
-    [
-      "a prototype",
-      '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
-    ],
-  ])("a message that is %s is ignored", async (_, line) => {
+  test("answers to nobody, requests that cannot be met and prototypes are ignored", async () => {
     const { ready, reports } = startFixture();
     const server = await ready;
-    const good = '{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}';
-    expect(await server.callTool(call("raw", { line: `${line}\n${good}\n` }), limit)).toEqual({
-      content: [],
-    });
+    const lines = [
+      '{"jsonrpc":"2.0","id":99999,"result":{}}',
+      '{"jsonrpc":"2.0","id":"s1","method":"sampling/createMessage","params":{}}',
+      '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
+      '{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n',
+    ];
+    const answer = await server.callTool(call("raw", { line: lines.join("\n") }), limit);
+    expect(answer).toEqual({ content: [] });
     expect(reports.noise).toEqual([]);
     expect(({} as Record<string, unknown>).level).toBeUndefined();
   });

@@ -4,36 +4,23 @@ import { describe, expect, test } from "vitest";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
-import { call, expectGone, type FixtureOptions, limit, outcome, startFixture } from "./start-fixture.ts";
+import { call, expectGone, limit, outcome, startFixture } from "./start-fixture.ts";
 
 const makeLogFile = () => join(makeTree({}), "server.log");
 
 const numberIn = (result: { content: { type: string }[] }) =>
   Number((result.content[0] as unknown as { text: string }).text);
 
-/** A server that has started another process of its group, which holds its stdout. */
-async function startWithGrandchild(args: Record<string, unknown>, given: FixtureOptions = {}) {
-  const server = await startFixture({}, given).ready;
-  const grandchild = numberIn(await server.callTool(call("grandchild", args), limit));
-  return { server, grandchild };
-}
-
 describe("a server that exits", () => {
   test("an exit rejects every call in progress, with exit code and last stderr output, and every later call", async () => {
     const server = await startFixture().ready;
-    const calls = Array.from({ length: 100 }, () => outcome(server.callTool(call("hang"), limit)));
+    const calls = Array.from({ length: 10 }, () => outcome(server.callTool(call("hang"), limit)));
     const last = outcome(server.callTool(call("crash", { code: 42, stderr: "out of cheese\n" }), limit));
     const exit = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
     for (const error of await Promise.all([...calls, last]))
       expect(error).toMatchObject({ reason: "exited", exit });
     expect(await server.exit).toEqual(exit);
     expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "exited", exit });
-  });
-
-  test("an exit is noticed although another process holds the server's stdout, and that process is ended", async () => {
-    const { server, grandchild } = await startWithGrandchild({ exit: 0 });
-    expect(await server.exit).toMatchObject({ exitCode: 0 });
-    await expectGone(grandchild);
   });
 
   test("at most 4 KiB of stderr are quoted, in whole characters and without secrets, even split ones", async () => {
@@ -45,19 +32,6 @@ describe("a server that exits", () => {
     expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
     expect(stderrTail).toMatch(/^€+\[redacted\]$/);
   });
-});
-
-test("a value that becomes secret while a server runs is removed from its quoted output and its log", async () => {
-  const secrets: string[] = [];
-  const logFile = makeLogFile();
-  const launch = { logFile, secrets: () => [...secrets] };
-  const server = await startFixture({ stderr: "early hunter2\n" }, { launch }).ready;
-  await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe("early hunter2\n");
-  secrets.push("hunter2");
-  await outcome(server.callTool(call("crash", { stderr: "late hunter2\n" }), limit));
-  expect((await server.exit).stderrTail).toBe("early [redacted]\nlate [redacted]\n");
-  await server.close();
-  expect(readFileSync(logFile, "utf8")).toBe("early hunter2\nlate [redacted]\n");
 });
 
 describe("a server that must be ended", () => {
@@ -112,25 +86,34 @@ describe("closing a server", () => {
     await expectGone(grandchild);
   });
 
-  test("closing ends the rest of the group if the server itself exits by itself", async () => {
+  test.each([
+    ["it is closed", {}],
+    ["it exits by itself, although that process holds its stdout", { exit: 0 }],
+  ])("the rest of the group of a server ends when %s", async (_, args) => {
     // A server that did not exit by itself would be waited for.
-    const durations = { inputMs: 1_000_000, termMs: 1_000_000 };
-    const { server, grandchild } = await startWithGrandchild({}, { durations });
-    await server.close();
+    const server = await startFixture({}, { durations: { inputMs: 1_000_000, termMs: 1_000_000 } }).ready;
+    const grandchild = numberIn(await server.callTool(call("grandchild", args), limit));
+    if ("exit" in args) expect(await server.exit).toMatchObject({ exitCode: 0 });
+    else await server.close();
     await expectGone(grandchild);
   });
 });
 
-describe("the log of a server", () => {
-  test("a server's log has all of its stderr, with secrets replaced, is private, and delays nothing", async () => {
-    const logFile = makeLogFile();
-    const launch = { logFile, secrets: () => ["hunter2"] };
-    const server = await startFixture({ stderr: "token hunter2\n" }, { launch }).ready;
-    await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
-    await server.close();
-    const text = readFileSync(logFile, "utf8");
-    expect(text.slice(0, 17)).toBe("token [redacted]\n");
-    expect(text.length).toBe(17 + (1 << 20));
-    expect(statSync(logFile).mode & 0o777).toBe(0o600);
-  });
+test("a server's log is private and has all of its stderr, without values that are or become secret", async () => {
+  const logFile = makeLogFile();
+  const secrets = ["hunter2"];
+  const launch = { logFile, secrets: () => [...secrets] };
+  const server = await startFixture({ stderr: "hunter2 early-one\n" }, { launch }).ready;
+  const begin = "[redacted] early-one\n";
+  await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe(begin);
+  await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
+  secrets.push("early-one");
+  await outcome(server.callTool(call("crash", { stderr: "\nlate early-one\n" }), limit));
+  expect((await server.exit).stderrTail).toMatch(/\nlate \[redacted\]\n$/);
+  await server.close();
+  const text = readFileSync(logFile, "utf8");
+  expect(text.startsWith(begin)).toBe(true);
+  expect(text.endsWith("\nlate [redacted]\n")).toBe(true);
+  expect(text.length).toBeGreaterThan(1 << 20);
+  expect(statSync(logFile).mode & 0o777).toBe(0o600);
 });

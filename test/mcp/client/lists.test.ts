@@ -64,43 +64,6 @@ describe("lists beside that of the tools", () => {
     expect(reports.failed).toEqual([["resources", "it did not answer `resources/list` within 200 ms"]]);
   });
 
-  test("invalid entries are left out and reported, and keys of the wrong type are removed", async () => {
-    const { ready, reports } = startFixture({
-      capabilities,
-      answers: {
-        "prompts/list": list({
-          prompts: [
-            5,
-            { title: "x" },
-            { name: "a", arguments: [{}] },
-            { name: "b", title: 1, description: "d" },
-          ],
-        }),
-        "resources/list": list({ resources: [{ name: "a" }, { uri: "a:b" }, { uri: "a:c", name: "c" }] }),
-        "resources/templates/list": list({ resourceTemplates: [{ uriTemplate: 1, name: "c" }] }),
-      },
-    });
-    expect(await ready).toMatchObject({
-      prompts: [
-        { name: "a", arguments: [] },
-        { name: "b", description: "d" },
-      ],
-      resources: [{ uri: "a:c" }],
-      resourceTemplates: [],
-    });
-    expect(reports.invalid).toEqual([
-      ["prompts", "", "it is not an object"],
-      ["prompts", "", "it has no `name`"],
-      ["resources", "", "it has no `uri`"],
-      ["resources", "a:b", "it has no `name`"],
-      ["resourceTemplates", "", "it has no valid `uriTemplate`, which is not a string with characters"],
-    ]);
-    expect(reports.keys).toEqual([
-      ["prompts", "a", "arguments[0]", "it has no `name`"],
-      ["prompts", "b", "title", "it is not a string"],
-    ]);
-  });
-
   test.each([
     ["prompts/get", { messages: [{ role: "system", content: { type: "text" } }] }, "`messages`"],
     ["resources/read", { contents: [{ uri: "a:b" }] }, "`contents`"],
