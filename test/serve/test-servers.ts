@@ -19,10 +19,10 @@ export interface TestServers {
   echoed: unknown[];
 }
 
-const names = ["echo", "session", "slow", "progress", "headers", "large"];
+const names = ["echo", "session", "slow", "progress", "headers"];
 
 /** Small servers on the SDK's own, with a tool that answers and one that only ends when told to. */
-export function createTestServers(print: (text: string) => void = () => {}): TestServers {
+export function createTestServers(): TestServers {
   const servers: TestServers = { create, slowCalls: [], made: [], closed: [], echoed: [] };
 
   function create({ sessionId }: { sessionId: string }): ProtocolServer {
@@ -42,14 +42,11 @@ export function createTestServers(print: (text: string) => void = () => {}): Tes
       switch (params.name) {
         case "echo":
           servers.echoed.push(args);
-          print(`echo was called\n`);
           return text(args ?? {});
         case "session":
           return text(sessionId);
         case "headers":
           return text(Object.fromEntries(http?.req?.headers ?? []));
-        case "large":
-          return text("x".repeat(Number(args?.length)));
         case "progress":
           for (let progress = 1; progress <= 3; progress++) {
             const params = { progressToken: mcpReq._meta?.progressToken ?? 0, progress, total: 3 };

@@ -134,6 +134,15 @@ describe("the end of a stdio server", () => {
     expect(served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
+  test("a client that stops reading does not hold the end back longer than the time for it", async () => {
+    const output = new Writable({ write: () => {} });
+    const served = await serve({ output, graceMs: 50 });
+    served.say(...begin);
+    await expect.poll(() => output.writableLength).toBeGreaterThan(0);
+    served.input.end();
+    await expect.poll(() => served.ends).toEqual(["input"]);
+  });
+
   test("a server ends only after all of its output is written", async () => {
     const written: string[] = [];
     const output = new Writable({
