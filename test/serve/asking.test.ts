@@ -14,7 +14,7 @@ import { messagesOf, post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, projectTree, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern } from "../support/clients.ts";
+import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -95,10 +95,8 @@ const pack = toolPack(Object.fromEntries([...tools, "row"].map((tool) => [tool, 
 const makeDesk = (isolation = "in-process") =>
   makeProject({ "@acme/desk": pack }, { "trailblaze.config.json": { isolation }, ...scriptingPackage });
 
-async function serveDesk(cwd = makeDesk(), http: object = {}) {
-  const running = await startServer("acme/desk/desk", { cwd, transport: { port: 0, ...http } });
-  onTestFinished(() => running.close());
-  const { url = "" } = running;
+async function serveDesk(cwd = makeDesk()) {
+  const { url } = await serveForTest("acme/desk/desk", { cwd });
   return { url, runs: () => readRuns(cwd) };
 }
 
@@ -186,6 +184,7 @@ async function connect(
 }
 
 const textOf = ({ content }: { content?: unknown }) => (content as { text: string }[])[0]?.text;
+const jsonOf = (result: object) => JSON.parse(textOf(result) ?? "");
 const call = (client: AnyClient, name: string) => client.callTool({ name, arguments: {} });
 
 describe.each(eras)("a %s client", (era) => {
@@ -208,30 +207,22 @@ describe.each(eras)("a %s client", (era) => {
     },
   );
 
-  test("a handler may ask a client to visit a page, and for its model and roots", async () => {
+  test("handlers of tools, prompts and resources may ask for a page, the model and roots, and twice, with the answers of the last round", async () => {
     const asked: Asked[] = [];
     const client = await connect(era, deskUrl(), {
       answer: (params) => {
         asked.push(params);
-        return { action: "accept" };
+        if (params.url !== undefined) return { action: "accept" };
+        return named(params.message === "[acme/desk] First?" ? "one" : "two");
       },
     });
     expect(textOf(await call(client, "visit"))).toBe('{"action":"accept"}');
     expect(asked).toMatchObject([{ mode: "url", url: "https://a.example/login" }]);
-    expect(JSON.parse(textOf(await call(client, "model")) ?? "")).toMatchObject({
+    expect(jsonOf(await call(client, "model"))).toMatchObject({
       llm: { action: "accept", content: { model: "m" } },
       roots: { action: "accept", content: roots },
     });
-  });
-
-  test("a handler may ask twice, and gets the answers of the last round only; so may those of prompts and resources", async () => {
-    const client = await connect(era, deskUrl(), {
-      answer: ({ message }) => named(message === "[acme/desk] First?" ? "one" : "two"),
-    });
-    expect(JSON.parse(textOf(await call(client, "twice")) ?? "")).toEqual({
-      a: "one",
-      input: { b: named("two") },
-    });
+    expect(jsonOf(await call(client, "twice"))).toEqual({ a: "one", input: { b: named("two") } });
     expect(await client.getPrompt({ name: "topic", arguments: { of: "life" } })).toMatchObject({
       messages: [{ role: "user", content: { type: "text", text: "About two" } }],
     });
@@ -256,17 +247,14 @@ describe.each(eras)("a %s client", (era) => {
     const failing = { code: -32603, message: expect.stringContaining(reason) };
     await expect(client.getPrompt({ name: "wrong" })).rejects.toMatchObject(failing);
     await expect(client.readResource({ uri: "desk://wrong" })).rejects.toMatchObject(failing);
-    const lines = stderr.split("\n").filter((line) => line.includes(reason));
-    expect(lines).toHaveLength(3);
-    for (const [index, name] of ["wrong", "wrong", "desk://wrong"].entries())
-      expect(lines[index]).toContain(`${name}: ${reason}`);
+    expect(stderr.match(/wrong: The handler asks for input with an invalid request/g)).toHaveLength(3);
   });
 
   test("what a called tool asks is asked, and so is what its caller asks after it", async () => {
     const { url, runs } = await serveDesk();
     let count = 0;
     const client = await connect(era, url, { answer: () => named(`user ${++count}`) });
-    expect(JSON.parse(textOf(await call(client, "outer")) ?? "")).toEqual(
+    expect(jsonOf(await call(client, "outer"))).toEqual(
       era === "modern"
         ? { inner: 'Hello user 1 {"asked":1}', again: 'Hello user 2 {"asked":1}', own: "user 3" }
         : { inner: 'Hello user 4 {"asked":1}', again: 'Hello user 5 {"asked":1}', own: "user 3" },
@@ -276,19 +264,18 @@ describe.each(eras)("a %s client", (era) => {
 });
 
 describe("a legacy client", () => {
-  test.each([
-    ["greet", {}, "Who are you?"],
-    ["model", { sampling: {} }, "roots/list"],
-  ])(
-    "a legacy client that cannot be asked gets a failure that says what %s asks",
-    async (tool, capabilities, text) => {
-      const { url, runs } = await serveDesk();
+  test("one that cannot be asked gets a failure that says what is asked", async () => {
+    const { url, runs } = await serveDesk();
+    for (const [tool, capabilities, text] of [
+      ["greet", {}, "Who are you?"],
+      ["model", { sampling: {} }, "roots/list"],
+    ] as const) {
       const result = await call(await connect("legacy", url, { capabilities }), tool);
       expect(result.isError).toBe(true);
       expect(textOf(result)).toContain(text);
-      expect(runs().length).toBeLessThan(2);
-    },
-  );
+    }
+    expect(runs()).toEqual(["greet"]);
+  });
 
   test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
     const { url, runs } = await serveDesk();
@@ -387,35 +374,25 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
     };
     const client = await connect(era, sessionUrl(), { answer });
     expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
-    const outer = JSON.parse(textOf(await call(client, "outer")) ?? "");
+    const outer = jsonOf(await call(client, "outer"));
     expect(outer).toMatchObject({ inner: 'Hello Ada {"asked":1}', own: "Ada" });
     asked.length = 0;
-    expect(JSON.parse(textOf(await call(client, "new_ask")) ?? "")).toEqual({
+    expect(jsonOf(await call(client, "new_ask"))).toEqual({
       inputResponses: { who: named("Ada"), page: { action: "accept" } },
       state: "round 1",
     });
     expect(asked.map(({ message }) => message)).toEqual(["[new] What is your name?", "[new] Sign in."]);
   });
-
-  test("a client that cannot be asked learns what would have been asked", async () => {
-    const client = await connect(era, sessionUrl(), { capabilities: {} });
-    const greeting = call(client, "greet");
-    if (era === "modern") {
-      await expect(greeting).rejects.toMatchObject({ code: -32021 });
-      return;
-    }
-    expect(await greeting).toMatchObject({ isError: true });
-    const told = JSON.parse(textOf(await call(client, "old_ask")) ?? "");
-    expect(told).toMatchObject({ message: expect.stringContaining("cannot be asked") });
-  });
 });
 
 describe("a legacy server that asks in the middle of a request", () => {
-  test("a legacy client is asked, for tools, prompts and resources", async () => {
+  test("a legacy client is asked, for tools, prompts and resources, if it can be", async () => {
+    const mute = await connect("legacy", sessionUrl(), { capabilities: {} });
+    expect(jsonOf(await call(mute, "old_ask")).message).toContain("cannot be asked");
     let count = 0;
     const client = await connect("legacy", sessionUrl(), { answer: () => named(`user ${++count}`) });
     const ask = (times?: number) => client.callTool({ name: "old_ask", arguments: { times } });
-    expect(JSON.parse(textOf(await ask(3)) ?? "")).toEqual(named("user 3"));
+    expect(jsonOf(await ask(3))).toEqual(named("user 3"));
     expect(await client.getPrompt({ name: "old_topic" })).toMatchObject({
       messages: [{ content: { text: "About user 4" } }],
     });
@@ -423,21 +400,11 @@ describe("a legacy server that asks in the middle of a request", () => {
       contents: [{ text: "Name user 5" }],
     });
     // A question of a pack's tool between two of the server.
-    expect(JSON.parse(textOf(await call(client, "row")) ?? "")).toEqual([
-      "user 6",
-      'Hello user 7 {"asked":1}',
-      "user 8",
-    ]);
+    expect(jsonOf(await call(client, "row"))).toEqual(["user 6", 'Hello user 7 {"asked":1}', "user 8"]);
   });
 
   test("no client is asked what names no call, once the server has worked for several since it was idle", async () => {
-    const running = await startServer(null, {
-      cwd: makeProject({}),
-      config: sessionConfig,
-      transport: { port: 0 },
-    });
-    onTestFinished(() => running.close());
-    const { url = "" } = running;
+    const { url } = await serveForTest(null, { cwd: makeProject({}), config: sessionConfig });
     const asked: string[] = [];
     const refused: unknown[] = [];
     const answer = ({ message }: Asked) => {
@@ -456,7 +423,7 @@ describe("a legacy server that asks in the middle of a request", () => {
     refused.push(await client.callTool({ name: "old_ask", arguments: { times: 2 } }));
     expect(asked).toEqual(["[old] What is your name?"]);
     // It is idle now.
-    expect(JSON.parse(textOf(await call(other, "old_ask")) ?? "")).toEqual(named("Bob"));
+    expect(jsonOf(await call(other, "old_ask"))).toEqual(named("Bob"));
     const silent = await connect("legacy", url, {
       answer: () => {
         stop.abort();
@@ -480,7 +447,7 @@ describe("a legacy server that asks in the middle of a request", () => {
     const client = await connect("modern", sessionUrl(), { answer });
     const refused =
       /asks in the middle of a call, and this client answers only .* "\[old\] What is your name\?"/;
-    expect(JSON.parse(textOf(await call(client, "old_ask")) ?? "").message).toMatch(refused);
+    expect(jsonOf(await call(client, "old_ask")).message).toMatch(refused);
     const failing = { message: expect.stringMatching(refused) };
     await expect(client.getPrompt({ name: "old_topic" })).rejects.toMatchObject(failing);
     await expect(client.readResource({ uri: "ask://name" })).rejects.toMatchObject(failing);

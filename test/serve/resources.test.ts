@@ -28,7 +28,8 @@ export const watchItem = ({ uri, id }, { signal, changed }) => {
   });
 };
 export const failingWatch = async () => { throw new Error("Nothing to watch."); };
-export const suggest = (value, { arguments: given }) => [value + JSON.stringify(given)];
+export const suggest = (value, { arguments: given }) =>
+  value === "many" ? Array.from({ length: 250 }, (_, index) => "v" + index) : [value + JSON.stringify(given)];
 `;
 
 const definitions: Readonly<Record<string, object>> = {
@@ -158,6 +159,14 @@ describe.each(["in-process", "process"])(
         context: { arguments: { other: "1" } },
       });
       expect(completion.values).toEqual(['x{"other":"1"}']);
+      const many = (await client.complete({ ref: ofTemplate, argument: { name: "id", value: "many" } }))
+        .completion;
+      expect([many.values.length, many.values[99], many.total, many.hasMore]).toEqual([
+        100,
+        "v99",
+        250,
+        true,
+      ]);
       const ofPrompt = { type: "ref/prompt", name: "greet" } as const;
       const listed = await client.complete({ ref: ofPrompt, argument: { name: "style", value: "F" } });
       expect(listed.completion.values).toEqual(["Formal", "friendly"]);
