@@ -233,6 +233,7 @@ test("another version is recorded, although it is no difference", async () => {
   await approve(cwd, []);
   const file = join(cwd, "node_modules/@acme/jira/package.json");
   writeFileSync(file, readFileSync(file, "utf8").replace("1.0.0", "1.0.1"));
+  expect(await isInSync(cwd)).toBe(true);
   expect(await approve(cwd, [])).toMatchObject({ changed: true, approved: ["acme/jira"] });
   expect(readLocked(cwd).packs["@acme/jira"].version).toBe("1.0.1");
 });

@@ -68,14 +68,6 @@ test("changed, added and removed items of a pack are shown with their fields", a
   ]);
 });
 
-test("a version alone is no difference", async () => {
-  const cwd = makeJiraProject();
-  await lockEverything(cwd);
-  const file = join(cwd, "node_modules/@acme/jira/package.json");
-  writeFileSync(file, readFileSync(file, "utf8").replace("1.0.0", "1.0.1"));
-  expect(await diff(cwd)).toEqual([]);
-});
-
 test("the list of a server is compared, in its entry", async () => {
   const cwd = makeJiraProject({}, configWith([listed("search"), listed("fetch")]));
   await lockEverything(cwd);

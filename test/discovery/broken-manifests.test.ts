@@ -103,8 +103,10 @@ const places: [what: string, severity: string, folder: string, pack: string | un
     ],
   ];
 
-describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json that %s", (_, bad) => {
-  test.each(places)(
+// Both ways to read one with all that may be wrong with it, and the other places with one fault.
+describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json that %s", (what, bad) => {
+  const isFirst = what === Object.keys(badManifests)[0];
+  test.each(isFirst ? places : places.filter(([, severity]) => severity === "error"))(
     "that of %s, and all other packs are listed",
     async (_, severity, folder, pack, project) => {
       const root = makeTree({

@@ -76,19 +76,13 @@ describe("an invalid config", () => {
     },
   );
 
-  test("a folder or a named pipe in place of the config ends discovery without waiting", async () => {
-    const folder = makeTree({ "package.json": { name: "app" } });
-    mkdirSync(join(folder, "trailblaze.config.yaml"));
-    expect((await failureOf(folder)).code).toBe("InvalidConfig");
-
-    const pipe = makeTree({ "package.json": { name: "app" } });
-    makeFifo(join(pipe, "trailblaze.config.json"));
-    expect((await failureOf(pipe)).code).toBe("InvalidConfig");
-  });
-
-  test("a config that is a dangling link ends discovery", async () => {
+  test.each<[string, (path: string) => void]>([
+    ["a folder", (path) => mkdirSync(path)],
+    ["a named pipe", makeFifo],
+    ["a dangling link", (path) => makeLink("nowhere.yaml", path)],
+  ])("%s in place of the config ends discovery without waiting", async (_what, make) => {
     const root = makeTree({ "package.json": { name: "app" } });
-    makeLink("nowhere.yaml", join(root, "trailblaze.config.yaml"));
+    make(join(root, "trailblaze.config.yaml"));
     expect((await failureOf(root)).code).toBe("InvalidConfig");
   });
 });

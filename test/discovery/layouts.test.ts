@@ -84,44 +84,23 @@ test.each<Layout>([
   await expectExpected(root);
 });
 
-describe("pnpm's layouts", () => {
-  interface Isolated {
-    /** Folder of the store, from the project. */
-    store?: string;
-    jiraUnit?: string;
-    notesUnit?: string;
-    others?: Record<string, unknown>;
-  }
-
-  function makeIsolated({
-    store = "node_modules/.pnpm",
-    jiraUnit = "@acme+jira@1.2.0",
-    notesUnit = "notes@1.0.0",
-    others = {},
-  }: Isolated = {}): string {
-    const root = makeTree({
-      "app/package.json": app,
-      [`app/${store}/lock.yaml`]: "",
-      [`app/${store}/${jiraUnit}/node_modules/@acme/jira/package.json`]: jira,
-      [`app/${store}/${notesUnit}/node_modules/notes/package.json`]: notes,
-      ...others,
-    });
-    const project = join(root, "app");
-    const real = join(project, store);
-    makeLink(join(real, jiraUnit, "node_modules/@acme/jira"), join(project, "node_modules/@acme/jira"));
-    makeLink(join(real, notesUnit, "node_modules/notes"), join(real, jiraUnit, "node_modules/notes"));
-    return project;
-  }
-
-  test("packs in pnpm's default store are found", async () => {
-    const project = makeIsolated();
-    const { packs } = await discoverPacks({ cwd: project, all: true });
-    expect(packs.map(({ location }) => location)).toEqual([
-      join(project, "node_modules/.pnpm/@acme+jira@1.2.0/node_modules/@acme/jira"),
-      join(project, "node_modules/.pnpm/notes@1.0.0/node_modules/notes"),
-    ]);
-    await expectExpected(project);
+test("packs in pnpm's default store are found", async () => {
+  const inJira = "node_modules/.pnpm/@acme+jira@1.2.0/node_modules";
+  const inNotes = "node_modules/.pnpm/notes@1.0.0/node_modules";
+  const project = makeTree({
+    "package.json": app,
+    "node_modules/.pnpm/lock.yaml": "",
+    [`${inJira}/@acme/jira/package.json`]: jira,
+    [`${inNotes}/notes/package.json`]: notes,
   });
+  makeLink(join(project, inJira, "@acme/jira"), join(project, "node_modules/@acme/jira"));
+  makeLink(join(project, inNotes, "notes"), join(project, inJira, "notes"));
+  const { packs } = await discoverPacks({ cwd: project, all: true });
+  expect(packs.map(({ location }) => location)).toEqual([
+    join(project, inJira, "@acme/jira"),
+    join(project, inNotes, "notes"),
+  ]);
+  await expectExpected(project);
 });
 
 describe("Deno's layouts", () => {
@@ -146,32 +125,28 @@ describe("Deno's layouts", () => {
 
   test.each(["deno.json", "deno.lock"])("without node_modules, %s is reported", async (file) => {
     const root = makeTree({ "package.json": app, [file]: "{}" });
-    const { problems } = await discoverPacks({ cwd: root });
-    expect(problems).toMatchObject([
-      { code: "UnsupportedLayout", severity: "error", args: { layout: "deno", file: join(root, file) } },
+    const args = { layout: "deno", file: join(root, file) };
+    const hint = expect.stringContaining('"nodeModulesDir": "auto"');
+    expect((await discoverPacks({ cwd: root })).problems).toMatchObject([
+      { code: "UnsupportedLayout", severity: "error", args, hint },
     ]);
-    expect(problems[0]?.hint).toContain('"nodeModulesDir": "auto"');
   });
 });
 
 describe("Yarn's layouts", () => {
-  test.each([".pnp.cjs"])(
-    "Plug'n'Play (%s) is reported, and the project's own packs are listed",
-    async (file) => {
-      const root = makeTree({
-        "package.json": packManifest("app", { workspaces: ["packages/*"] }),
-        "packages/notes/package.json": notes,
-        [file]: "throw new Error('run');",
-      });
-      for (const cwd of [root, join(root, "packages/notes")]) {
-        const { packs, problems } = await discoverPacks({ cwd });
-        expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
-        expect(problems).toMatchObject([
-          { code: "UnsupportedLayout", severity: "error", args: { layout: "pnp", file: join(root, file) } },
-        ]);
-      }
-    },
-  );
+  test("Plug'n'Play is reported, and the project's own packs are listed", async () => {
+    const root = makeTree({
+      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
+      "packages/notes/package.json": notes,
+      ".pnp.cjs": "throw new Error('run');",
+    });
+    const args = { layout: "pnp", file: join(root, ".pnp.cjs") };
+    for (const cwd of [root, join(root, "packages/notes")]) {
+      const { packs, problems } = await discoverPacks({ cwd });
+      expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
+      expect(problems).toMatchObject([{ code: "UnsupportedLayout", severity: "error", args }]);
+    }
+  });
 
   test("Plug'n'Play in a parent folder is not reported for a project with its own node_modules", async () => {
     const root = makeTree({

@@ -37,17 +37,10 @@ describe("origins of packs", () => {
       "tracker@1.0.0 direct enabled | tools: a",
     ]);
     expect(packs[1]).toMatchObject({ packageName: "@acme/jira", tools: [{ qualifiedName: "tracker/a" }] });
+    const args = { name: "tracker", packageName: "@acme/jira" };
     expect(packs[1]?.problems).toMatchObject([
-      {
-        code: "AliasedPack",
-        severity: "info",
-        pack: "tracker",
-        file: "package.json",
-        line: 2,
-        args: { name: "tracker", packageName: "@acme/jira" },
-      },
+      { code: "AliasedPack", severity: "info", pack: "tracker", file: "package.json", line: 2, args },
     ]);
-    expect(packs[1]?.problems[0]?.message).toMatch(/tracker.*@acme\/jira/);
   });
 
   test.each([[["notes"]], [null], [{ notes: null }]])(

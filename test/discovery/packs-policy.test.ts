@@ -36,17 +36,12 @@ describe("packs that a session would use", () => {
 
   test.each([
     [[], []],
-    [["*/*"], [...direct.slice(0, 2), ...own, "notes"]],
     [["acme/*"], ["acme/jira", "acme/jira-cloud"]],
     [["acme/jira"], ["acme/jira"]],
     [["acme/ji.a", "acme/.*", "note.", ".*/.*"], []],
     [["acme/jira/createIssue"], ["acme/jira"]],
     [["acme/jira/nothing"], []],
     [["*/*/sync"], ["acme/jira-cloud"]],
-    [
-      ["acme/jira", "notes"],
-      ["acme/jira", "notes"],
-    ],
   ])("`allow: %j` selects only %j", async (allow, enabled) => {
     expect(await enabledWith({ allow })).toEqual(enabled);
   });
@@ -64,7 +59,6 @@ describe("packs that a session would use", () => {
   });
 
   test.each([
-    [["acme/jira/createIssue"], ["acme/jira"], []],
     [["acme/jira"], ["acme/jira/createIssue"], ["acme/jira"]],
     [["acme/jira/createIssue"], ["acme/jira/getIssue"], ["acme/jira"]],
   ])("`allow: %j` and `deny: %j` select %j, because deny wins", async (allow, deny, enabled) => {
@@ -104,16 +98,6 @@ describe("packs that a session cannot use", () => {
       expect(packs[0]?.problems.map((problem) => problem.code)).toEqual([code]);
     },
   );
-
-  test.each([["a broken list beside a good one", { tools: ["a"], servers: 5 }]])(
-    "%s does not disable a pack",
-    async (_, trailblaze) => {
-      const root = makeTree({ "package.json": packManifest("app", { trailblaze }) });
-      const { packs } = await discoverPacks({ cwd: root });
-      expect(packs[0]).toMatchObject({ enabled: true, tools: [{ name: "a" }] });
-      expect(packs[0]?.problems).toHaveLength(1);
-    },
-  );
 });
 
 describe("engines.trailblaze", () => {
@@ -134,17 +118,10 @@ describe("engines.trailblaze", () => {
     async (engines) => {
       const pack = await list(engines);
       expect(pack).toMatchObject({ enabled: false, tools: [{ name: "a" }] });
-      expect(pack?.problems).toEqual([
-        expect.objectContaining({
-          code: "HostVersionUnsupported",
-          severity: "warning",
-          pack: "app",
-          file: "package.json",
-          line: expect.any(Number),
-          column: expect.any(Number),
-        }),
+      const place = { pack: "app", file: "package.json", line: 6, column: expect.any(Number) };
+      expect(pack?.problems).toMatchObject([
+        { code: "HostVersionUnsupported", severity: "warning", ...place },
       ]);
-      expect(pack?.problems[0]?.line).toBeGreaterThan(1);
     },
   );
 });

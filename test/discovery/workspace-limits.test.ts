@@ -23,33 +23,20 @@ function makeProject(workspaces: unknown, files: Record<string, unknown> = {}): 
 
 const namesOf = ({ packs }: Awaited<ReturnType<typeof discoverPacks>>) => packs.map(({ name }) => name);
 
-const exotic = { cause: "syntax" } as const;
-
-const skipped = [
-  ["braces that multiply", "{a,b}".repeat(14), exotic],
-  ["a range of numbers", "{1..10}", exotic],
-  ["a group", "@(a|b)", exotic],
-] as const;
-
 describe("a workspace pattern that exceeds a limit", () => {
-  test.each(skipped)(
+  test.each([
+    ["braces that multiply", "{a,b}".repeat(14)],
+    ["a range of numbers", "{1..10}"],
+    ["a group", "@(a|b)"],
+  ])(
     "a pattern with %s is skipped with a problem at its place, and all other packs are listed",
-    async (_what, pattern, args) => {
+    async (_what, pattern) => {
       const cwd = makeProject(["packages/*", pattern]);
       const found = await discoverPacks({ cwd });
       expect(namesOf(found)).toEqual(["lib", "notes"]);
-      expect(found.problems).toEqual([
-        {
-          code: "WorkspaceIncomplete",
-          severity: "warning",
-          message: expect.any(String),
-          hint: expect.any(String),
-          file: "package.json",
-          path: ["workspaces", 1],
-          line: expect.any(Number),
-          column: expect.any(Number),
-          args: expect.objectContaining(args),
-        },
+      const place = { file: "package.json", path: ["workspaces", 1], line: expect.any(Number) };
+      expect(found.problems).toMatchObject([
+        { code: "WorkspaceIncomplete", severity: "warning", ...place, args: { cause: "syntax" } },
       ]);
     },
   );
@@ -73,16 +60,11 @@ describe("a workspace pattern that exceeds a limit", () => {
   });
 });
 
-describe("patterns that match nothing", () => {
-  test.each([
-    ["a backslash", ["packages\\*", "\\", "pack\\ages/*"]],
-    ["brackets that do not close", ["[", "(", "{", "[[:alpha:]", "packages/*"]],
-    ["an absolute path", ["/nowhere-at-all/*", "packages/*"]],
-  ])("patterns with %s are no problem", async (_what, workspaces) => {
-    const found = await discoverPacks({ cwd: makeProject(workspaces) });
-    expect(namesOf(found)).toContain("notes");
-    expect(found.problems).toEqual([]);
-  });
+test("patterns with a backslash, brackets that do not close or an absolute path are no problem", async () => {
+  const workspaces = ["packages\\*", "\\", "pack\\ages/*", "[", "(", "{", "[[:alpha:]", "/nowhere-at-all/*"];
+  const found = await discoverPacks({ cwd: makeProject([...workspaces, "packages/*"]) });
+  expect(namesOf(found)).toEqual(["lib", "notes"]);
+  expect(found.problems).toEqual([]);
 });
 
 describe("the syntax of workspace patterns", () => {

@@ -123,17 +123,4 @@ describe("the borders of a workspace", () => {
       expect(describeOrigins(packs), JSON.stringify(text)).toEqual(["lib@1.0.0 workspace enabled"]);
     }
   });
-
-  test.each([[5], [["/nowhere/*", "../*", "[", "{"]]])(
-    "discovery succeeds despite workspaces of the wrong shape, %j",
-    async (workspaces) => {
-      const root = makeTree({
-        "app/package.json": { name: "root", workspaces },
-        "app/node_modules/notes/package.json": packManifest("notes"),
-      });
-      expect(describeOrigins((await discoverPacks({ cwd: join(root, "app"), all: true })).packs)).toContain(
-        "notes@1.0.0 undeclared on demand",
-      );
-    },
-  );
 });

@@ -101,8 +101,8 @@ test("large differences are shown in full, in a moment", () => {
     );
   const locked = (entries: LockedItem) =>
     lockOf(undefined, { mine: { launch: { command: "node" }, lists: entries } as never });
-  for (const from of [{}, lists(5000, "Old")]) {
-    const text = textOf(locked(from), locked(lists(5000, "New")));
-    expect(text.match(/^\+.*"New\d+"/gm)).toHaveLength(5000);
+  for (const from of [{}, lists(500, "Old")]) {
+    const text = textOf(locked(from), locked(lists(500, "New")));
+    expect(text.match(/^\+.*"New\d+"/gm)).toHaveLength(500);
   }
 });

@@ -1,6 +1,7 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { parseModule } from "../../src/validate/modules/parse-module.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
@@ -109,8 +110,11 @@ describe("hostile modules", () => {
   test("twenty thousand names in one scope are checked", async () => {
     const names = Array.from({ length: 20_000 }, (_, index) => `const a${index} = 1;`);
     expect(await checkModule(names.join("\n"))).toMatchObject([{ code: "HandlerNotFound" }]);
-    expect(await checkModule([...names, "const a19999 = 2;"].join("\n"))).toMatchObject([
-      { code: "UnparsableModule", message: expect.stringMatching(/'a19999' has already been declared\.$/) },
-    ]);
+    // Without Node's own opinion, for which a busy machine may take too long.
+    const repeated = await parseModule([...names, "const a19999 = 2;"].join("\n"), "esm", false);
+    expect(repeated).toMatchObject({
+      kind: "broken",
+      fault: { line: 20_001, reason: expect.stringMatching(/'a19999' has already been declared$/) },
+    });
   }, 60_000);
 });
