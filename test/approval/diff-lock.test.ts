@@ -106,14 +106,10 @@ test("unknown names are errors with suggestions", async () => {
   const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
   await lockEverything(cwd);
   const failed = (target: string) => expect(diffLock({ cwd, targets: [target] })).rejects;
-  await failed("acme/jirra").toMatchObject({
-    code: "PackNotInstalled",
-    problem: { args: { nearest: ["acme/jira"] } },
-  });
-  await failed("acme/jira/createIsue").toMatchObject({
-    code: "ToolNotFound",
-    problem: { args: { nearest: ["acme/jira/createIssue"] } },
-  });
+  const near = (name: string) => ({ args: { nearest: [name] } });
+  await failed("acme/jirra").toMatchObject({ code: "PackNotInstalled", problem: near("acme/jira") });
+  const problem = near("acme/jira/createIssue");
+  await failed("acme/jira/createIsue").toMatchObject({ code: "ToolNotFound", problem });
 });
 
 test("what is unlocked, excluded by the config, or not used is left out", async () => {

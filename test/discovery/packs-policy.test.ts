@@ -118,7 +118,12 @@ describe("engines.trailblaze", () => {
     async (engines) => {
       const pack = await list(engines);
       expect(pack).toMatchObject({ enabled: false, tools: [{ name: "a" }] });
-      const place = { pack: "app", file: "package.json", line: 6, column: expect.any(Number) };
+      const place = {
+        pack: "app",
+        file: "package.json",
+        line: expect.any(Number),
+        column: expect.any(Number),
+      };
       expect(pack?.problems).toMatchObject([
         { code: "HostVersionUnsupported", severity: "warning", ...place },
       ]);

@@ -123,16 +123,11 @@ describe("the command install", () => {
   test("`install --all` without a server installs the session into every detected client", async () => {
     const { project } = makePlace();
     const { json } = await run(project, "install", "--all");
-    const { results } = json as { results: object[] };
-    expect(results.map((one) => ({ ...one, diff: "" }))).toEqual(
-      ["codex", "cursor", "goose"].map((client) =>
-        expect.objectContaining({ client, server: null, key: "trailblaze", changed: true }),
-      ),
-    );
-    const removed = (await run(project, "uninstall", "--all")).json as { results: object[] };
-    expect(removed.results).toEqual(
-      results.map(() => expect.objectContaining({ server: null, changed: true })),
-    );
+    const ofClient = (client: string) => ({ client, server: null, key: "trailblaze", changed: true });
+    const results = ["codex", "cursor", "goose"].map(ofClient);
+    expect(json).toMatchObject({ results });
+    const removed = await run(project, "uninstall", "--all");
+    expect(removed.json).toMatchObject({ results: results.map(() => ({ server: null, changed: true })) });
   });
 });
 

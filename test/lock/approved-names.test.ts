@@ -38,8 +38,7 @@ test.each(["eager", "lazy"] as const)("with start: %s, approved items keep their
   expect(await namesIn(project, start)).toEqual(approved);
   await lockEverything(project);
   const { tools, prompts } = await namesIn(project, start);
-  expect(tools.map(([name]) => name)).toEqual(["a_b", hashed, hashed]);
-  expect(tools[0]).toEqual(["a_b", "called a_b"]);
+  expect(tools).toEqual([["a_b", "called a_b"], ...[0, 1].map(() => [hashed, expect.any(String)])]);
   expect(prompts.map(([name]) => name)).toEqual(["a_b", hashed, hashed]);
 });
 

@@ -47,15 +47,9 @@ describe("a callback from a server", () => {
   test("a callback sends a request of version 1", async () => {
     let seen: unknown;
     const client = await clientOf((request, response, body) => {
-      const { authorization, "content-type": type, origin } = request.headers;
-      seen = {
-        method: request.method,
-        url: request.url,
-        authorization,
-        type,
-        origin,
-        body: JSON.parse(body),
-      };
+      const { method, url, headers } = request;
+      const { authorization, "content-type": type, origin } = headers;
+      seen = { method, url, authorization, type, origin, body: JSON.parse(body) };
       result({ text_content: "hi", structured_content: { a: 1 } })(request, response, body);
     });
     expect(await client.callTool("greeter_greet", { name: "Ada" })).toEqual({

@@ -116,8 +116,7 @@ describe("a server run in a session", () => {
     expect(await variantOf("probe_missing")).toBe("MissingRequiredArgs: Missing required argument: issueKey");
     expect(await variantOf("probe_typed")).toContain("/n must be number");
     expect(await variantOf("probe_throws")).toBe("ExceptionThrown: It broke.");
-    expect(await variantOf("probe_first")).toBe("Success: 1");
-    expect(await variantOf("probe_first")).toBe("Success: 1");
+    for (let call = 0; call < 2; call++) expect(await variantOf("probe_first")).toBe("Success: 1");
     expect(await variantOf("probe_hidden")).toBe("Success: no session");
     expect(session.problems).toEqual([]);
     await session.close();
@@ -155,13 +154,8 @@ describe("a server run by another MCP client", () => {
       required: ["label"],
     });
     const shown = await client.callTool({ name: "probe_context", arguments: { label: "x" } });
-    expect(shown.structuredContent).toMatchObject({
-      legacy: null,
-      sessionId: null,
-      hasInvocation: false,
-      device: null,
-      user: null,
-    });
+    const nothing = { legacy: null, sessionId: null, hasInvocation: false, device: null, user: null };
+    expect(shown.structuredContent).toMatchObject(nothing);
     const hidden = await client.callTool({ name: "probe_hidden" });
     expect(hidden.content).toEqual([{ type: "text", text: "no session" }]);
     const asked = await client.callTool({ name: "probe_ask", arguments: { tool: "probe_big" } });
@@ -254,12 +248,7 @@ describe("a server run by another MCP client", () => {
     const { client, logged } = await connect(makeServerProject());
     const steps = hearProgress(client);
     const result = await client.callTool({ name: "probe_steps" }, undefined, { onprogress: () => {} });
-    expect(result.content).toEqual([
-      {
-        type: "text",
-        text: "TypeError: Call progress with a number, optionally the total (a number) and a message (a string).",
-      },
-    ]);
+    expect(result.content).toMatchObject([{ text: expect.stringMatching(/^TypeError: Call progress/) }]);
     expect(steps).toEqual([
       { progress: 1, total: 2, message: "half" },
       { progress: 2, total: 2 },
@@ -304,22 +293,15 @@ describe("servers that cannot run", () => {
     mkdirSync(join(project, "node_modules"), { recursive: true });
     if (withSdk) linkPackages(project, ["@modelcontextprotocol/sdk", "zod"]);
     const { PATH = "" } = process.env;
-    return await runProcess(process.execPath, ["server.mjs"], {
-      cwd: project,
-      env: { PATH },
-      timeoutMs: 100_000,
-    });
+    const options = { cwd: project, env: { PATH }, timeoutMs: 100_000 };
+    return await runProcess(process.execPath, ["server.mjs"], options);
   };
   const tool = `{ name: "a_b", inputSchema: { type: "object" }, handler: () => "x" }`;
 
   test("a valid server exits with 0 when stdin closes, even if timers are pending", async () => {
     const source = `setInterval(() => {}, 1000);
       await run({ name: "x", version: "1.0.0", tools: [${tool}] });`;
-    expect(await start(source)).toEqual({
-      stdout: "",
-      stderr: "",
-      exitCode: 0,
-    });
+    expect(await start(source)).toEqual({ stdout: "", stderr: "", exitCode: 0 });
   });
 
   test.each([

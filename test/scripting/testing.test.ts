@@ -75,10 +75,7 @@ describe("invoke", () => {
         throw new Error("It broke.");
       },
     });
-    expect(await invoke(broken, {})).toEqual({
-      content: [{ type: "text", text: "It broke." }],
-      isError: true,
-    });
+    expect(await invoke(broken, {})).toMatchObject({ content: [{ text: "It broke." }], isError: true });
     const elsewhere = defineTool({ name: "a_b", parameters: {}, handler: "./lib/a.js" });
     await expect(invoke(elsewhere, {})).rejects.toThrow("must be a function");
   });
@@ -107,20 +104,10 @@ describe("invoke", () => {
     const counted = defineTool({ name: "a_b", parameters: {}, initialize, handler: () => times });
     await invoke(counted, {});
     expect(await invoke(counted, {})).toEqual({ content: [{ type: "text", text: "1" }] });
-    const failing = defineTool({
-      name: "a_b",
-      parameters: {},
-      initialize: async () => {
-        throw new Error("No connection.");
-      },
-      handler: () => "x",
-    });
-    for (let call = 0; call < 2; call++) {
-      expect(await invoke(failing, {})).toMatchObject({
-        isError: true,
-        content: [{ text: "No connection." }],
-      });
-    }
+    const reject = () => Promise.reject(new Error("No connection."));
+    const failing = defineTool({ name: "a_b", parameters: {}, initialize: reject, handler: () => "x" });
+    const failure = { isError: true, content: [{ text: "No connection." }] };
+    for (let call = 0; call < 2; call++) expect(await invoke(failing, {})).toMatchObject(failure);
   });
 });
 

@@ -49,13 +49,9 @@ describe("duplicate advertised names", () => {
       },
     };
     const problems = await validateTree({ extension: { tools: ["one", "two", "three"] }, files }, duplicate);
+    const args = { name: "hello_greet", other: "one" };
     expect(problems).toMatchObject([
-      {
-        severity: "error",
-        item: "two",
-        path: ["name"],
-        args: { name: "hello_greet", other: "one" },
-      },
+      { severity: "error", item: "two", path: ["name"], args },
       { item: "three" },
     ]);
   });
@@ -84,14 +80,8 @@ describe("duplicate advertised names", () => {
       { extension: { servers: ["desk"], toolsets: ["one", "two", "all"] }, files },
       duplicate,
     );
-    expect(problems).toMatchObject([
-      {
-        kind: "toolset",
-        item: "two",
-        path: ["entries", 0, "name"],
-        args: { name: "b", other: "one" },
-      },
-    ]);
+    const args = { name: "b", other: "one" };
+    expect(problems).toMatchObject([{ kind: "toolset", item: "two", path: ["entries", 0, "name"], args }]);
   });
 
   test("a tool may share an advertised name with a prompt or with an entry of a bundle", async () => {

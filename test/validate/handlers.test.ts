@@ -86,9 +86,7 @@ describe("HandlerNotFound", () => {
     ["./dist/greet.js", '"dist"', "buil"],
     ["./lib", "folder", ""],
     ["lib/greet.js#greet", '"./"', '"./lib/greet.js#greet"'],
-    [".\\lib\\greet.js#greet", "backslash", '"./lib/greet.js#greet"'],
     ["lib\\greet.js", "backslash", '"./lib/greet.js"'],
-    ["/lib/greet.js#greet", '"./"', ""],
     ["node:fs#readFile", '"./"', ""],
     ["./lib/greet.js#", '"#"', ""],
     ["./trailblaze/tools/greet.json", "Node", ""],
@@ -143,8 +141,6 @@ describe("HandlerUnchecked", () => {
   test.each([
     'module.exports = require("some-library")',
     'Object.assign(exports, require("./a.js"))',
-    'module.exports = require("./data")',
-    "module.exports = make();",
     'module["exports"] = make();',
     "module.exports = { ...make() };",
     "module.exports = { other: () => {}, greet: () => {} };",
@@ -154,22 +150,15 @@ describe("HandlerUnchecked", () => {
     const answer = await judge("./lib/greet.cjs#greet", {
       "lib/greet.cjs": text,
       "lib/a.js": "",
-      "lib/data.json": {},
     });
     expect(answer).toMatch(/^HandlerUnchecked: /);
   });
 
-  test.each([
-    "module.exports = function hello() {};",
-    "module.exports = () => {};",
-    "module.exports = function hello() {}; module.exports.other = 1;",
-  ])(
-    "validate finds no export of another name in a CommonJS module that is a function or class: %s",
-    async (text) => {
-      const answer = await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text });
-      expect(answer).toMatch(/^HandlerNotFound: .*has no export "greet"/);
-    },
-  );
+  test("validate finds no export of another name in a CommonJS module that is a function", async () => {
+    const text = "module.exports = function hello() {}; module.exports.other = 1;";
+    const answer = await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text });
+    expect(answer).toMatch(/^HandlerNotFound: .*has no export "greet"/);
+  });
 
   test("HandlerUnchecked is reported for a module above the size limit, with its size", async () => {
     const answer = await judge("./lib/greet.js#greet", {

@@ -35,7 +35,6 @@ function makeCopy(
 
 test.each([
   ["@modelcontextprotocol/sdk", "./dist/esm/server/mcp.js#McpServer"],
-  ["ajv", "./dist/2020.js#Ajv2020"],
   ["acorn", "./dist/acorn.mjs#parse"],
   ["jsonc-parser", "./lib/umd/main.js#parse"],
   ["yaml", "./dist/index.js#parse"],
@@ -56,13 +55,10 @@ test("validating a published server reports neither errors nor warnings", async 
   expect(report).toMatchObject({ ok: true, problems: [] });
 });
 
-test.each(["filesystem", "memory"])(
-  "validating the server %s reports that it does not declare zod",
-  async (name) => {
-    const server = { description: "A server.", script: "./dist/index.js" };
-    const file = "trailblaze/servers/desk.json";
-    const folder = makeCopy(`@modelcontextprotocol/server-${name}`, { servers: ["desk"] }, file, server);
-    const { problems } = await validateExtension(folder);
-    expect(problems).toMatchObject([{ code: "UndeclaredDependency", args: { name: "zod" } }]);
-  },
-);
+test("validating a published server that does not declare zod reports that", async () => {
+  const server = { description: "A server.", script: "./dist/index.js" };
+  const file = "trailblaze/servers/desk.json";
+  const folder = makeCopy("@modelcontextprotocol/server-memory", { servers: ["desk"] }, file, server);
+  const { problems } = await validateExtension(folder);
+  expect(problems).toMatchObject([{ code: "UndeclaredDependency", args: { name: "zod" } }]);
+});

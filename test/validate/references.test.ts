@@ -7,13 +7,9 @@ const codes = ["InvalidReference", "UnknownBuiltIn", "PackNotInstalled", "PackVe
 
 /** A pack with one tool, two toolsets, a prompt, and a server that refers to what is given. */
 function packWith(server: Record<string, unknown>, more: Partial<PackTree> = {}): PackTree {
+  const toolsets = ["welcoming", "greetings"];
   return {
-    extension: {
-      servers: ["desk"],
-      tools: ["greet"],
-      toolsets: ["welcoming", "greetings"],
-      prompts: ["hello"],
-    },
+    extension: { servers: ["desk"], tools: ["greet"], toolsets, prompts: ["hello"] },
     files: {
       "trailblaze/servers/desk.json": server,
       "trailblaze/tools/greet.json": greetTool("./lib/greet.js"),

@@ -35,13 +35,11 @@ async function judge(server: Record<string, unknown>) {
 }
 
 describe("commands with arguments", () => {
-  test.each([
-    ["node ./server/main.js --verbose", { command: "node", args: ["./server/main.js", "--verbose"] }],
-  ])("a command with arguments is an error whose hint shows the split: %j", async (command, split) => {
-    const problems = await judge({ command });
+  test("a command with arguments is an error whose hint shows the split", async () => {
+    const words = ["node", "./server/main.js", "--verbose"];
+    const problems = await judge({ command: words.join(" ") });
     expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
-    const { hint } = problems[0]?.args ?? {};
-    for (const word of [split.command, ...split.args]) expect(hint).toContain(JSON.stringify(word));
+    for (const word of words) expect(problems[0]?.args.hint).toContain(JSON.stringify(word));
   });
 
   test("a path with arguments is HandlerNotFound with a hint to use `args`", async () => {

@@ -14,12 +14,14 @@ const files = {
   "server/bin/start": "#!/bin/sh\n",
 };
 
+const find = (server: object) =>
+  validateTree(
+    { extension: { servers: ["desk"] }, files: { ...files, "trailblaze/servers/desk.json": { ...server } } },
+    codes,
+  );
+
 async function judge(server: Record<string, unknown>): Promise<string[]> {
-  const tree = {
-    extension: { servers: ["desk"] },
-    files: { ...files, "trailblaze/servers/desk.json": server },
-  };
-  const problems = await validateTree(tree, codes);
+  const problems = await find(server);
   return problems.map(({ code, path, args }) => `${code} ${path?.join(".")}: ${argumentTexts(args)}`);
 }
 
@@ -27,13 +29,7 @@ describe("programs that exist", () => {
   test.each([
     [{ script: "./server/main.js" }],
     [{ command: "node", args: ["./server/main.js"] }],
-    [
-      {
-        command: "node",
-        args: ["--enable-source-maps", "./main.js", "./not/of/the/package"],
-        cwd: "./server",
-      },
-    ],
+    [{ command: "node", args: ["--no-warnings", "./main.js", "./not/of/the/package"], cwd: "./server" }],
     [{ command: "./bin/start", cwd: "server" }],
     [{ command: "node", args: ["server/main.js"] }],
     [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
@@ -97,11 +93,7 @@ describe("DefinitionOutsidePackage", () => {
 
 test("a missing program is called a program, and a similar path is suggested", async () => {
   const problem = async (server: object) => {
-    const tree = {
-      extension: { servers: ["desk"] },
-      files: { ...files, "trailblaze/servers/desk.json": server },
-    };
-    const [found] = await validateTree(tree, codes);
+    const [found] = await find(server);
     expect(found).toMatchObject({ code: "HandlerNotFound", path: ["script"], args: { isProgram: true } });
     return found?.args;
   };

@@ -23,13 +23,6 @@ describe("data files that cannot be parsed", () => {
   test.each<Row>([
     [
       "yaml",
-      "name: hello\n<<: { content: a }\n",
-      "hello.yaml:2:1",
-      { reason: expect.stringContaining("<<") },
-      "> 2 | <<",
-    ],
-    [
-      "yaml",
       "name: hello\ninputs: { name: Hello ${{ a ? b : c }}, d: 1 }\n",
       "hello.yaml:2:24",
       { reason: expect.stringContaining("YAML") },
