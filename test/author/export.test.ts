@@ -74,6 +74,13 @@ describe("the command export", () => {
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(after);
   });
 
+  test("export bin gives the second server a command of its own", async () => {
+    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
+    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
+    expect((await exportPack(cwd, "bin", "review")).exitCode).toBe(0);
+    expect(readJson(cwd, "package.json").bin).toMatchObject({ "jira-review": "bin/review.mjs" });
+  });
+
   /** What manifests of plugins take from package.json. */
   const ofPackage = {
     version: "1.2.0",
