@@ -1,8 +1,6 @@
 import { describe, expect, test, vi } from "vitest";
 import { sendJson, serveHttp, serveLegacy, serveModern, serveRaw } from "../support/remote-servers.ts";
-import { jsonOf, makeProject, openForTest, probe } from "./support/session.ts";
-
-const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
+import { jsonOf, makeProject, namesOf, openForTest, probe } from "./support/session.ts";
 
 describe("remote servers of the config in a session", () => {
   test("a session has the tools of remote servers of both eras beside those of programs", async () => {

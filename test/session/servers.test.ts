@@ -1,23 +1,27 @@
 import { describe, expect, test } from "vitest";
 import { inRepository } from "../support/repository.ts";
-import { jsonOf, makeProject, openForTest, probe, probeServer } from "./support/session.ts";
+import {
+  jsonOf,
+  makeProject,
+  namesOf,
+  openForTest,
+  probe,
+  probeServer,
+  withServers,
+} from "./support/session.ts";
 
 const sdkServer = (version: 1 | 2, ...args: string[]) => ({
   command: process.execPath,
   args: [inRepository(`bench/support/${version === 1 ? "" : "modern-"}sdk-server.mjs`), ...args],
 });
 
-const listing = (...tools: object[]) =>
-  JSON.stringify(tools.map((tool) => ({ inputSchema: { type: "object" }, ...tool })));
-
-/** A server without the SDK that speaks only the modern revision. Its tool returns the result that it is given. */
+/** A server without the SDK that speaks only the modern revision. Its tool tells what it was sent. */
 const modernServer = `
   import { createInterface } from "node:readline";
   const answers = {
     "server/discover": () => ({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }),
-    "tools/list": () => ({ tools: ["result", "params"].map((name) => ({ name, inputSchema: { type: "object" } })) }),
-    "tools/call": ({ name, ...params }) =>
-      name === "result" ? params.arguments.result : { content: [{ type: "text", text: JSON.stringify(params) }] },
+    "tools/list": () => ({ tools: [{ name: "params", inputSchema: { type: "object" } }] }),
+    "tools/call": (params) => ({ content: [{ type: "text", text: JSON.stringify(params) }] }),
   };
   createInterface({ input: process.stdin }).on("line", (line) => {
     const { id, method, params } = JSON.parse(line);
@@ -28,7 +32,6 @@ const modernServer = `
   });
 `;
 const modern = { name: "modern", command: process.execPath, args: ["modern.mjs"] };
-const makeModern = () => makeProject({}, { "modern.mjs": modernServer });
 
 const packOfServers = (servers: Readonly<Record<string, object>>, files = {}) => ({
   "package.json": { trailblaze: { servers: Object.keys(servers) } },
@@ -51,29 +54,17 @@ describe("session.servers", () => {
         ],
       },
     });
-    const running = (era: string, protocolVersion: string, name: string) => ({
-      state: "running",
-      era,
-      protocolVersion,
-      serverInfo: { name, version: "1.0.0" },
-    });
-    expect(session.servers).toEqual([
-      {
-        label: "first",
-        source: { type: "config", server: "first" },
-        ...running("legacy", "2025-11-25", "early"),
-        tools: ["early"],
-      },
-      {
-        label: "both",
-        source: { type: "config", server: "both" },
-        ...running("legacy", "2025-11-25", "middle"),
-        tools: [],
-      },
+    const serverInfo = { name: "early", version: "1.0.0" };
+    const legacy = { state: "running", era: "legacy", protocolVersion: "2025-11-25" };
+    const source = { type: "config", server: "first" };
+    expect(session.servers[0]).toEqual({ label: "first", source, ...legacy, serverInfo, tools: ["early"] });
+    expect(session.servers.slice(1)).toMatchObject([
+      { label: "both", ...legacy, serverInfo: { name: "middle" }, tools: [] },
       {
         label: "acme/desk/reject",
-        source: expect.objectContaining({ type: "pack", pack: "@acme/desk", server: "reject" }),
-        ...running("modern", "2026-07-28", "late"),
+        source: { type: "pack", pack: "@acme/desk", server: "reject" },
+        era: "modern",
+        protocolVersion: "2026-07-28",
         tools: ["late"],
       },
     ]);
@@ -119,39 +110,32 @@ describe("session.servers", () => {
   });
 });
 
-describe("a server of the config that speaks only the modern revision", () => {
-  test.each(["auto", "modern"])(
-    "is called with the protocol `%s` and the session's metadata",
-    async (protocol) => {
-      const session = await openForTest(makeModern(), {
-        config: { trailblazeSubprocessToolsets: [{ ...modern, protocol }] },
-      });
-      expect(session.servers).toMatchObject([
-        { era: "modern", serverInfo: null, tools: ["result", "params"] },
-      ]);
-      const { arguments: args, _meta } = jsonOf(await session.callTool("params", { a: 1 }));
-      expect(args).toMatchObject({ a: 1, _trailblazeContext: {} });
-      expect(_meta).toMatchObject({
-        "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-        "io.modelcontextprotocol/clientInfo": { name: "trailblaze" },
-        "io.modelcontextprotocol/clientCapabilities": {},
-        trailblaze: { sessionId: session.id },
-      });
-    },
-  );
-});
+test.each(["auto", "modern"])(
+  "a modern server of the config is called with the protocol `%s` and the session's metadata",
+  async (protocol) => {
+    const cwd = makeProject({}, { "modern.mjs": modernServer });
+    const session = await openForTest(cwd, { config: withServers({ ...modern, protocol }) });
+    expect(session.servers).toMatchObject([{ era: "modern", serverInfo: null, tools: ["params"] }]);
+    const { arguments: args, _meta } = jsonOf(await session.callTool("params", { a: 1 }));
+    expect(args).toMatchObject({ a: 1, _trailblazeContext: {} });
+    expect(_meta).toMatchObject({
+      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+      "io.modelcontextprotocol/clientInfo": { name: "trailblaze" },
+      "io.modelcontextprotocol/clientCapabilities": {},
+      trailblaze: { sessionId: session.id },
+    });
+  },
+);
 
 test("a tool that can be called only as a task is excluded, other tools are not", async () => {
-  const tasks = ["required", "optional", "forbidden", 5].map((taskSupport) => ({
+  const tools = ["required", "optional", "forbidden", 5].map((taskSupport) => ({
     name: `task_${taskSupport}`,
+    inputSchema: { type: "object" },
     execution: { taskSupport },
   }));
-  const tools = listing(...tasks, { name: "odd", execution: "required" });
   const session = await openForTest(makeProject({}), {
-    config: { trailblazeSubprocessToolsets: [probe("probe", { PROBE_TOOLS: tools })] },
+    config: withServers(probe("probe", { PROBE_TOOLS: JSON.stringify(tools) })),
   });
-  expect(session.tools.map(({ name }) => name)).toEqual(["task_optional", "task_forbidden", "task_5", "odd"]);
-  expect(session.skipped).toMatchObject([
-    { name: "task_required", reason: "TaskRequired", source: { server: "probe" } },
-  ]);
+  expect(namesOf(session.tools)).toEqual(["task_optional", "task_forbidden", "task_5"]);
+  expect(session.skipped).toMatchObject([{ name: "task_required", reason: "TaskRequired" }]);
 });

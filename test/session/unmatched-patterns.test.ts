@@ -1,16 +1,12 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { checkHealth } from "../../src/install/check-health.ts";
-import { makeProject, openForTest, probe, probeServer, toolPack } from "./support/session.ts";
+import { makeProject, openForTest, probe, probeDefinition, toolPack } from "./support/session.ts";
 
 const jira = () =>
   toolPack({ deleteIssue: {} }, "export const deleteIssue = () => 1;", {
     "package.json": { trailblaze: { tools: ["deleteIssue"], servers: ["api"] } },
-    "trailblaze/servers/api.json": {
-      command: process.execPath,
-      args: [probeServer],
-      env: { PROBE_PREFIX: "api" },
-    },
+    "trailblaze/servers/api.json": probeDefinition({ PROBE_PREFIX: "api" }),
   });
 const makeJira = (config = "") =>
   makeProject({ "@acme/jira": jira() }, { "trailblaze.config.yaml": `logDir: logs\n${config}` });
