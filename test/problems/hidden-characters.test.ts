@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { formatDocComment, formatLiteral } from "../../src/author/schema-type.ts";
 import { formatJson } from "../../src/cli/output.ts";
 import { findHiddenCharacters } from "../../src/problems/hidden-characters.ts";
-import { formatProblem, printable } from "../../src/problems/index.ts";
+import { createProblem, formatProblem, printable } from "../../src/problems/index.ts";
 
 /** Code points between letters: some thousands a text, of the blocks that have hidden characters. */
 const texts = [0, 0x1000, 0x2000, 0x3000, 0xd000, 0xe000, 0xf000, 0x1b000, 0x1d000, 0x1f000, 0xe0000].map(
@@ -37,6 +37,13 @@ describe("every character that validation reports as hidden is escaped", () => {
     for (const character of ["\u034f", "\u3164", "\ufe00", "\u{e0100}", "\u{e0041}", "\u202e"]) {
       expect(formatDocComment([`a${character}b`], "")).not.toContain(character);
     }
+  });
+
+  test("hidden characters are escaped in messages and hints", () => {
+    const reason = "a\u202eb\u3164c\u001b[31md";
+    const { message, hint } = createProblem("InvalidConfig", { reason, hint: reason });
+    expect(`${message}${hint}`).not.toMatch(/[\u202e\u3164\u001b]/);
+    expect(message).toContain("a\\u{202e}b\\u{3164}c\\u{001b}[31md");
   });
 });
 

@@ -117,6 +117,8 @@ describe("UnexpandedVariable", () => {
   test.each([
     [{ ...node, env: { TOKEN: "${TOKEN}" } }, "env.TOKEN", { variable: "${TOKEN}", name: "TOKEN" }],
     [{ ...node, env: { URL: "https://${HOST}/a" } }, "env.URL", { variable: "${HOST}", name: "HOST" }],
+    [{ command: "${SERVER}" }, "command", { variable: "${SERVER}", name: "SERVER" }],
+    [{ ...node, cwd: "${PWD}" }, "cwd", { variable: "${PWD}", name: "PWD" }],
     [{ ...node, env: { A: "${env:TOKEN}" } }, "env.A", { variable: "${env:TOKEN}", name: "TOKEN" }],
     [
       { command: "node", args: ["./server/main.js", "--root=${workspaceFolder}"] },

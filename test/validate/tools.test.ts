@@ -24,11 +24,14 @@ describe("names of tools", () => {
     },
   );
 
-  test.each(["org_mockServer", "web_goBack"])("ReservedToolPrefix is reported for %s", async (name) => {
-    expect(await validateTool({ name }, codes)).toMatchObject([
-      { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
-    ]);
-  });
+  test.each(["org_a", "ios_a", "android_a", "mobile_a", "web_a"])(
+    "ReservedToolPrefix is reported for %s",
+    async (name) => {
+      expect(await validateTool({ name }, codes)).toMatchObject([
+        { code: "ReservedToolPrefix", severity: "warning", path: ["name"], line: 2 },
+      ]);
+    },
+  );
 
   test("the names of entries of bundles are checked like names of tools", async () => {
     const problems = await validateEntries([entry({ name: "web_Greet" })], codes);
