@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
 import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
 import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/param-headers.ts";
+import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { serveEras } from "../../src/mcp/serve-clients.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
@@ -206,6 +207,11 @@ describe("the command", () => {
 test("a header repeats every digit of its argument", () => {
   const mirrored = findMirroredArguments({ properties: { id: { type: "integer", "x-mcp-header": "Id" } } });
   expect(createMirrorHeaders(mirrored, parseExactly(sent))).toEqual({ "mcp-param-id": "725653563933458433" });
+});
+
+test("an integer that is a secret is redacted", () => {
+  const value = createRedactor(["725653563933458433"]).redactValue(parseExactly(sent));
+  expect(stringifyExactly(value)).toBe(sent.replaceAll(/"?725653563933458433"?/g, '"[redacted]"'));
 });
 
 test("a server's callback passes them on", async () => {

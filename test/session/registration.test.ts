@@ -123,6 +123,29 @@ describe("invalid items of packs", () => {
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
   });
 
+  const entries = [{ name: "e", handler: "nobody" }];
+  test.each([
+    ["a field of a wrong shape", { "package.json": { trailblaze: { tools: 3 } } }],
+    [
+      "an entry of a bundle without its tool",
+      {
+        "package.json": { trailblaze: { toolsets: ["B"] } },
+        "trailblaze/toolsets/B.json": { kind: "Mcp.Tools", metadata: { name: "B" }, entries },
+      },
+    ],
+    [
+      "a server that exits",
+      {
+        "package.json": { trailblaze: { servers: ["s"] } },
+        "trailblaze/servers/s.json": { script: "./s.js" },
+        "s.js": "process.exit(4);",
+      },
+    ],
+  ])("%s fails a session that allows no errors", async (_, broken) => {
+    const open = openForTest(makeProject({ broken }), { config: { packs: { onError: "fail" } } });
+    await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
+  });
+
   test("an invalid server of a pack is excluded with its reason", async () => {
     const cwd = makeProject({
       bad: {
@@ -199,14 +222,14 @@ test("duplicate names are one error that lists all sources, and nothing is regis
     third: one("find1", { name: "find1" }),
   };
   const open = openForTest(makeProject(packs), { builtIns: [builtIn("find1")] });
-  const source = (what: string) => expect.stringContaining(what);
+  const ofPack = (pack: string) => expect.stringMatching(`${pack}@1.0.0.*trailblaze/tools/`);
   await expect(open).rejects.toMatchObject({
     code: "NameCollision",
     problem: {
       args: {
         collisions: [
-          { name: "find1", sources: [source("built-in"), source("third@")] },
-          { name: "find", sources: [source("@b/second"), source("first")] },
+          { name: "find1", sources: [expect.stringContaining("built-in"), ofPack("third")] },
+          { name: "find", sources: [ofPack("@b/second"), ofPack("first")] },
         ],
       },
     },

@@ -150,7 +150,8 @@ test("an answer of a server has a variant, and changes memory only if the call s
   const changes = { memoryDelta: { new: "2", wrong: 3 }, memoryDeletions: ["old"] };
   const failing = (trailblaze: object) => answerTo({ content, isError: true, _meta: { trailblaze } });
   expect(await failing(changes)).toMatchObject({ variant: "ExceptionThrown", message: "said" });
-  expect(await failing({ variant: "Exploded" })).toMatchObject({ variant: "ExceptionThrown" });
+  for (const variant of ["Exploded", "Success"])
+    expect(await failing({ variant })).toMatchObject({ variant: "ExceptionThrown" });
   expect(await failing({ variant: "MissingRequiredArgs", missing: ["a"] })).toMatchObject({
     variant: "MissingRequiredArgs",
     message: "said",

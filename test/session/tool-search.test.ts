@@ -97,7 +97,7 @@ test("a tool that has the text as its name stands first, and tools that fit alik
 
 test("with many tools, a model gets some, the search, and what it has found", async () => {
   const session = await openTools();
-  const options = { above: 3, always: ["weather"] };
+  const options = { above: 3, always: ["weather", "hidden"] };
   await expect(session.callTool("search_tools", { query: "issue" })).rejects.toMatchObject({
     code: "ToolNotFound",
   });
