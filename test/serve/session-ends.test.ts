@@ -124,7 +124,7 @@ test.each(ends)(
 
 test("a call that takes longer than --drain is aborted", async () => {
   const started = await startCall("--drain", "0");
-  started.child.kill("SIGTERM");
+  started.child.kill("SIGINT");
   expect(await started.ended).toEqual([0, null]);
   expect(started.stdout()).not.toContain("finished");
 });

@@ -9,7 +9,15 @@ import { isRunning } from "../support/processes.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
-import { jsonOf, makeProject, openForTest, probe, probeDefinition, toolPack } from "./support/session.ts";
+import {
+  jsonOf,
+  makeProject,
+  openForTest,
+  probe,
+  probeDefinition,
+  probeServer,
+  toolPack,
+} from "./support/session.ts";
 
 const handler = (answer: string) => `export const ask = () => ${JSON.stringify(answer)};\n`;
 const askPack = (answer: string, name = "ask", version = "1.0.0") =>
@@ -230,6 +238,24 @@ test("the tools stay while a declared pack is missing, and change when it is the
   await change(() => installPack(cwd, "@acme/more", askPack("three", "most", "2.0.0")));
   await waitUntil(() => changes.length === 1);
   expect(names()).toEqual(["ask", "most"]);
+});
+
+test("a server from an npm package keeps running while its package is missing", async () => {
+  const cwd = makeProject(
+    {},
+    {
+      ...config({ trailblazeSubprocessToolsets: [{ name: "probe", package: "probe-server" }] }),
+      "node_modules/probe-server/package.json": { name: "probe-server", version: "1.0.0", bin: "./s.mjs" },
+      "node_modules/probe-server/s.mjs": readFileSync(probeServer, "utf8"),
+    },
+  );
+  declare(cwd, "probe-server", "1.0.0");
+  const { clock, names, change } = await openFollowed(cwd);
+  const before = names();
+  expect(before).not.toEqual([]);
+  await change(() => renameSync(join(cwd, "node_modules/probe-server"), join(cwd, "away")));
+  await waitUntil(() => clock.delays.includes(30_000) || names().length === 0);
+  expect(names()).toEqual(before);
 });
 
 test("a server that stops answering its start for good is left out, and does not delay later changes", async () => {
