@@ -52,7 +52,7 @@ const desk = toolPack({ echo: {}, list: {} }, handlers, {
     trailblaze: {
       tools: ["echo", "list"],
       toolsets: ["seen"],
-      servers: ["desk", "modern", "wrong", "process", "late", "fixed"],
+      servers: ["desk", "modern", "wrong", "process", "late"],
     },
   },
   "trailblaze/toolsets/seen.json": seen,
@@ -61,7 +61,6 @@ const desk = toolPack({ echo: {}, list: {} }, handlers, {
   "trailblaze/servers/wrong.json": { tools: ["echo"], protocol: "auto" },
   "trailblaze/servers/process.json": { script: "./process.js" },
   "trailblaze/servers/late.json": { script: "./late.mjs" },
-  "trailblaze/servers/fixed.json": { script: "./late.mjs", protocol: "modern" },
   "late.mjs": lateServer,
   "process.js": `import ${JSON.stringify(probeServer)};\n`,
 });
@@ -145,9 +144,6 @@ describe("a server for both eras of MCP", () => {
     const cwd = makeDesk();
     expect(await lookWith("auto", new StdioClientTransport(processOf(cwd)))).toEqual(asModern);
     expect(await lookAsLegacy(new LegacyStdio(processOf(cwd)))).toMatchObject(asLegacy);
-    const only = processOf(cwd);
-    const legacy = new StdioClientTransport({ ...only, args: [...only.args, "--protocol", "legacy"] });
-    expect(await lookWith("auto", legacy)).toMatchObject(asLegacy);
   });
 });
 
@@ -166,7 +162,6 @@ async function takenBy(url: string): Promise<string> {
 describe("the option --protocol", () => {
   const servers = {
     own: { tools: ["acme/desk/echo"], protocol: "legacy" },
-    plain: { tools: ["acme/desk/echo"] },
   };
   const http = { transport: { port: 0 } } as const;
 
@@ -174,8 +169,6 @@ describe("the option --protocol", () => {
     ["acme/desk/modern", undefined, "modern"],
     ["acme/desk/modern", "both", "modern legacy"],
     ["own", undefined, "legacy"],
-    ["own", "modern", "modern"],
-    ["plain", undefined, "modern legacy"],
   ] as const)("the protocol of %s with the option %s is %s", async (server, protocol, expected) => {
     const options = protocol === undefined ? {} : { protocol };
     const running = await startServer(server, { cwd: makeDesk(config({ servers })), ...http, ...options });
@@ -228,7 +221,7 @@ describe("a subprocess server over HTTP", () => {
     await expect(silent.callTool({ name: "ask", arguments: {} })).rejects.toMatchObject({ code: -32021 });
   });
 
-  test.each(["process", "late", "fixed"])(
+  test.each(["process", "late"])(
     "the subprocess server %s over HTTP has clients of both eras, whatever its own",
     async (name) => {
       const { url } = await serveLate(`acme/desk/${name}`);

@@ -10,8 +10,7 @@ import {
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { listed } from "../approval/support/locked-project.ts";
-import { listingConfig, makeLocked, namesOf, pidsOf, write, writeListing } from "../session/support/lazy.ts";
-import { makeProject as makeAny } from "../session/support/session.ts";
+import { listingConfig, makeLocked, namesOf, pidsOf, writeListing } from "../session/support/lazy.ts";
 import { connectLegacy, connectModern } from "../support/clients.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -26,13 +25,6 @@ const listing = {
 
 const makeProject = (entry: object = {}) =>
   makeLocked(listingConfig(["a"], entry), {}, { "a.json": listing });
-
-/** One without a lock. */
-function makeUnlocked(config: object, ...contents: Parameters<typeof makeAny>) {
-  const cwd = makeAny(...contents);
-  write(cwd, config);
-  return cwd;
-}
 
 /** One with two servers that end when they are idle. */
 const makeIdle = () =>
@@ -99,37 +91,31 @@ test("a served session is lazy by default, and clients hear what a first start t
   expect(traceOf(cwd).filter((line) => line === "tools/call")).toHaveLength(2);
 });
 
-test.each([
-  ["as far as the lock approves them", makeLocked, ["grow", "say"]],
-  ["all of them without a lock", makeUnlocked, ["grow", "new", "say"]],
-])(
-  "clients are listed other tools of a running server when it tells of them, %s",
-  async (_, make, others) => {
-    const tools = ["gone", "grow", "say"].map((name) => listed(name));
-    const cwd = await make(listingConfig(["a"]), {}, { "a.json": { tools } });
-    const { legacy, modern } = await serve(cwd);
-    const heard: string[] = [];
-    legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
-    modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
-    await modern.listen({ toolsListChanged: true });
-    await legacy.callTool({ name: "say", arguments: {} });
-    const changeTo = async (all: object[], expected: string[]) => {
-      heard.length = 0;
-      writeListing(cwd, { tools: all });
-      // Each time it is listed again once.
-      for (let time = 0; time < 3; time++) await legacy.callTool({ name: "grow", arguments: {} });
-      await expect.poll(() => heard.toSorted(), { timeout: 5000 }).toEqual(["legacy", "modern"]);
-      for (const client of [legacy, modern])
-        expect(namesOf((await client.listTools()).tools).toSorted()).toEqual(expected);
-    };
-    const listings = () => traceOf(cwd).filter((line) => line === "tools/list").length;
-    await changeTo([listed("say"), listed("grow"), listed("new")], others);
-    // What is approved comes back.
-    await changeTo(tools, ["gone", "grow", "say"]);
-    expect(listings()).toBeLessThan(7);
-    expect(pidsOf(cwd)).toHaveLength(1);
-  },
-);
+test("clients are listed other tools of a running server when it tells of them, as far as the lock approves them", async () => {
+  const tools = ["gone", "grow", "say"].map((name) => listed(name));
+  const cwd = await makeLocked(listingConfig(["a"]), {}, { "a.json": { tools } });
+  const { legacy, modern } = await serve(cwd);
+  const heard: string[] = [];
+  legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
+  modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
+  await modern.listen({ toolsListChanged: true });
+  await legacy.callTool({ name: "say", arguments: {} });
+  const changeTo = async (all: object[], expected: string[]) => {
+    heard.length = 0;
+    writeListing(cwd, { tools: all });
+    // Each time it is listed again once.
+    for (let time = 0; time < 3; time++) await legacy.callTool({ name: "grow", arguments: {} });
+    await expect.poll(() => heard.toSorted(), { timeout: 5000 }).toEqual(["legacy", "modern"]);
+    for (const client of [legacy, modern])
+      expect(namesOf((await client.listTools()).tools).toSorted()).toEqual(expected);
+  };
+  const listings = () => traceOf(cwd).filter((line) => line === "tools/list").length;
+  await changeTo([listed("say"), listed("grow"), listed("new")], ["grow", "say"]);
+  // What is approved comes back.
+  await changeTo(tools, ["gone", "grow", "say"]);
+  expect(listings()).toBeLessThan(7);
+  expect(pidsOf(cwd)).toHaveLength(1);
+});
 
 test("a subscription starts its server, keeps it running, and is not made to what the lock refuses", async () => {
   const cwd = await makeIdle();

@@ -63,10 +63,10 @@ const ends: [what: string, end: (started: Started) => unknown][] = [
   ["the end of stdin", ({ child }) => child.stdin.end()],
 ];
 
-test.each(ends)("%s ends a served session while its server is starting", async (_, end) => {
+test("the end of stdin ends a served session while its server is starting", async () => {
   const started = startSession([], { PROBE_GATE: "/nonexistent/gate" });
   await waitUntil(() => readPids(started.pids).length > 0);
-  end(started);
+  started.child.stdin.end();
   expect(await started.ended).toEqual([0, null]);
   await waitUntil(() => !readPids(started.pids).some(isRunning));
 });
@@ -103,24 +103,28 @@ test.each(ends)(
   },
 );
 
-test.each(ends)(
-  "over HTTP, %s lets a call finish while probes get 503, and ends all processes with exit code 0",
-  async (_, end) => {
-    const started = startSession(["--http", "0", "--health"]);
-    await waitUntil(() => /http:\S+\n/.test(started.stderr()));
-    const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-    const message = modernCall("slow");
-    const slow = post({ url }, message, headersFor(message));
-    await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
-    const pids = await processesOf(started);
-    end(started);
-    await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
-    finish(started);
-    expect(await (await slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
-    expect(await started.ended).toEqual([0, null]);
-    await waitUntil(() => !pids.some(isRunning));
-  },
-);
+/** A session over HTTP that is ended by SIGTERM while a call of `slow` is under way, once it has become unhealthy. */
+async function startEnding(...args: string[]) {
+  const started = startSession(["--http", "0", "--health", ...args]);
+  await waitUntil(() => /http:\S+\n/.test(started.stderr()));
+  const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
+  const message = modernCall("slow");
+  const slow = post({ url }, message, headersFor(message));
+  slow.catch(() => {});
+  await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
+  const pids = await processesOf(started);
+  started.child.kill("SIGTERM");
+  await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
+  return { ...started, slow, running: pids };
+}
+
+test("over HTTP, SIGTERM lets a call finish while probes get 503, and ends all processes with exit code 0", async () => {
+  const started = await startEnding();
+  finish(started);
+  expect(await (await started.slow).json()).toMatchObject({ result: { content: [{ text: "finished" }] } });
+  expect(await started.ended).toEqual([0, null]);
+  await waitUntil(() => !started.running.some(isRunning));
+});
 
 test("a call that takes longer than --drain is aborted", async () => {
   const started = await startCall("--drain", "0");
@@ -130,17 +134,9 @@ test("a call that takes longer than --drain is aborted", async () => {
 });
 
 test("a second signal ends a served session although a call is under way", async () => {
-  const started = startSession(["--http", "0", "--health", "--drain", "600"]);
-  await waitUntil(() => /http:\S+\n/.test(started.stderr()));
-  const [url = ""] = /http:\S+/.exec(started.stderr()) ?? [];
-  const message = modernCall("slow");
-  const slow = post({ url }, message, headersFor(message)).catch(() => {});
-  await waitUntil(() => existsSync(join(dirname(started.pids), "called")));
-  started.child.kill("SIGTERM");
-  await expect.poll(async () => (await fetch(new URL("/healthz", url))).status).toBe(503);
+  const started = await startEnding("--drain", "600");
   started.child.kill("SIGINT");
   expect(await started.ended).toEqual([0, null]);
-  await slow;
 });
 
 test("--health is refused where it cannot apply", async () => {

@@ -157,30 +157,23 @@ describe("a client that disconnects", () => {
   });
 });
 
-describe("the stream of an answer", () => {
-  test("the stream of a canceled call ends, and other streams continue", async () => {
-    const served = await serve();
-    const session = await beginSession(served);
-    const cancelling = (requestId: unknown) =>
-      post(served, { jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId } }, session);
-    const one = post(served, calling("slow", "one"), session);
-    const two = post(served, calling("slow", "two"), session);
-    await expect.poll(() => served.slowCalls.length).toBe(2);
-    expect((await cancelling("one")).status).toBe(202);
-    expect(await messagesOf(await one)).toEqual([]);
-    expect(served.slowCalls.filter(({ signal }) => signal.aborted)).toHaveLength(1);
-    for (const call of served.slowCalls) call.finish();
-    expect(await messagesOf(await two)).toEqual([expect.objectContaining({ id: "two" })]);
-  });
-
-  test("a second request with the ID of a running one is rejected", async () => {
-    const served = await serve();
-    const session = await beginSession(served);
-    const slow = post(served, calling("slow", 3), session);
-    await expect.poll(() => served.slowCalls.length).toBe(1);
-    expect((await post(served, calling("echo", 3), session)).status).toBe(400);
-    served.slowCalls[0]?.finish();
-    expect(await messagesOf(await slow)).toEqual([expect.objectContaining({ id: 3 })]);
-    expect((await post(served, calling("echo", 3), session)).status).toBe(200);
-  });
+test("the stream of a canceled call ends, other streams continue, and the ID of a running one is refused", async () => {
+  const served = await serve();
+  const session = await beginSession(served);
+  const params = { requestId: "one" };
+  const one = post(served, calling("slow", "one"), session);
+  const two = post(served, calling("slow", "two"), session);
+  await expect.poll(() => served.slowCalls.length).toBe(2);
+  const cancelled = await post(
+    served,
+    { jsonrpc: "2.0", method: "notifications/cancelled", params },
+    session,
+  );
+  expect(cancelled.status).toBe(202);
+  expect(await messagesOf(await one)).toEqual([]);
+  expect(served.slowCalls.filter(({ signal }) => signal.aborted)).toHaveLength(1);
+  expect((await post(served, calling("echo", "two"), session)).status).toBe(400);
+  for (const call of served.slowCalls) call.finish();
+  expect(await messagesOf(await two)).toEqual([expect.objectContaining({ id: "two" })]);
+  expect((await post(served, calling("echo", "two"), session)).status).toBe(200);
 });

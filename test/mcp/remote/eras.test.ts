@@ -14,7 +14,6 @@ interface Serving extends RemoteServer {
 
 const servers: Record<string, () => Promise<Serving>> = {
   "the first SDK": () => serveLegacy(),
-  "the second SDK": () => serveModern(),
   "the second SDK without legacy clients": () => serveModern({ legacy: "reject" }),
 };
 
