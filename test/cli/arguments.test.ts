@@ -15,10 +15,8 @@ describe("help", () => {
   test.each([["--help"], ["-h"], ["help"]])("%s lists every command on stdout", async (argument) => {
     const { stdout, stderr, exitCode } = await run(argument);
     for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ +${name} +\\S`, "m"));
-    expect(stdout).toMatch(/usage/i);
     expect(stdout).not.toContain("undefined");
-    expect(stderr).toBe("");
-    expect(exitCode).toBe(0);
+    expect([exitCode, stderr]).toEqual([0, ""]);
   });
 
   test.each(Object.entries(commands))(
@@ -29,32 +27,21 @@ describe("help", () => {
       for (const option of [...Object.keys(options), "cwd", "json", "help"])
         expect(stdout).toContain(`--${option}`);
       expect(stdout).not.toContain("undefined");
-      expect(stderr).toBe("");
-      expect(exitCode).toBe(0);
+      expect([exitCode, stderr]).toEqual([0, ""]);
     },
   );
 
-  test("help and the version are one JSON document with --json", async () => {
-    for (const args of [
-      ["--help", "--json"],
-      ["list", "--help", "--json"],
-      ["--version", "--json"],
-    ]) {
-      const { stdout, stderr, exitCode } = await run(...args);
-      expect(() => JSON.parse(stdout)).not.toThrow();
-      expect(stderr).toBe("");
-      expect(exitCode).toBe(0);
-    }
+  test.each([[["--help"]], [["list", "--help"]], [["--version"]]])("%j --json prints JSON", async (args) => {
+    const { stdout, stderr, exitCode } = await run(...args, "--json");
+    expect(() => JSON.parse(stdout)).not.toThrow();
+    expect([exitCode, stderr]).toEqual([0, ""]);
   });
 });
 
 test.each([["--version"], ["-v"], ["version"]])(
   "%s prints the version and nothing else",
   async (argument) => {
-    const { stdout, stderr, exitCode } = await run(argument);
-    expect(stdout).toBe(`${version}\n`);
-    expect(stderr).toBe("");
-    expect(exitCode).toBe(0);
+    expect(await run(argument)).toEqual({ exitCode: 0, stdout: `${version}\n`, stderr: "" });
   },
 );
 
@@ -113,18 +100,18 @@ describe.skipIf(process.platform === "win32")("a deleted working directory", () 
 });
 
 describe("invalid arguments", () => {
-  const lines: readonly (readonly string[])[] = [
-    ["lst"],
-    ["__proto__"],
-    ["list", "--nope"],
-    ["list", "--__proto__"],
-    ["list", "--global=yes"],
-    ["list", "--cwd"],
-    ["list", "widgets"],
-    ["list", "--\u202enope"],
-  ];
-
-  test.each(lines.map((args) => [args]))(
+  test.each(
+    [
+      ["lst"],
+      ["__proto__"],
+      ["list", "--nope"],
+      ["list", "--__proto__"],
+      ["list", "--global=yes"],
+      ["list", "--cwd"],
+      ["list", "widgets"],
+      ["list", "--\u202enope"],
+    ].map((args) => [args]),
+  )(
     "the invalid arguments %j are explained on stderr, or with --json in one document, with exit code 2",
     async (args) => {
       const text = await run(...args);

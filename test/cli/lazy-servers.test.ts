@@ -1,14 +1,12 @@
 // When the commands start servers. Each server ends with its command.
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, test } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, makeLocked, namesOf, pidsOf, write, writeListing } from "../session/support/lazy.ts";
+import { connectToCommand } from "../support/clients.ts";
 import { runMain } from "../support/main.ts";
 import { isRunning } from "../support/processes.ts";
-import { command } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const makeProject = (config: object = {}) =>
@@ -91,15 +89,11 @@ test("`call` exits with 1 and the code if the server fails, or lists something e
 
 test.each([
   ["", [], {}, 0],
-  [" with --eager", ["--eager"], {}, 2],
   [" with `serversStart: eager`", [], { serversStart: "eager" }, 2],
   [" with --lazy and `serversStart: eager`", ["--lazy"], { serversStart: "eager" }, 0],
 ])("`start` without a server%s starts as many servers with the session", async (_, args, config, count) => {
   const cwd = await makeProject(config);
-  const client = new Client({ name: "test", version: "1.0.0" });
-  onTestFinished(() => client.close());
-  const served = { command: process.execPath, args: [command, "start", ...args], cwd };
-  await client.connect(new StdioClientTransport({ ...served, stderr: "ignore" }));
+  const { client } = await connectToCommand(cwd, ...args);
   expect(namesOf((await client.listTools()).tools)).toEqual(["one", "two", "other"]);
   expect(pidsOf(cwd)).toHaveLength(count);
   await client.callTool({ name: "other", arguments: {} });
