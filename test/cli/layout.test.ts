@@ -64,26 +64,15 @@ describe("on a terminal of 80 columns", () => {
   });
 });
 
-describe("the home folder", () => {
+test("the home folder is shown as ~ in text, but not within longer paths or in hints, which contain commands", () => {
   const home = homedir();
-
-  test("the home folder is shown as ~ in text", () => {
-    expect(abbreviateHome(`In "${home}", ${join(home, "a")} and ${home}.`)).toBe(
-      `In "~", ${join("~", "a")} and ~.`,
-    );
-  });
-
-  test.each([`${home}er`, `/backup${home}`, `${home}.old`, `${home}-2/a`])(
-    "the path %s is not shortened, although it contains the home folder's path",
-    (path) => {
-      expect(abbreviateHome(path)).toBe(path);
-    },
+  expect(abbreviateHome(`In "${home}", ${join(home, "a")} and ${home}.`)).toBe(
+    `In "~", ${join("~", "a")} and ~.`,
   );
-
-  test("the home folder is not shortened in hints, which contain commands", () => {
-    const problem = { code: "InvalidArguments", severity: "error", message: home, hint: home } as const;
-    expect(formatProblemText(problem, { color: false, width: undefined })).toBe(
-      `error InvalidArguments\n  ~\n  hint: ${home}`,
-    );
-  });
+  for (const path of [`${home}er`, `/backup${home}`, `${home}.old`, `${home}-2/a`])
+    expect(abbreviateHome(path)).toBe(path);
+  const problem = { code: "InvalidArguments", severity: "error", message: home, hint: home } as const;
+  expect(formatProblemText(problem, { color: false, width: undefined })).toBe(
+    `error InvalidArguments\n  ~\n  hint: ${home}`,
+  );
 });

@@ -11,15 +11,9 @@ import { waitUntil } from "../support/wait-until.ts";
 
 beforeAll(async () => {
   await publish(inject("registry"), {
-    "package.json": {
-      name: "@acme/stuck",
-      version: "1.0.0",
-      scripts: { install: "node stuck.js" },
-    },
+    "package.json": { name: "@acme/stuck", version: "1.0.0", scripts: { install: "node stuck.js" } },
     "stuck.js": `
-      const { existsSync, writeFileSync } = require("node:fs");
-      const { join } = require("node:path");
-      writeFileSync(join(process.env.INIT_CWD, "stuck"), "");
+      require("node:fs").writeFileSync(require("node:path").join(process.env.INIT_CWD, "stuck"), "");
       setInterval(() => {}, 1000);
     `,
   });
@@ -27,23 +21,11 @@ beforeAll(async () => {
 
 const unapplied = ({ problems }: Session) => problems.filter(({ code }) => code === "ChangeNotApplied");
 
-interface Following {
-  cwd: string;
-  session: Session;
-  names(): string[];
-  run(...args: readonly string[]): Promise<string>;
-  isolated: { cwd: string; registry: string; home: string };
-}
-
-async function follow(manager: PackageManager): Promise<Following> {
+async function follow(manager: PackageManager) {
   const cwd = makeTree({ "package.json": { name: "app", version: "1.0.0", private: true } });
   const isolated = { cwd, registry: inject("registry"), home: makeTree({}) };
   const run = (...args: readonly string[]) => runPackageManager(manager, args, isolated);
-  const session = await openSession({
-    cwd,
-    config: { logDir: makeTree({}) },
-    watch: true,
-  });
+  const session = await openSession({ cwd, config: { logDir: makeTree({}) }, watch: true });
   onTestFinished(() => session.close());
   return { cwd, session, run, isolated, names: () => session.tools.map(({ name }) => name) };
 }

@@ -1,12 +1,16 @@
-import { afterEach, describe, expect, inject, test } from "vitest";
+import { describe, expect, inject, onTestFinished, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
-import { type InstalledProject, installWith } from "../support/install.ts";
+import { type Consumer, installWith } from "../support/install.ts";
 import { describeOrigins } from "../support/listing.ts";
+import type { PackageManager } from "../support/package-managers.ts";
+
+async function install(manager: PackageManager, consumer: Omit<Consumer, "registry">) {
+  const { directory, remove } = await installWith(manager, { registry: inject("registry"), ...consumer });
+  onTestFinished(remove);
+  return directory;
+}
 
 describe("two versions of one pack", () => {
-  let project: InstalledProject | undefined;
-  afterEach(() => project?.remove());
-
   test.each([
     { manager: "npm", setting: "install-strategy=nested" },
     { manager: "npm", setting: "install-strategy=linked" },
@@ -14,13 +18,12 @@ describe("two versions of one pack", () => {
   ] as const)(
     "the project's own dependency shadows the copy of another pack with $manager and $setting",
     async ({ manager, setting }) => {
-      project = await installWith(manager, {
-        registry: inject("registry"),
+      const cwd = await install(manager, {
         dependencies: { "@globex/release-desk": "^3.0.0", "@globex/text": "2.0.0", "is-number": "^7.0.0" },
         files: { ".npmrc": `${setting}\n` },
       });
 
-      const { packs, problems } = await discoverPacks({ cwd: project.directory, all: true });
+      const { packs, problems } = await discoverPacks({ cwd, all: true });
 
       expect(describeOrigins(packs)).toEqual([
         "@acme/jira@1.2.0 transitive on demand",
@@ -33,17 +36,16 @@ describe("two versions of one pack", () => {
       expect(packs.flatMap((pack) => pack.problems)).toEqual([
         expect.objectContaining({ code: "ShadowedPack", severity: "warning", pack: "@globex/text" }),
       ]);
-      const declared = await discoverPacks({ cwd: project.directory });
+      const declared = await discoverPacks({ cwd });
       expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
     },
   );
 
   test("an alias of another version is listed under the name that it is installed as", async () => {
-    project = await installWith("npm", {
-      registry: inject("registry"),
+    const cwd = await install("npm", {
       dependencies: { "@globex/text": "1.0.0", "text-next": "npm:@globex/text@2.0.0" },
     });
-    const { packs } = await discoverPacks({ cwd: project.directory, all: true });
+    const { packs } = await discoverPacks({ cwd, all: true });
 
     expect(describeOrigins(packs)).toEqual([
       "@globex/text@1.0.0 direct enabled",

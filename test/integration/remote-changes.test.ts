@@ -23,25 +23,19 @@ const yes = () => true;
 const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
 
-describe("a search in a real registry", () => {
-  test("search finds published packs by text, and all of them without one", async () => {
-    const registry = inject("registry");
-    useManagers(registry);
-    const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
-    const found = await searchPacks("calculator", { cwd: directory });
-    expect(namesOf(found.packs)).toEqual(["@globex/calculator"]);
-    expect(found.packs[0]).toMatchObject({
-      qualifiedName: "globex/calculator",
-      version: "1.1.0",
-      installed: false,
-    });
-    const all = await searchPacks("", { cwd: directory });
-    expect(namesOf(all.packs)).toEqual(
-      expect.arrayContaining(["@acme/jira", "@globex/text", "hello-tools", "weather-tools"]),
-    );
-    expect(all.packs.find(({ name }) => name === "hello-tools")?.installed).toBe(true);
-    expect(all.packs.find(({ name }) => name === "@globex/text")?.version).toBe("1.0.0");
-  });
+test("search finds published packs by text, and all of them without one", async () => {
+  const registry = inject("registry");
+  useManagers(registry);
+  const cwd = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
+  expect((await searchPacks("calculator", { cwd })).packs).toMatchObject([
+    { name: "@globex/calculator", qualifiedName: "globex/calculator", version: "1.1.0", installed: false },
+  ]);
+  expect((await searchPacks("", { cwd })).packs).toEqual(
+    expect.arrayContaining([
+      expect.objectContaining({ name: "hello-tools", installed: true }),
+      expect.objectContaining({ name: "@globex/text", version: "1.0.0", installed: false }),
+    ]),
+  );
 });
 
 test.each(packageManagers)(
@@ -179,37 +173,27 @@ const publishPack = (name: string, fields: Record<string, unknown>) =>
     "canary.js": "require('node:fs').writeFileSync(process.env.INIT_CWD + '/canary', '');\n",
   });
 
-describe("lifecycle scripts of packs", () => {
+test("a lifecycle script is shown but not run, whatever the settings are, and a dependency outside the registry rejects a pack", async () => {
+  const registry = inject("registry");
   const scripts = { preinstall: "node canary.js", postinstall: "node canary.js" };
-
-  test("a lifecycle script is shown but not run, whatever the project's settings are", async () => {
-    const registry = inject("registry");
-    const name = "tb-scripts";
-    await publishPack(name, { type: "commonjs", scripts });
-    useManagers(registry);
-    const files = { ".npmrc": "ignore-scripts=false\n" };
-    const directory = await makeProject("npm", { registry, files });
-    const shown: PackPreview[] = [];
-    const { problems } = await addPacks([name], {
-      cwd: directory,
-      consent: (all) => shown.push(...all) > 0,
-    });
-    expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
-    expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
-    expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
-    expect(existsSync(join(directory, "canary"))).toBe(false);
+  await publishPack("tb-scripts", { type: "commonjs", scripts });
+  await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
+  useManagers(registry);
+  const files = { ".npmrc": "ignore-scripts=false\n" };
+  const directory = await makeProject("npm", { registry, files });
+  await expect(addPacks(["tb-foreign"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+    code: "UnsupportedSpec",
+    problem: { args: { reason: expect.stringContaining("tb-foreign") } },
   });
-
-  test("add rejects a pack with a dependency outside the registry", async () => {
-    const registry = inject("registry");
-    await publishPack("tb-foreign", { dependencies: { other: "git+https://git.invalid/other.git" } });
-    useManagers(registry);
-    const directory = await makeProject("npm", { registry });
-    await expect(addPacks(["tb-foreign"], { cwd: directory, consent: yes })).rejects.toMatchObject({
-      code: "UnsupportedSpec",
-      problem: { args: { reason: expect.stringContaining("tb-foreign") } },
-    });
+  const shown: PackPreview[] = [];
+  const { problems } = await addPacks(["tb-scripts"], {
+    cwd: directory,
+    consent: (all) => shown.push(...all) > 0,
   });
+  expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
+  expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
+  expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
+  expect(existsSync(join(directory, "canary"))).toBe(false);
 });
 
 describe("a package manager that fails", () => {
@@ -245,6 +229,11 @@ describe("a package manager that fails", () => {
     });
   });
 
+  test("a package manager that silently installs nothing is detected", async () => {
+    const directory = await setUp("exit 0");
+    expect(await add(directory)).toMatchObject({ reason: expect.stringContaining("@acme/jira") });
+  });
+
   test("if the package manager fails again during the restore, only the project's files are restored", async () => {
     const directory = await setUp(
       "echo broken > package.json; rm -f package-lock.json; touch yarn.lock; exit 3",
@@ -272,16 +261,17 @@ describe("a package manager that fails", () => {
     expect(args).toMatchObject({ reason: expect.stringContaining(words) });
     expect(readState(directory)).toEqual(before);
   });
-
-  test("a package manager that silently installs nothing is detected", async () => {
-    const directory = await setUp("exit 0");
-    expect(await add(directory)).toMatchObject({ reason: expect.stringContaining("@acme/jira") });
-  });
 });
 
-describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
-  /** Runs `add` on a pseudo-terminal, and answers once the question is there. */
-  async function addOnTerminal(cwd: string, answer: string): Promise<string> {
+test.skipIf(process.platform !== "linux").each([
+  ["yes\n", true],
+  ["yesterday\n", false],
+])(
+  "add on a terminal shows what it installs, and installs it only after a yes: %j",
+  async (answer, isAdded) => {
+    const registry = inject("registry");
+    useManagers(registry);
+    const cwd = await makeProject("npm", { registry });
     const line = `'${process.execPath}' '${command}' add @globex/calculator`;
     const child = spawn("script", ["-qec", line, "/dev/null"], { cwd, env: process.env });
     let text = "";
@@ -290,27 +280,13 @@ describe.skipIf(process.platform !== "linux")("add on a terminal", () => {
       if (text.includes("[y/N]")) child.stdin.end(answer);
     });
     await once(child, "close");
-    return text.replaceAll("\r\n", "\n");
-  }
-
-  test.each([
-    ["yes\n", true],
-    ["yesterday\n", false],
-  ])(
-    "add on a terminal shows what it installs, and installs it only after a yes: %j",
-    async (answer, isAdded) => {
-      const registry = inject("registry");
-      useManagers(registry);
-      const directory = await makeProject("npm", { registry });
-      const text = await addOnTerminal(directory, answer);
-      const [before = "", after = ""] = text.split("[y/N]");
-      expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
-      expect(before).not.toContain("Running npm");
-      expect(after.includes("Running npm install")).toBe(isAdded);
-      expect(Object.keys(readManifest(directory).dependencies).length).toBe(isAdded ? 1 : 0);
-    },
-  );
-});
+    const [before = "", after = ""] = text.split("[y/N]");
+    expect(before).toContain("command   statistics: node ./main.js --statistics (in ./server)");
+    expect(before).not.toContain("Running npm");
+    expect(after.includes("Running npm install")).toBe(isAdded);
+    expect(Object.keys(readManifest(cwd).dependencies).length).toBe(isAdded ? 1 : 0);
+  },
+);
 
 test("two concurrent additions to one project both succeed, with the requested tag and version", async () => {
   const registry = inject("registry");
@@ -368,8 +344,7 @@ describe("packs that a session needs but that are not installed", () => {
     await using session = await openSession({ cwd });
     expect(session.problems.map(({ code }) => code)).toContain("RegistryUnavailable");
     const { exitCode, stdout } = await runMain(["call", "acme/jira/createIssue", "--json"], { cwd });
-    expect(exitCode).toBe(1);
-    expect(JSON.parse(stdout).error.code).toBe("RegistryUnavailable");
+    expect([exitCode, JSON.parse(stdout).error.code]).toEqual([1, "RegistryUnavailable"]);
   });
 
   test("a missing pack is installed for a client's entry if that is allowed, but not for a dry run", async () => {
@@ -393,7 +368,6 @@ test("installMissing installs what it can and reports the rest", async () => {
   const registry = inject("registry");
   useManagers(registry);
   const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
-  writeFileSync(join(directory, "keep.txt"), "");
   const previews: string[] = [];
   const missing = [
     { name: "hello-tools", range: undefined },
@@ -401,10 +375,8 @@ test("installMissing installs what it can and reports the rest", async () => {
     { name: "@acme/jira", range: "^1.2" },
     { name: "@acme/jira --registry=http://example.org/", range: undefined },
   ];
-  const { added, problems } = await installMissing(missing, {
-    cwd: directory,
-    onPreview: ({ pack }) => previews.push(pack.name),
-  });
+  const onPreview = ({ pack }: PackPreview) => previews.push(pack.name);
+  const { added, problems } = await installMissing(missing, { cwd: directory, onPreview });
   expect(namesOf(added)).toEqual(["@acme/jira"]);
   expect(previews).toEqual(["@acme/jira"]);
   const errors = problems.filter(({ severity }) => severity === "error");

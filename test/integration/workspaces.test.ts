@@ -33,51 +33,45 @@ describe.each(["npm", "pnpm"] as const)("a workspace installed by %s", (manager)
   });
   afterAll(() => project?.remove());
 
-  const discoverFrom = (folder: string) => discoverPacks({ cwd: join(project.directory, folder), all: true });
-
-  test("the root of a workspace lists itself, the members' packs and what is installed", async () => {
-    const { project: found, packs, problems } = await discoverFrom(".");
-
-    expect(found).toBe(project.directory);
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/house@1.0.0 self enabled",
-      "@acme/house-tools@1.0.0 workspace enabled",
-      "@acme/jira@1.2.0 direct enabled",
-      "hello-tools@1.0.0 transitive on demand",
-      "tb-garden-tools@1.0.0 workspace enabled",
-      "weather-tools@1.3.0 transitive on demand",
-    ]);
+  const discoverFrom = async (folder: string) => {
+    const cwd = join(project.directory, folder);
+    const { project: found, packs, problems } = await discoverPacks({ cwd, all: true });
+    expect(found).toBe(cwd);
     expect(problems).toEqual([]);
-  });
+    return packs;
+  };
 
-  test("a member of a workspace lists its own and the root's dependencies as direct, and the root and siblings as workspace", async () => {
-    const { project: found, packs } = await discoverFrom("packages/app");
-
-    expect(found).toBe(join(project.directory, "packages/app"));
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/house@1.0.0 workspace enabled",
-      "@acme/house-tools@1.0.0 workspace enabled",
-      "@acme/jira@1.2.0 direct enabled",
-      "hello-tools@1.0.0 direct enabled",
-      "tb-garden-tools@1.0.0 workspace enabled",
-      "weather-tools@1.3.0 transitive on demand",
-    ]);
-    // In its own folder, not in the link to it.
-    expect(packs.find(({ name }) => name === "@acme/house-tools")?.location).toBe(
-      join(project.directory, "packages/house-tools"),
-    );
-  });
-
-  test("a member of a workspace that is a pack lists itself", async () => {
-    const { packs } = await discoverFrom("packages/garden-tools");
-
-    expect(describeOrigins(packs)).toEqual([
-      "@acme/house@1.0.0 workspace enabled",
-      "@acme/house-tools@1.0.0 workspace enabled",
-      "@acme/jira@1.2.0 direct enabled",
-      "hello-tools@1.0.0 transitive on demand",
-      "tb-garden-tools@1.0.0 self enabled",
-      "weather-tools@1.3.0 direct enabled",
-    ]);
-  });
+  test.each([
+    ["the root", ".", "self", "workspace", "direct", "transitive", "transitive"],
+    ["a member", "packages/app", "workspace", "workspace", "direct", "direct", "transitive"],
+    [
+      "a member that is a pack",
+      "packages/garden-tools",
+      "workspace",
+      "self",
+      "direct",
+      "transitive",
+      "direct",
+    ],
+  ])(
+    "%s of a workspace lists itself, the root, the members and what is installed",
+    async (_, folder, ...origins) => {
+      const [house, garden, jira, hello, weather] = origins.map((origin) =>
+        origin === "transitive" ? "transitive on demand" : `${origin} enabled`,
+      );
+      const packs = await discoverFrom(folder);
+      expect(describeOrigins(packs)).toEqual([
+        `@acme/house@1.0.0 ${house}`,
+        "@acme/house-tools@1.0.0 workspace enabled",
+        `@acme/jira@1.2.0 ${jira}`,
+        `hello-tools@1.0.0 ${hello}`,
+        `tb-garden-tools@1.0.0 ${garden}`,
+        `weather-tools@1.3.0 ${weather}`,
+      ]);
+      // In its own folder, not in the link to it.
+      expect(packs.find(({ name }) => name === "@acme/house-tools")?.location).toBe(
+        join(project.directory, "packages/house-tools"),
+      );
+    },
+  );
 });
