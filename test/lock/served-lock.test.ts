@@ -190,6 +190,9 @@ test("a composed server is served with the members that are approved", async () 
   const { client, stderr } = await connectToCommand(project, "acme/jira/desk");
   expect(namesOf((await client.listTools()).tools)).toEqual(["jira_createIssue"]);
   expect(stderr()).toContain("NotApproved");
+  await expect(serve(project, "acme/jira/desk", { lock: "frozen" })).rejects.toMatchObject({
+    code: "LockMismatch",
+  });
 });
 
 test("a server without any approved member does not start", async () => {
