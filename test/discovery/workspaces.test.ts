@@ -123,4 +123,13 @@ describe("the borders of a workspace", () => {
       expect(describeOrigins(packs), JSON.stringify(text)).toEqual(["lib@1.0.0 workspace enabled"]);
     }
   });
+
+  test.each([[5], [["../*"]]])("discovery succeeds despite the workspaces %j", async (workspaces) => {
+    const root = makeTree({
+      "app/package.json": { name: "root", workspaces },
+      "app/node_modules/notes/package.json": packManifest("notes"),
+    });
+    const { packs } = await discoverPacks({ cwd: join(root, "app"), all: true });
+    expect(describeOrigins(packs)).toEqual(["notes@1.0.0 undeclared on demand"]);
+  });
 });
