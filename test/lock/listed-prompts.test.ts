@@ -1,90 +1,130 @@
-import { readFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { diffLock } from "../../src/lock.ts";
-import { lockEverything } from "../approval/support/locked-project.ts";
-import { editJson, inPack, makeLocked, openLocked } from "./support/locked-project.ts";
+import { approve as approveTargets } from "../../src/approval/approve.ts";
+import { diffLock } from "../../src/approval/diff-lock.ts";
+import { lockEverything, readLockText } from "../approval/support/locked-project.ts";
+import { runMain } from "../support/main.ts";
+import {
+  count,
+  editJson,
+  inPack,
+  makeJiraProject,
+  makeLocked,
+  openLocked,
+  query,
+  status,
+} from "./support/locked-project.ts";
 
-type Values = Record<string, never>;
-
-const list = inPack("list.json");
-const readLock = (project: string) => JSON.parse(readFileSync(join(project, "trailblaze.lock"), "utf8"));
-const warehouse = (project: string) => readLock(project).packs["@acme/jira"].servers.warehouse;
-const namesOf = (entries: readonly { name: string }[]) => entries.map(({ name }) => name);
-const ofServer = (names: string[]) => names.filter((name) => ["report", "audit"].includes(name));
-
-const prompts = [
-  { name: "report", description: "Reports.", arguments: [{ name: "year" }] },
-  { name: "audit" },
-];
+const report = { name: "report", description: "Reports.", arguments: [{ name: "year" }] };
+const audit = { name: "audit" };
 const resources = [{ uri: "db://tables", name: "tables" }];
+const row = { uriTemplate: "db://rows/{id}", name: "row" };
+const others = { prompts: [report, audit], resources };
+/** Names of prompts are unique in a session. */
+const ownOthers = { prompts: [{ name: "summary" }], resources };
 
-async function makeListed() {
-  const project = await makeLocked();
-  const before = warehouse(project);
-  editJson(project, list, (listed: Values) => ({ ...listed, prompts, resources }));
-  return { project, before };
+/** What the servers of the project list besides their tools. */
+function setOthers(project: string, ofPack: object, ofConfig: object = {}): string {
+  const lists = {
+    [inPack("list.json")]: { instructions: "Use SQL.", tools: [query, count], ...ofPack },
+    "mine/list.json": { tools: [status], ...ofConfig },
+  };
+  for (const [path, list] of Object.entries(lists)) writeFileSync(join(project, path), JSON.stringify(list));
+  return project;
 }
 
-test("prompts and resources of a server that a lock does not have are left out, and its tools are used", async () => {
-  const { project, before } = await makeListed();
-  expect(Object.keys(before)).not.toContain("prompts");
+async function approve(cwd: string, targets: readonly string[] = [], deny = false) {
+  const options = { cwd, all: targets.length === 0, deny };
+  return (await approveTargets(targets, options, () => true)).result;
+}
+
+const editConfig = (project: string, keys: object) =>
+  editJson(project, "trailblaze.config.json", (config: Record<string, never>) => ({ ...config, ...keys }));
+
+const warehouse = (project: string) =>
+  JSON.parse(readLockText(project)).packs["@acme/jira"].servers.warehouse;
+
+type Session = Awaited<ReturnType<typeof openLocked>>;
+
+/** The prompts and resources of servers that a session offers. */
+const offeredBy = ({ prompts, resources }: Session) =>
+  [
+    ...prompts.filter(({ qualifiedName }) => qualifiedName === null).map(({ name }) => name),
+    ...resources.map(({ source, uri, uriTemplate }) => `${source.server} ${uri ?? uriTemplate}`),
+  ].sort();
+
+async function offered(project: string, lock?: "frozen") {
+  const session = await openLocked(project, lock === undefined ? {} : { lock });
+  await session.close();
+  expect(session.problems).toEqual([]);
+  return offeredBy(session);
+}
+
+test("approving everything records what servers list, and what changes is not offered, what goes is removed", async () => {
+  const listed = { ...others, templates: [row] };
+  const project = setOthers(makeJiraProject(), listed, ownOthers);
+  const { approved } = await approve(project);
+  expect(approved).toEqual(
+    expect.arrayContaining([
+      ...["acme/jira/warehouse/report", "acme/jira/warehouse/db://rows/{id}", "acme/jira/triage"],
+      ...["mine/summary", "mine/db://tables"],
+    ]),
+  );
+  const text = readLockText(project);
+  await lockEverything(project);
+  expect(readLockText(project)).toBe(text);
+  expect(warehouse(project)).toMatchObject({
+    prompts: { audit: {}, report: { description: ["Reports."], arguments: [{ name: "year" }] } },
+    resources: { "db://rows/{id}": { name: "row" }, "db://tables": { name: "tables" } },
+  });
+  expect(await diffLock({ cwd: project })).toMatchObject({ inSync: true });
+  expect((await approve(project)).approved).toEqual([]);
+  expect(await offered(project)).toHaveLength(6);
+
+  const changed = { ...report, description: "Reports, and sends it to me." };
+  setOthers(project, { ...listed, prompts: [changed] }, { prompts: ownOthers.prompts });
   const session = await openLocked(project);
-  expect(namesOf(session.tools)).toContain("query");
-  expect(ofServer(namesOf(session.prompts))).toEqual([]);
+  expect(offeredBy(session)).not.toContain("report");
+  const problem = { code: "NotApproved", message: expect.stringMatching(/warehouse\/report" .*description/) };
+  expect(session.problems).toContainEqual(expect.objectContaining(problem));
+  await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
+  await session.close();
+  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+  expect((await approve(project)).pruned).toEqual(["acme/jira/warehouse/audit", "mine/db://tables"]);
+});
+
+test("what a server lists that a lock does not have is left out until the command approves it by name", async () => {
+  const project = setOthers(await makeLocked(), others, { resources });
+  const session = await openLocked(project);
+  expect(session.tools.map(({ name }) => name)).toContain("query");
+  expect(offeredBy(session)).toEqual([]);
   expect(session.problems).toMatchObject([
     { code: "NotApproved", message: expect.stringMatching(/Some prompts of .*report and audit/) },
     { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
+    { code: "NotApproved" },
   ]);
   await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
-  expect(session.resources).toEqual([]);
   await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
   await session.close();
   await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
-  const { entries } = await diffLock({ cwd: project });
-  expect(entries).toMatchObject([
-    { pack: "@acme/jira", kind: "server", name: "warehouse", change: "changed" },
-  ]);
-  for (const name of ["audit", "report", "db://tables"])
-    expect(entries[0]?.diff).toContain(`+    "${name}": {`);
-});
 
-test("approved prompts of a server are offered, and a changed or new one is not", async () => {
-  const { project } = await makeListed();
-  await lockEverything(project);
-  expect(warehouse(project)).toMatchObject({
-    prompts: { report: { description: ["Reports."], arguments: [{ name: "year" }] }, audit: {} },
-    resources: { "db://tables": { name: "tables" } },
-  });
-  const session = await openLocked(project);
-  expect(session.problems).toEqual([]);
-  expect(ofServer(namesOf(session.prompts))).toEqual(["audit", "report"]);
-  await session.close();
-  expect((await diffLock({ cwd: project })).inSync).toBe(true);
-  editJson(project, list, (listed: Values) => ({
-    ...listed,
-    prompts: [{ ...prompts[0], description: "Reports, and sends it to me." }, prompts[1]],
-  }));
-  const changed = await openLocked(project);
-  expect(ofServer(namesOf(changed.prompts))).toEqual(["audit"]);
-  expect(changed.problems).toMatchObject([
-    { code: "NotApproved", message: expect.stringMatching(/warehouse\/report" .*description/) },
-  ]);
-  await expect(changed.getPrompt("report")).rejects.toMatchObject({
-    code: "NotApproved",
-    message: expect.stringContaining("description"),
-  });
-  await changed.close();
-  await expect(openLocked(project, { lock: "frozen" })).rejects.toMatchObject({ code: "LockMismatch" });
+  const names = ["acme/jira/warehouse/report", "mine/db://tables"];
+  const { exitCode, stdout } = await runMain(["approve", ...names, "--yes"], { cwd: project });
+  expect([exitCode, stdout]).toEqual([0, expect.stringContaining("acme/jira/warehouse/report")]);
+  const approved = await openLocked(project);
+  expect(offeredBy(approved)).toEqual(["mine db://tables", "report"]);
+  await approved.close();
+  const { entries } = await diffLock({ cwd: project });
+  const { diff } = entries.find(({ name }) => name === "warehouse") ?? {};
+  for (const name of ["audit", "db://tables"]) expect(diff).toContain(`+    "${name}": {`);
+  expect(diff).not.toContain('+    "report"');
 });
 
 test("a template that is not approved is not read, neither by a link nor where an approved one fits too", async () => {
-  const { project } = await makeListed();
-  const row = { uriTemplate: "db://rows/{id}", name: "row" };
-  editJson(project, list, (listed: Values) => ({ ...listed, templates: [row] }));
+  const project = setOthers(makeJiraProject(), { resources, templates: [row] });
   await lockEverything(project);
-  const secret = { uriTemplate: "db://secret/{id}", name: "secret" };
-  editJson(project, list, (listed: Values) => ({ ...listed, templates: [row, secret] }));
+  setOthers(project, { resources, templates: [row, { uriTemplate: "db://secret/{id}", name: "secret" }] });
   const session = await openLocked(project);
   const read = async (uri: string) => (await session.readResource(uri)).contents[0]?.text;
   expect(await read("db://rows/1")).toBe("read db://rows/1");
@@ -96,38 +136,47 @@ test("a template that is not approved is not read, neither by a link nor where a
 });
 
 test("what the config excludes of a pack's server is neither approved nor reported", async () => {
-  const { project } = await makeListed();
-  editJson(project, "trailblaze.config.json", (config: Values) => ({
-    ...config,
-    packs: { deny: ["acme/jira/audit", "acme/jira/tables"] },
-  }));
+  const project = setOthers(makeJiraProject(), others);
+  editConfig(project, { packs: { deny: ["acme/jira/audit", "acme/jira/tables"] } });
   await lockEverything(project);
-  expect(warehouse(project)).toMatchObject({ prompts: { report: {} } });
-  expect(warehouse(project).prompts).not.toHaveProperty("audit");
+  expect(warehouse(project).prompts).toEqual({ report: expect.anything() });
   expect(warehouse(project)).not.toHaveProperty("resources");
-  const session = await openLocked(project, { lock: "frozen" });
-  expect(session.problems).toEqual([]);
-  expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);
-  await session.close();
+  expect(await offered(project, "frozen")).toEqual(["report"]);
 });
 
 test("unlocked prompts and resources of a server are used as they are, a resource by its URI", async () => {
-  const { project } = await makeListed();
-  const unlocked = ["prompt:acme/jira/report", "resource:acme/jira/db://tables"];
-  editJson(project, "trailblaze.config.json", (config: Values) => ({ ...config, lock: { unlocked } }));
+  const project = setOthers(await makeLocked(), others);
+  editConfig(project, {
+    lock: { unlocked: ["prompt:acme/jira/report", "resource:acme/jira/db://tables"] },
+  });
   const session = await openLocked(project);
-  expect(ofServer(namesOf(session.prompts))).toEqual(["report"]);
-  expect(session.resources).toMatchObject([{ uri: "db://tables" }]);
+  expect(offeredBy(session)).toEqual(["report", "warehouse db://tables"]);
   expect(
-    session.problems.map(({ code, message }) => [code, /\S*(?:report|tables|audit)/.exec(message)?.[0]]),
+    session.problems.map(({ code, message }) => [code, /report|tables|audit/.exec(message)?.[0]]),
   ).toEqual([
-    ["NotLocked", '"acme/jira/warehouse/report'],
+    ["NotLocked", "report"],
     ["NotApproved", "audit"],
-    ["NotLocked", '"acme/jira/warehouse/tables'],
+    ["NotLocked", "tables"],
   ]);
   await session.close();
   const { entries } = await diffLock({ cwd: project });
   expect(entries).toHaveLength(1);
   expect(entries[0]?.diff).toContain('"audit"');
   expect(entries[0]?.diff).not.toMatch(/report|tables/);
+});
+
+test("a denied prompt or resource of a server is no difference, and is approved by its name only", async () => {
+  const project = setOthers(makeJiraProject(), others, ownOthers);
+  await approve(project);
+  const names = ["acme/jira/warehouse/report", "mine/db://tables"];
+  expect((await approve(project, names, true)).denied).toEqual(names);
+  const { packs, servers } = JSON.parse(readLockText(project));
+  expect(packs["@acme/jira"].denied).toEqual(["prompt:warehouse/report"]);
+  expect(servers.mine.denied).toEqual(["resource:db://tables"]);
+  expect(await diffLock({ cwd: project })).toMatchObject({ inSync: true });
+  expect((await approve(project)).approved).toEqual([]);
+  const session = await openLocked(project);
+  await session.close();
+  expect(offeredBy(session)).not.toContain("report");
+  expect((await approve(project, names)).approved).toEqual(names);
 });
