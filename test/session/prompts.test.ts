@@ -163,6 +163,8 @@ describe("what goes wrong with a prompt", () => {
     });
     const { messages } = await session.getPrompt("calls", { tool: "none" });
     expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining("not found") });
+    const gone = { signal: AbortSignal.abort(new Error("enough")) };
+    await expect(failing("hangs", gone)).rejects.toThrow("enough");
     const closed = expect(failing("hangs")).rejects.toMatchObject({ code: "SessionClosed" });
     await session.close();
     await closed;
