@@ -67,7 +67,7 @@ const paramsSchemas = new Map(
 );
 
 /** Throws JSON-RPC's error for invalid params. The SDK's own error is an internal one for some methods. */
-function checkParams(method: string, params: unknown): void {
+export function checkParams(method: string, params: unknown): void {
   const [issue] = paramsSchemas.get(method)?.["~standard"].validate(params ?? {}).issues ?? [];
   if (issue === undefined) return;
   const keys = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key));

@@ -8,7 +8,15 @@ import {
 import { markIntegers, stringifyExactly, unmarkText } from "../../data/exact-integers.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/time-limit.ts";
-import { cancelledIdOf, methodOf, type RequestId, requestIdOf, rpcCode } from "../client-message.ts";
+import {
+  cancelledIdOf,
+  methodOf,
+  type RequestId,
+  RpcError,
+  requestIdOf,
+  rpcCode,
+} from "../client-message.ts";
+import { checkParams } from "../mcp-server.ts";
 import type { CreateProtocolServer, ProtocolServer } from "../served-server.ts";
 import type { Answer, RequestHead } from "./http-server.ts";
 
@@ -189,6 +197,13 @@ export class HttpSessions {
     if (id !== undefined) return this.#sessions.get(id)?.answer(request) ?? noSession();
     if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
       return refuse(400, "The Mcp-Session-Id header is missing.");
+    try {
+      // The SDK's transport takes an invalid one for another request.
+      checkParams("initialize", (message as { params?: unknown }).params);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return refuse(400, error.message, { code: error.code, id: requestIdOf(message) });
+    }
     if (this.#isClosed || this.#sessions.size >= this.#options.maxSessions)
       return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
     return this.#begin(request);

@@ -54,11 +54,14 @@ describe("the ID of a session", () => {
   });
 });
 
-test("an `initialize` with invalid params leaves no session", async () => {
+test("an `initialize` with invalid params starts no session and is explained", async () => {
   const served = await serve();
-  for (const params of [undefined, { ...initializing().params, clientInfo: { name: "x" } }])
-    expect((await post(served, { ...initializing(7), params })).status).toBe(400);
-  expect(served.closed).toEqual(served.made);
+  for (const params of [undefined, { ...initializing().params, clientInfo: { name: "x" } }]) {
+    const answer = await post(served, { ...initializing(7), params });
+    const error = { code: -32602, message: expect.stringMatching(/^params/) };
+    expect([answer.status, await answer.json()]).toEqual([400, { jsonrpc: "2.0", id: 7, error }]);
+  }
+  expect(served.made).toEqual([]);
 });
 
 describe("the end of a session", () => {
