@@ -6,14 +6,11 @@ const invalid = ["InvalidAdvertisedName"] as const;
 const duplicate = ["DuplicateAdvertisedName"] as const;
 
 describe("advertised names that clients accept", () => {
-  test.each(["a", "jira_createIssue", "A-b_C-1", "9lives", "x".repeat(64)])(
-    "validate accepts the advertised name %s",
-    async (name) => {
-      expect(await validateTool({ name }, invalid)).toEqual([]);
-    },
-  );
+  test.each(["A-b_C-1", "x".repeat(64)])("validate accepts the advertised name %s", async (name) => {
+    expect(await validateTool({ name }, invalid)).toEqual([]);
+  });
 
-  test.each(["jira.create", "jira/create", "create issue", "é", "x".repeat(65), " a", "a\n"])(
+  test.each(["jira.create", "é", "x".repeat(65), "a\n"])(
     "validate rejects the advertised name %j",
     async (name) => {
       expect(await validateTool({ name }, invalid)).toMatchObject([

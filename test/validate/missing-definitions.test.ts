@@ -27,22 +27,15 @@ describe("the hint of MissingDefinitionFile", () => {
 
 describe("the place of MissingDefinitionFile", () => {
   const files = { "trailblaze/prompts/one.json": prompt("one"), "trailblaze/prompts.yaml": "{}\n" };
-  const place = async () => {
+
+  test("the place in the report and its formats is the declaration, and `file` the missing definition", async () => {
     const cwd = makePack({ extension: { prompts: ["one", "two"] }, files });
     const detailed = await validateTarget(".", { cwd });
     const lines = readFileSync(join(cwd, "package.json"), "utf8").split("\n");
     const line = lines.findIndex((text) => text.includes('"two"')) + 1;
-    return { cwd, detailed, line, column: (lines[line - 1] ?? "").indexOf('"two"') + 1 };
-  };
-
-  test("the place is the declaration in package.json, and `file` is the missing definition", async () => {
-    const { detailed, line, column } = await place();
+    const column = (lines[line - 1] ?? "").indexOf('"two"') + 1;
     const missing = detailed.report.problems.find(({ code }) => code === "MissingDefinitionFile");
     expect(missing).toMatchObject({ file: "trailblaze/prompts.yaml", path: ["prompts", 1], line, column });
-  });
-
-  test("every format of the report shows the line of the declaration in package.json", async () => {
-    const { cwd, detailed, line, column } = await place();
     const pretty = formatPretty(detailed, style);
     expect(pretty).toContain(`MissingDefinitionFile  prompt two › package.json:${line}:${column}`);
     expect(pretty).toMatch(/^ {2}> *\d+ \|.*"two"/m);

@@ -37,7 +37,6 @@ describe("usable schemas", () => {
       "values that look like schemas",
       { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
     ],
-    ["a pattern", { properties: { a: { pattern: "^\\p{L}+$" } }, patternProperties: { "^x-": {} } }],
     [
       "references by pointer",
       {
@@ -74,7 +73,6 @@ describe("schemas that the meta-schema forbids", () => {
       /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
     ],
     [{ required: ["a", 5] }, "required.1", /5/],
-    [{ properties: { a: { multipleOf: 0 } } }, "properties.a.multipleOf", /0.*0/],
     [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
     [
       { $schema: "http://json-schema.org/draft-04/schema#" },
@@ -82,16 +80,6 @@ describe("schemas that the meta-schema forbids", () => {
       /JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
     ],
   ])("InvalidInputSchema is reported for %j", expectFault);
-
-  test("InvalidInputSchema is reported for every error in one schema", async () => {
-    const faults = await judge({
-      properties: { a: { type: "text" }, b: { minimum: "1" } },
-      required: [5],
-      additionalProperties: 0,
-    });
-    const places = ["properties.a.type", "properties.b.minimum", "required.0", "additionalProperties"];
-    expect(faults.map((fault) => fault.split(":")[0]).sort()).toEqual(places.sort());
-  });
 });
 
 describe("the type of a schema", () => {
@@ -135,9 +123,8 @@ describe("references in schemas", () => {
     await expectFault(keywords, "properties.a.$ref", `("${$ref}")`);
   });
 
-  test.each<[string, Record<string, unknown>, string, RegExp]>([
-    ["to itself", { properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/],
-  ])("InvalidInputSchema is reported for a reference %s", (_what, ...fault) => expectFault(...fault));
+  test("InvalidInputSchema is reported for a reference to itself", () =>
+    expectFault({ properties: { a: { $ref: "#/properties/a" } } }, "properties.a.$ref", /itself/));
 
   test("InvalidInputSchema is reported once for an address that is too long for references to be resolved", async () => {
     const references = Array.from({ length: 2000 }, (_, index) => [`d${index}`, { $ref: `d${index}` }]);

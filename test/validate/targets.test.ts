@@ -16,17 +16,13 @@ const makeProject = () =>
   });
 
 describe("folders without package.json", () => {
-  test.each(["empty", "ABSOLUTE"])(
-    "validating a folder without package.json rejects with ProjectNotFound: %s",
-    async (target) => {
-      const cwd = makeProject();
-      const folder = target.replace("ABSOLUTE", join(cwd, "empty"));
-      await expect(validateExtension(folder, { cwd })).rejects.toMatchObject({
-        code: "ProjectNotFound",
-        problem: { args: { directory: join(cwd, "empty"), exists: true } },
-      });
-    },
-  );
+  test("validating a folder without package.json rejects with ProjectNotFound", async () => {
+    const cwd = makeProject();
+    await expect(validateExtension("empty", { cwd })).rejects.toMatchObject({
+      code: "ProjectNotFound",
+      problem: { args: { directory: join(cwd, "empty"), exists: true } },
+    });
+  });
 
   test("the command validate exits with 2 for a folder without package.json", async () => {
     const { stdout, stderr, exitCode } = await runMain(["validate", "./empty"], { cwd: makeProject() });
@@ -41,14 +37,13 @@ describe("folders without package.json", () => {
     await expect(validateExtension("./", { cwd })).rejects.toMatchObject({ code: "ProjectNotFound" });
   });
 
-  test.each(["./no/such/folder", "no/such/folder"])(
-    "the command validate exits with 1 if its target does not exist: %s",
-    async (target) => {
-      const { stdout, exitCode } = await runMain(["validate", target, "--json"], { cwd: makeProject() });
-      expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
-      expect(exitCode).toBe(1);
-    },
-  );
+  test("the command validate exits with 1 if its target does not exist", async () => {
+    const { stdout, exitCode } = await runMain(["validate", "no/such/folder", "--json"], {
+      cwd: makeProject(),
+    });
+    expect(JSON.parse(stdout).error.code).toBe("ProjectNotFound");
+    expect(exitCode).toBe(1);
+  });
 });
 
 test("validating a folder whose package.json has only `type` reports NoExtension", async () => {
