@@ -52,7 +52,8 @@ describe("several targets", () => {
 });
 
 describe("--workspaces", () => {
-  test("--workspaces validates the members that have the field", async () => {
+  test("--workspaces validates the members that have the field, and takes no targets", async () => {
+    expect((await validate(makeWorkspace(), ["packages/good", "--workspaces"])).exitCode).toBe(2);
     const { stdout, exitCode } = await validate(makeWorkspace(), ["--workspaces", "--json"]);
     expect(names(JSON.parse(stdout))).toEqual([
       ["broken", false],
@@ -93,10 +94,6 @@ describe("--workspaces", () => {
       expect(exitCode).toBe(1);
     },
   );
-
-  test("--workspaces cannot be combined with targets", async () => {
-    expect((await validate(makeWorkspace(), ["packages/good", "--workspaces"])).exitCode).toBe(2);
-  });
 });
 
 describe("paths in annotations", () => {

@@ -12,7 +12,6 @@ async function judge(text: string): Promise<string[]> {
 test.each([
   ["line breaks and tabs", "one\n\ttwo\r\nthree"],
   ["letters of any script", "Grüße, привет, 你好, שלום, مرحبا, नमस्ते"],
-  ["emoji, with a variation selector", "❤️ ☎︎ 1️⃣"],
   ["joined emoji", "👩‍💻 👨‍👩‍👧‍👦 🏳️‍🌈 👩🏽‍🚀 ❤️‍🔥"],
   ["joiners where a script needs them", "می\u200cخواهم क्\u200dष"],
 ])("validate accepts %s", async (_what, text) => {
@@ -31,10 +30,6 @@ test.each([
   ["a\ud800b", "HiddenText U+D800"],
 ])("validate reports the control characters or hidden characters of %j", async (text, verdict) => {
   expect(await judge(text)).toEqual([verdict]);
-});
-
-test("a string with control characters and hidden characters has one problem of each", async () => {
-  expect(await judge("\u001b\u200b\u001b")).toEqual(["ControlCharacters U+001B", "HiddenText U+200B"]);
 });
 
 const hidden = "a\u200bb";

@@ -22,11 +22,8 @@ async function findCycles(lists: Lists): Promise<string[]> {
   });
 }
 
-test.each([
-  ["two ways to one toolset", { a: ["b", "c"], b: ["d"], c: ["d"], d: [] }],
-  ["a toolset that lists another one twice", { a: ["b", "b"], b: [] }],
-])("validate reports no cycle for %s", async (_what, lists) => {
-  expect(await findCycles(lists)).toEqual([]);
+test("validate reports no cycle for two ways to one toolset", async () => {
+  expect(await findCycles({ a: ["b", "c"], b: ["d"], c: ["d"], d: [] })).toEqual([]);
 });
 
 test("validate reports two toolsets that contain each other, by short or by qualified name", async () => {
