@@ -84,40 +84,40 @@ test.each<Layout>([
   await expectExpected(root);
 });
 
-test("packs in pnpm's default store are found", async () => {
-  const inJira = "node_modules/.pnpm/@acme+jira@1.2.0/node_modules";
-  const inNotes = "node_modules/.pnpm/notes@1.0.0/node_modules";
-  const project = makeTree({
-    "package.json": app,
-    "node_modules/.pnpm/lock.yaml": "",
+/** A project whose packs are in an isolated store, each with its own node_modules. */
+function makeIsolated(
+  store: string,
+  manifest: object,
+  files: Tree = {},
+): { root: string; locations: string[] } {
+  const inJira = `node_modules/${store}/@acme+jira@1.2.0/node_modules`;
+  const inNotes = `node_modules/${store}/notes@1.0.0/node_modules`;
+  const root = makeTree({
+    "package.json": manifest,
     [`${inJira}/@acme/jira/package.json`]: jira,
     [`${inNotes}/notes/package.json`]: notes,
+    ...files,
   });
-  makeLink(join(project, inJira, "@acme/jira"), join(project, "node_modules/@acme/jira"));
-  makeLink(join(project, inNotes, "notes"), join(project, inJira, "notes"));
-  const { packs } = await discoverPacks({ cwd: project, all: true });
-  expect(packs.map(({ location }) => location)).toEqual([
-    join(project, inJira, "@acme/jira"),
-    join(project, inNotes, "notes"),
-  ]);
-  await expectExpected(project);
+  makeLink(join(root, inJira, "@acme/jira"), join(root, "node_modules/@acme/jira"));
+  makeLink(join(root, inNotes, "notes"), join(root, inJira, "notes"));
+  return { root, locations: [join(root, inJira, "@acme/jira"), join(root, inNotes, "notes")] };
+}
+
+test("packs in pnpm's default store are found", async () => {
+  const { root, locations } = makeIsolated(".pnpm", app, { "node_modules/.pnpm/lock.yaml": "" });
+  const { packs } = await discoverPacks({ cwd: root, all: true });
+  expect(packs.map(({ location }) => location)).toEqual(locations);
+  await expectExpected(root);
 });
 
 describe("Deno's layouts", () => {
-  const unit = (name: string, version: string) => `node_modules/.deno/${name}@${version}/node_modules`;
-
   test("transitive packs in Deno's store are found, and the project is not found twice", async () => {
-    const root = makeTree({
-      "package.json": packManifest("app", { version: "1.0.0", dependencies: { "@acme/jira": "^1.2.0" } }),
+    const { root } = makeIsolated(".deno", packManifest("app", { dependencies: app.dependencies }), {
       "deno.lock": "{}",
       "node_modules/.deno/.deno.lock": "",
       // Of the version before.
       "node_modules/.deno/app@0.9.0/node_modules/app/package.json": packManifest("app", { version: "0.9.0" }),
-      [`${unit("@acme+jira", "1.2.0")}/@acme/jira/package.json`]: jira,
-      [`${unit("notes", "1.0.0")}/notes/package.json`]: notes,
     });
-    makeLink(`../../${unit("@acme+jira", "1.2.0")}/@acme/jira`, join(root, "node_modules/@acme/jira"));
-    makeLink("../../notes@1.0.0/node_modules/notes", join(root, unit("@acme+jira", "1.2.0"), "notes"));
     const { packs, problems } = await discoverPacks({ cwd: root, all: true });
     expect(describeOrigins(packs)).toEqual([...expected, "app@1.0.0 self enabled"].sort());
     expect(problems).toEqual([]);
