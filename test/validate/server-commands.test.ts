@@ -58,16 +58,14 @@ describe("commands with arguments", () => {
 });
 
 describe("commands of a dependency", () => {
-  test.each([["base-mcp", "@acme/base", "`package: @acme/base` and `bin: base-mcp`"]])(
-    "the command %s of a dependency is an error that names the package",
-    async (command, name, keys) => {
-      const problems = await judge({ command, args: ["--stdio"] });
-      expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
-      const { reason, hint } = problems[0]?.args ?? {};
-      expect(reason).toContain(`"${name}"`);
-      expect(hint).toContain(keys);
-    },
-  );
+  test("the command of a dependency is an error that names the package", async () => {
+    const problems = await judge({ command: "base-mcp", args: ["--stdio"] });
+    expect(problems.map(({ found }) => found)).toEqual(["error InvalidServerDefinition command"]);
+    expect(problems[0]?.args).toMatchObject({
+      reason: expect.stringContaining('"@acme/base"'),
+      hint: expect.stringContaining("`package: @acme/base` and `bin: base-mcp`"),
+    });
+  });
 
   test.each(["docker", "stray"])("the command %s is not attributed to a dependency", async (command) => {
     const found = (await judge({ command })).map((one) => one.found);
@@ -116,7 +114,6 @@ const node = { command: "node", args: ["./server/main.js"] };
 describe("UnexpandedVariable", () => {
   test.each([
     [{ ...node, env: { TOKEN: "${TOKEN}" } }, "env.TOKEN", { variable: "${TOKEN}", name: "TOKEN" }],
-    [{ ...node, env: { URL: "https://${HOST}/a" } }, "env.URL", { variable: "${HOST}", name: "HOST" }],
     [{ command: "${SERVER}" }, "command", { variable: "${SERVER}", name: "SERVER" }],
     [{ ...node, cwd: "${PWD}" }, "cwd", { variable: "${PWD}", name: "PWD" }],
     [{ ...node, env: { A: "${env:TOKEN}" } }, "env.A", { variable: "${env:TOKEN}", name: "TOKEN" }],
