@@ -123,7 +123,6 @@ test("the configuration becomes options of npm-registry-fetch, without invalid a
       ["https-proxy", "http://p/"],
       ["proxy", "null"],
       ["noproxy", "c"],
-      ["maxsockets", "3"],
       ["cert", "a\\nb"],
       ["fetch-retries", "5"],
     ]),
@@ -136,7 +135,6 @@ test("the configuration becomes options of npm-registry-fetch, without invalid a
     ca: Array(2).fill("-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----"),
     httpsProxy: "http://p/",
     noProxy: "c",
-    maxSockets: 3,
     cert: "a\nb",
   });
   expect(toFetchOptions(new Map()).strictSSL).toBe(true);
