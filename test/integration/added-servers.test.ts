@@ -75,7 +75,7 @@ test("add installs an MCP server with a config entry, call runs it, and remove u
   expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
 });
 
-test("add changes nothing for what is no server, or not one, and for options that do not fit", async () => {
+test("add changes nothing for a package without a server or with several, and for options that do not fit", async () => {
   const config = "mcpServers:\n  mine: { command: node }\n";
   const { cwd, registry, run, readConfig } = await open(config);
   const before = readState(cwd);
