@@ -1,18 +1,23 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { appendFileSync, existsSync, readdirSync, readFileSync } from "node:fs";
+import {
+  accessSync,
+  appendFileSync,
+  constants,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+} from "node:fs";
 import { PassThrough, type Readable, type Writable } from "node:stream";
+import { attempt } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
-import { findProgram } from "./find-program.ts";
+import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
 import { createLifeline, type Lifeline, lifelineScript, type Watcher } from "./server-lifeline.ts";
 
 // What a session may do with processes: start supervised programs, and log their stderr.
 
 /** A program to run. Environment and folder are complete: it inherits nothing else. */
-export interface ProcessLaunch {
-  command: string;
-  args: readonly string[];
-  /** Absolute. */
-  cwd: string;
+export interface ProcessLaunch extends WrittenCommand {
   env: Readonly<Record<string, string>>;
 }
 
@@ -118,20 +123,15 @@ export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): 
 }
 
 /**
- * The process tree below a process on Windows, which has no groups; once its root has exited, it cannot be found. Not
- * tested on a real Windows.
+ * The process tree below a process on Windows, which has no groups; once its root has exited, it cannot be found. Programs
+ * without windows can only be ended by force. Not tested on a real Windows.
  */
 export function createWindowsTree(
   root: number,
   isRootAlive: () => boolean,
   taskkill: (args: readonly string[]) => void,
 ): ProcessGroup {
-  return {
-    isAlive: isRootAlive,
-    signal(signal) {
-      taskkill(["/PID", String(root), "/T", ...(signal === "SIGKILL" ? ["/F"] : [])]);
-    },
-  };
+  return { isAlive: isRootAlive, signal: () => taskkill(["/pid", String(root), "/t", "/f"]) };
 }
 
 /** See `ProcessPort.openLog`. */
@@ -154,13 +154,10 @@ export function openServerLog(file: string, limitBytes: number): ProcessLog {
 }
 
 export interface ProcessPortOptions {
-  platform?: NodeJS.Platform;
   /** Milliseconds from SIGTERM to SIGKILL for the rest of a group after its leader has exited. */
   leftoverMs?: number;
   /** Once it aborts, a process that is ending gets at most a second from the end of its input to SIGTERM. */
   haste?: AbortSignal | undefined;
-  /** Runs taskkill on Windows. */
-  taskkill?: (args: readonly string[]) => void;
 }
 
 /** How long to wait after SIGKILL for a process that the kernel keeps. Milliseconds. */
@@ -174,6 +171,16 @@ const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve,
 function runTaskkill(args: readonly string[]): void {
   execFile("taskkill", [...args], { windowsHide: true }, () => {});
 }
+
+const programFiles: ProgramFiles = {
+  isFile: (path) => attempt(() => statSync(path).isFile()) === true,
+  isExecutable: (path) => attempt(() => accessSync(path, constants.X_OK) ?? true) === true,
+  read: (path) => attempt(() => readFileSync(path, "latin1")) ?? "",
+};
+
+/** `findProgram` on this machine. */
+export const findProgramHere = (launch: WrittenCommand): FoundProgram | undefined =>
+  findProgram(launch, { platform: process.platform, node: process.execPath, files: programFiles });
 
 /** A shell takes a millisecond and a megabyte to start; a Node process takes forty of each. */
 function startWatcher(groups: readonly number[]): Watcher | undefined {
@@ -300,7 +307,7 @@ function supervise(
   child: ChildProcess,
   launch: ProcessLaunch,
   lifeline: Lifeline | undefined,
-  options: ProcessPortOptions & Required<Omit<ProcessPortOptions, "haste">>,
+  options: ProcessPortOptions & { leftoverMs: number },
 ): SupervisedProcess {
   const { stdin, stdout, stderr, pid } = child;
   const started = new Promise<void>((resolve, reject) => {
@@ -319,8 +326,8 @@ function supervise(
   });
   const isLeaderAlive = () => child.exitCode === null && child.signalCode === null;
   const group =
-    options.platform === "win32"
-      ? createWindowsTree(pid, isLeaderAlive, options.taskkill)
+    process.platform === "win32"
+      ? createWindowsTree(pid, isLeaderAlive, runTaskkill)
       : createPosixGroup(pid, isLeaderAlive);
   lifeline?.hold(pid);
   const end = createEnding({
@@ -337,20 +344,18 @@ function supervise(
 
 /** Starts programs as leaders of process groups. A single shell process ends those that outlive this process. */
 export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
-  const options = { platform: process.platform, leftoverMs: 2000, taskkill: runTaskkill, ...given };
-  const isWindows = options.platform === "win32";
+  const options = { leftoverMs: 2000, ...given };
+  const isWindows = process.platform === "win32";
   // On Windows, Node's job object ends children with the host.
   const lifeline = isWindows ? undefined : createLifeline(startWatcher);
   return {
     start(launch) {
       lifeline?.prepare();
-      const program = findProgram(launch, options.platform);
-      if (program === undefined) {
-        lifeline?.release(undefined);
-        return failedProcess(describeSpawnError({ code: "ENOENT" }, launch));
-      }
       try {
-        const child = spawn(program, [...launch.args], {
+        const program = findProgramHere(launch);
+        if (program === undefined) throw Object.assign(new Error(), { code: "ENOENT" });
+        const child = spawn(program.command, [...program.args], {
+          windowsVerbatimArguments: program.verbatim,
           cwd: launch.cwd,
           env: { ...launch.env },
           detached: !isWindows,

@@ -56,24 +56,27 @@ export function readStartedProjects(environment: EnvironmentFacts["hostEnvironme
   }
 }
 
+/** On Windows, names of variables ignore case and may occur in several. */
+const fold = (name: string, platform: NodeJS.Platform) => (platform === "win32" ? name.toUpperCase() : name);
+
 /** The host's variables with these names. Programs that a server starts by name are not looked up in `node_modules/.bin`. */
 function inherit(
   { hostEnvironment, platform }: EnvironmentFacts,
   names: readonly string[],
 ): [string, string][] {
-  // On Windows, names of variables ignore case and may occur in several.
-  const fold = (name: string) => (platform === "win32" ? name.toUpperCase() : name);
-  const wanted = new Set(names.map(fold));
+  const wanted = new Set(names.map((name) => fold(name, platform)));
   for (const secret of gatewaySecrets) wanted.delete(secret);
   return Object.entries(hostEnvironment).flatMap(([name, value]): [string, string][] => {
-    if (value === undefined || !wanted.has(fold(name))) return [];
-    return [[name, fold(name) === "PATH" ? withoutLocalBin(value, platform) : value]];
+    if (value === undefined || !wanted.has(fold(name, platform))) return [];
+    return [[name, fold(name, platform) === "PATH" ? withoutLocalBin(value, platform) : value]];
   });
 }
 
 function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, string]>) {
-  const environment = new Map(own);
-  const { device, sessionId, toolsetFile, callback } = facts;
+  const { device, sessionId, toolsetFile, callback, platform } = facts;
+  // Later ones win, also in another case.
+  const last = new Map([...own].map(([name, value]) => [fold(name, platform), [name, value] as const]));
+  const environment = new Map(last.values());
   const values: Readonly<Record<string, string | number | null | undefined>> = {
     DEVICE_PLATFORM: device?.platform,
     DEVICE_DRIVER: device?.driverType,

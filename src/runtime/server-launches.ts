@@ -15,7 +15,7 @@ import {
 } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
-import { findProgram } from "../processes/find-program.ts";
+import type { WrittenCommand } from "../processes/find-program.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -165,14 +165,16 @@ async function explainPackage(
 }
 
 /** Why the command of a user's server cannot be run, if it is the command of a dependency and not in the PATH. */
-function explainCommand(
+async function explainCommand(
   port: InspectionPort,
   { name: label, path }: UserServer,
   { project }: SessionConfig,
-  launch: Parameters<typeof findProgram>[0],
-): TrailblazeError | undefined {
+  launch: WrittenCommand,
+): Promise<TrailblazeError | undefined> {
   const { command } = launch;
-  if (isPath(command) || isNode(command) || findProgram(launch) !== undefined) return undefined;
+  if (isPath(command) || isNode(command)) return undefined;
+  const { findProgramHere } = await import("../processes/server-process.ts");
+  if (findProgramHere(launch) !== undefined) return undefined;
   const declared = declaredDependencies(findProject(port, project).manifest);
   const owner = findCommandOwner(port, project, declared, command);
   if (owner === undefined) return undefined;
@@ -219,7 +221,12 @@ export async function planUserServer(
       ? runFile(found, args)
       : { command: isPath(command) ? resolve(cwd, command) : command, args };
   if (found === undefined)
-    fault ??= explainCommand(port, server, config, { command, args, cwd, env: { ...environment, ...env } });
+    fault ??= await explainCommand(port, server, config, {
+      ...{ command, cwd },
+      // They do not matter for what is found.
+      args: [],
+      env: { ...environment, ...env },
+    });
   else if (found.state !== "found") fault ??= await explainPackage(port, server, config, found);
   const script = found?.state === "found" ? found.file : findScript({ command, args, cwd });
   const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");

@@ -6,6 +6,7 @@ import { createLifeline, type Watcher } from "../../src/processes/server-lifelin
 import {
   createPosixGroup,
   createProcessPort,
+  createWindowsTree,
   openServerLog,
   type ProcessPort,
 } from "../../src/processes/server-process.ts";
@@ -160,17 +161,14 @@ describe("process groups", () => {
       expect(() => createPosixGroup(leader, () => false)).toThrow();
   });
 
-  test("on Windows, taskkill is first used without force", async () => {
-    const asked: string[] = [];
-    let child: ReturnType<typeof startNode> | undefined;
-    const taskkill = (args: readonly string[]) => {
-      asked.push(args.slice(2).join(" "));
-      if (args.includes("/F") && child?.pid !== undefined) process.kill(child.pid, "SIGKILL");
-    };
-    child = startNode(createProcessPort({ platform: "win32", taskkill }), "setInterval(() => {}, 1000)");
-    await child.started;
-    await child.end({ inputMs: 50, termMs: 50 });
-    expect(asked).toEqual(["/T", "/T /F"]);
+  test("on Windows, taskkill ends the tree below a process", () => {
+    const asked: (readonly string[])[] = [];
+    createWindowsTree(
+      7,
+      () => true,
+      (args) => asked.push(args),
+    ).signal("SIGTERM");
+    expect(asked).toEqual([["/pid", "7", "/t", "/f"]]);
   });
 });
 

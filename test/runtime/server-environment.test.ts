@@ -39,3 +39,9 @@ test("a PATH that `env` sets stays as it is", () => {
   expect(createUserServerEnvironment(factsOf({ PATH: "/bin" }), env).PATH).toBe(env.PATH);
   expect(createPackEnvironment(factsOf({ PATH: "/bin" }), { env }).PATH).toBe(env.PATH);
 });
+
+test("on Windows, `env` replaces a variable of the host in another case", () => {
+  const facts = factsOf({ Path: "C:\\a" }, "win32");
+  expect(createUserServerEnvironment(facts, { PATH: "C:\\b" })).toMatchObject({ PATH: "C:\\b" });
+  expect(createUserServerEnvironment(facts, { PATH: "C:\\b" })).not.toHaveProperty("Path");
+});
