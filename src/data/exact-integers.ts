@@ -3,7 +3,6 @@
 //
 // Code of others that copies, parses or writes messages itself would lose them. On the way through it, a mark takes the
 // place of such an integer: a string that is known to this process alone, and that no text contains on its way out.
-import { isRecord } from "./parse-json.ts";
 
 /** Literals by the object or array that holds them, and its key. */
 const remembered = new WeakMap<object, Map<string, string>>();
@@ -147,26 +146,4 @@ export function carryIntegers<Copy extends object>(original: object, copy: Copy)
   const literals = marks && remembered.get(original);
   for (const [key, literal] of literals ?? []) remember(copy, key, literal);
   return copy;
-}
-
-/**
- * Puts marks in place of a message's id and tokens, which come back as they came: as strings, they are safe for every
- * code that compares or checks them. Returns the message.
- */
-export function markIds<Message>(message: Message): Message {
-  if (marks === undefined || !isRecord(message)) return message;
-  const params = isRecord(message.params) ? message.params : {};
-  const meta = isRecord(params._meta) ? params._meta : {};
-  const places: [holder: Record<string, unknown>, keys: string[]][] = [
-    [message, ["id"]],
-    [params, ["requestId", "progressToken"]],
-    [meta, ["progressToken"]],
-  ];
-  for (const [holder, keys] of places) {
-    for (const key of keys) {
-      const literal = findInteger(holder, key);
-      if (literal !== undefined) holder[key] = getMarks().prefix + literal;
-    }
-  }
-  return message;
 }

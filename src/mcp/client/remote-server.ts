@@ -1,5 +1,5 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { markIds, markIntegers, readMarks } from "../../data/exact-integers.ts";
+import { markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
@@ -140,7 +140,7 @@ class RemoteCarrier implements Carrier {
     });
     transport.onmessage = (raw) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
-      const message = markIds(readMarks(raw));
+      const message = readMarks(raw);
       const isAnswer = isRecord(message) && own(message, "method") === undefined;
       // The parsed message, because an event may have its text in several lines.
       if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
