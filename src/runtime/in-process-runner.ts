@@ -9,18 +9,7 @@ import {
   runInitialize,
 } from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
-import { type CodeOrigin, limitReports, runAs, runAsHost } from "./late-errors.ts";
-import { describeThrown } from "./returned-value.mjs";
 import { type CodePlace, identifyPlace, type OutcomeRunner, throwIfThrown } from "./tool-code.ts";
-
-export interface InProcessOptions {
-  /** Absolute path of the package, symbolic links resolved. */
-  root: string;
-  /** True for the host's own code, such as built-ins: its late errors end the process as usual. */
-  trusted?: boolean;
-  /** Called with a message when the pack's code throws after its call has ended. */
-  onLateError?: ((message: string) => void) | undefined;
-}
 
 const frozen = new WeakMap<object, object>();
 
@@ -38,13 +27,12 @@ function freezeCopy<Data>(data: Data): Data {
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
   const { sessionId, invocationId, device, input, state, arguments: values, changed, signal } = context;
-  // What a handler asks of the host is the host's work, and so are its late errors.
   const host: ContextHost = {
-    log: (level, data) => runAsHost(() => context.log(level, data)),
-    progress: (...step) => runAsHost(() => context.progress(...step)),
-    callTool: (name, json) => runAsHost(() => context.callTool(name, JSON.parse(json))),
+    log: (level, data) => context.log(level, data),
+    progress: (...step) => context.progress(...step),
+    callTool: (name, json) => context.callTool(name, JSON.parse(json)),
     memory: context.memory,
-    changed: changed && (() => runAsHost(changed)),
+    changed,
   };
   const own = createContext(freezeCopy(context.options), host, isOver);
   if (sessionId !== undefined) own.sessionId = sessionId;
@@ -63,12 +51,9 @@ const initialized = new Map<unknown, Promise<void>>();
 
 /**
  * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
- * `process.exit` or an endless loop stops the host, too.
+ * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
-export function createInProcessRunner(options: InProcessOptions): OutcomeRunner {
-  const reportLate = limitReports(options.onLateError);
-  const origin: CodeOrigin = (thrown) => reportLate(() => describeThrown(thrown).message);
-  const run = <T>(work: () => T): T => (options.trusted ? work() : runAs(origin, work));
+export function createInProcessRunner(): OutcomeRunner {
   const asked = new Map<unknown, Promise<void>>();
   let isClosed = false;
 
@@ -90,17 +75,17 @@ export function createInProcessRunner(options: InProcessOptions): OutcomeRunner 
       };
       const own = createOwnContext(context, () => isOver);
       const { signal } = context;
-      return abortable(signal, () => run(() => runCode(() => find(place), args, own, signal)), end);
+      return abortable(signal, () => runCode(() => find(place), args, own, signal), end);
     },
     async load(place) {
-      await run(async () => find(place));
+      await find(place);
     },
     initialize(place, context) {
       const key = identifyPlace(place);
       let running = asked.get(key) ?? initialized.get(key);
       if (running === undefined) {
         const own = Object.freeze({ options: freezeCopy(context.options) });
-        running = run(() => runInitialize(() => find(place), own)).then(throwIfThrown);
+        running = runInitialize(() => find(place), own).then(throwIfThrown);
         // A later session may succeed.
         running.catch(() => initialized.delete(key));
         initialized.set(key, running);

@@ -12,7 +12,6 @@ import {
 } from "../processes/server-process.ts";
 import { abortable, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
-import { limitReports } from "./late-errors.ts";
 import { LineDecoder } from "./line-decoder.mjs";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
 import {
@@ -92,6 +91,8 @@ interface Pending {
   reject(error: unknown): void;
 }
 
+/** How many errors that are thrown after their calls are told. */
+const mostLateErrors = 100;
 /** The longest message of the child, in bytes. */
 const messageBytes = 64 * 1024 * 1024;
 
@@ -109,7 +110,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
   const { root, env, onOutput, stuckMs = 5000, end = endDurations } = options;
-  const reportLate = limitReports(options.onLateError);
+  let lateErrors = 0;
   const pending = new Map<number, Pending>();
   /** The timers of canceled calls that the child has not acknowledged. */
   const unheard = new Map<number, NodeJS.Timeout>();
@@ -177,7 +178,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 
   const onMessage = (message: ChildMessage) => {
-    if (message.kind === "late") return reportLate(() => message.message);
+    if (message.kind === "late") {
+      // A timer can throw any number of times.
+      if (++lateErrors <= mostLateErrors) options.onLateError?.(message.message);
+      return;
+    }
     const context = pending.get(message.id)?.context;
     switch (message.kind) {
       case "done":

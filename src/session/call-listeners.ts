@@ -1,5 +1,5 @@
 import { createProblem, type Problem } from "../problems/index.ts";
-import { notifyHost } from "../runtime/late-errors.ts";
+import { notifyHost } from "../runtime/notify-host.ts";
 import type { SessionMemory } from "./session-memory.ts";
 
 /** A log message of a tool. */

@@ -9,7 +9,7 @@ import { createProblem, failure, type Problem, type ProcessEnded } from "../prob
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { notifyHost } from "../runtime/late-errors.ts";
+import { notifyHost } from "../runtime/notify-host.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
@@ -301,10 +301,9 @@ export class SessionProcesses {
     const isAlone = this.#isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
-    const onLateError = (message: string) => this.frame.log({ tool: label, level: "error", data: message });
     if (!inChild) {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
-      return createInProcessRunner({ root, trusted: pack === undefined, onLateError });
+      return createInProcessRunner();
     }
     const toolsetFile = join(root, "package.json");
     const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
@@ -319,6 +318,7 @@ export class SessionProcesses {
       rules.onOutput?.(text);
     };
     const { createProcessRunner } = await import("../runtime/process-runner.ts");
+    const onLateError = (message: string) => this.frame.log({ tool: label, level: "error", data: message });
     const runner = createProcessRunner({ root, env, onOutput, processes, onLateError });
     void runner.exit.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {

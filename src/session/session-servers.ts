@@ -15,7 +15,7 @@ import {
   type UnexpectedExit,
 } from "../problems/index.ts";
 import { CallStop } from "../runtime/abort-listeners.ts";
-import { notifyHost } from "../runtime/late-errors.ts";
+import { notifyHost } from "../runtime/notify-host.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 

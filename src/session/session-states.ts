@@ -1,5 +1,5 @@
 import type { Problem } from "../problems/index.ts";
-import { notifyHost } from "../runtime/late-errors.ts";
+import { notifyHost } from "../runtime/notify-host.ts";
 import { createState } from "./create-state.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import type { SessionFrame } from "./session-processes.ts";

@@ -41,7 +41,7 @@ test("the guide's examples compile", () => {
 
 test.each(calls)("the guide's tool $name answers as shown", async ({ name, args, outcome }) => {
   const root = makePack(Object.fromEntries(files));
-  const runner = createInProcessRunner({ root });
+  const runner = createInProcessRunner();
   onTestFinished(() => runner.close());
   const entry = bundles.flatMap(({ entries }) => entries).find((one) => one.name === name);
   if (entry === undefined) throw new Error(`no ${name}`);

@@ -56,8 +56,7 @@ test.each(["in-process", "process"])(
   async (isolation) => {
     const { modules, calls } = readGuide();
     const root = makePack({ "package.json": { type: "module" }, ...modules, ...scriptingPackage });
-    const runner =
-      isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
+    const runner = isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner();
     onTestFinished(() => runner.close());
     for (const { handler, args, input, answer } of calls) {
       const place = inModule(root, handler);

@@ -12,8 +12,7 @@ const isolations = ["in-process", "process"] as const;
 
 function createRunner(tree: Tree, isolation: (typeof isolations)[number] = "in-process") {
   const root = makePack(tree);
-  const runner =
-    isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner({ root });
+  const runner = isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner();
   onTestFinished(() => runner.close());
   const call = (handler: string, args = {}, context: Partial<RunContext> = {}) =>
     callCode(runner, inModule(root, handler), args, createContext(context));
@@ -84,7 +83,7 @@ describe("a missing handler", () => {
       "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
     });
     makeLink("../outside.mjs", `${root}/pack/link.mjs`);
-    const runner = createInProcessRunner({ root: `${root}/pack` });
+    const runner = createInProcessRunner();
     onTestFinished(() => runner.close());
     expect(await callCode(runner, inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
       content: [{ type: "text", text: message }],

@@ -17,7 +17,7 @@ const suggest = (complete: unknown, value: string, ms?: number) => {
       export const text = () => "not an array";
       export const fails = () => { throw new Error("No list today."); };`,
   });
-  const runner = createInProcessRunner({ root, trusted: true });
+  const runner = createInProcessRunner();
   onTestFinished(() => runner.close());
   const item = { definition: { complete: { city: complete } }, file: null, base: [] };
   const request = { argument: { name: "city", value }, context: { arguments: {} } };

@@ -9,8 +9,8 @@ import {
 } from "../../problems/index.ts";
 import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { mostRounds } from "../../runtime/handler-context.ts";
-import { notifyHost } from "../../runtime/late-errors.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
+import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { rpcCode } from "../client-message.ts";
 import { noteLeftOut, type Results, readResult } from "./call-result.ts";

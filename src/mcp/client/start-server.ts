@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import { markIds, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
+import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
 import {
   type EndDurations,
@@ -8,8 +8,8 @@ import {
   type ProcessPort,
 } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { notifyHost } from "../../runtime/late-errors.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { notifyHost } from "../../runtime/notify-host.ts";
 import {
   createOutputTail,
   cutTail,
@@ -145,7 +145,7 @@ export function startServer(
     }
     // MCP 2025-03-26 has batches.
     for (const message of Array.isArray(value) ? value : [value])
-      if (isOpen && carrier.onmessage?.(markIds(message)) === false) onNoise(line);
+      if (isOpen && carrier.onmessage?.(message) === false) onNoise(line);
   };
   const decoder = new LineDecoder(limits.frameBytes, {
     onLine,
