@@ -36,20 +36,21 @@ export type {
 } from "./session/calls.ts";
 export type { InputQuestion, OnInput } from "./session/host-input.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
-export type { Session } from "./session/session.ts";
-export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
-export type { PromptArgument, SessionPrompt } from "./session/session-prompts.ts";
-export type { SessionResource } from "./session/session-reads.ts";
-export type { SessionServerState } from "./session/session-state.ts";
-export type { SessionChange } from "./session/session-states.ts";
 export type {
-  RecordedCall,
+  PromptArgument,
+  SessionPrompt,
+  SessionResource,
   SessionTool,
   SessionToolset,
   SkippedTool,
   SkipReason,
   ToolInputSchema,
-} from "./session/session-tool.ts";
+} from "./session/items.ts";
+export type { Session } from "./session/session.ts";
+export type { RecordedCall } from "./session/session-memory.ts";
+export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
+export type { SessionServerState } from "./session/session-state.ts";
+export type { SessionChange } from "./session/session-states.ts";
 export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-search.ts";
 
 /**

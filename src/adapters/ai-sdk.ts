@@ -1,7 +1,7 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
-import type { SessionTool } from "../session/session-tool.ts";
+import type { SessionTool } from "../session/items.ts";
 import {
   type AdaptedSession,
   type AdapterOptions,

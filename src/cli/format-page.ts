@@ -2,7 +2,7 @@ import type { ItemInspection } from "../inspection/inspect.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import { type Cell, createItemPage, formatValue, type Part, partsOfSchemas } from "../pages/page.ts";
 import { formatCount, printable } from "../problems/text.ts";
-import type { SessionTool } from "../session/session-tool.ts";
+import type { SessionTool } from "../session/items.ts";
 import type { TextStyle } from "./command.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "./layout.ts";
 

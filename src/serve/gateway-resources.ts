@@ -94,7 +94,8 @@ function useCode(
   name: string,
   signal: AbortSignal,
 ): CodeUse {
-  return parts.calls.useCode({ state: parts.frame.state(), scope: gateway.ownScope(), signal }, owner, name);
+  const request = { state: parts.frame.state(), scope: gateway.ownScope() };
+  return parts.calls.useCode({ request }, owner, name, signal);
 }
 
 /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
@@ -110,16 +111,17 @@ export function complete(
   const suggest = async (item: InspectedItem, owner: CodeOwner, name: string) => ({
     values: await suggestValues(item, owner, request, useCode(gateway, parts, owner, name, signal)),
   });
-  if (ref.type === "ref/prompt") {
-    const route = attempt(() => state.resolvePrompt(ref.name))?.route;
-    if (route?.by !== "server") return route && suggest(route.prompt.item, route.owner, ref.name);
-    return askServer(route.from, { ...request, ref: { ...ref, name: route.advertisedName } }, signal);
-  }
   const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
-    uriTemplate === ref.uri;
-  const route = state.resources.find(({ resource }) => isMeant(resource))?.route;
-  if (route?.by !== "server") return route && suggest(route.resource.item, route.resource.owner, ref.uri);
-  return askServer(route.from, request, signal);
+    ref.type === "ref/resource" && uriTemplate === ref.uri;
+  const route =
+    ref.type === "ref/prompt"
+      ? attempt(() => state.resolvePrompt(ref.name))?.route
+      : state.of("resource").find(({ shown }) => isMeant(shown))?.route;
+  if (route === undefined) return undefined;
+  if (route.by === "code")
+    return suggest(route.code.item, route.owner, ref.type === "ref/prompt" ? ref.name : ref.uri);
+  const named = ref.type === "ref/prompt" ? { ...ref, name: route.id } : ref;
+  return askServer(route.from, { ...request, ref: named }, signal);
 }
 
 /** The watches of a session's resources: of a pack by its own function, of a server by the server. */
@@ -162,7 +164,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
     const parts = gateway.parts();
     const route = parts?.calls.findResource(parts.frame.state(), uri);
     const before = known;
-    known = route?.by === "server" ? route.from.server : identify(route?.resource);
+    known = route?.by === "server" ? route.from.server : identify(route?.code);
     if (before === known) return;
     end();
     end = () => {};
@@ -183,7 +185,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
       stopWatching = route.from.server.watchResource({ uri, changed, isRefused });
       return;
     }
-    const { resource } = route;
+    const resource = route.code;
     const found = findResource([resource], uri);
     if (resource.watch === undefined || found === undefined) return;
     // Its code may be replaced while no call uses it.

@@ -23,11 +23,10 @@ import { makesSuggestions } from "../runtime/pack-resource.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { AskedRound } from "../session/host-input.ts";
+import type { ItemOf, SessionTool, ToolItem } from "../session/items.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
-import type { PromptCandidate } from "../session/session-prompts.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { SessionTool, ToolCandidate } from "../session/session-tool.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import { attempt, complete, createWatches } from "./gateway-resources.ts";
@@ -63,11 +62,11 @@ export interface ServedSearch {
 }
 
 /** The entry of a tool in `tools/list`: MCP's keys, the qualified name, and more keys of `_meta` that the host sets. */
-function describeTool({ tool, definition, route }: ToolCandidate): Listing {
+function describeTool({ shown, listing: definition, route }: ToolItem): Listing {
   const { title, description, inputSchema, outputSchema, annotations, icons, execution, _meta } =
     definition as Record<string, unknown>;
   const listing = {
-    name: makeServedName(tool.name),
+    name: makeServedName(shown.name),
     title,
     description,
     annotations,
@@ -76,15 +75,15 @@ function describeTool({ tool, definition, route }: ToolCandidate): Listing {
     // MCP requires `type` in both schemas.
     inputSchema: { type: "object", ...(isRecord(inputSchema) ? inputSchema : {}) },
     outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
-    _meta: createEntryMeta(_meta, tool.qualifiedName, tool._meta),
+    _meta: createEntryMeta(_meta, shown.qualifiedName, shown._meta),
   };
   // Those of servers are valid already.
   return route.by === "server" ? listing : createEntry("tools", listing);
 }
 
-function describePrompt({ prompt, listing }: PromptCandidate): Listing {
+function describePrompt({ shown, listing }: ItemOf<"prompt">): Listing {
   const { arguments: args = [], ...others } = listing;
-  return { ...others, name: makeServedName(prompt.name), arguments: args.length > 0 ? args : undefined };
+  return { ...others, name: makeServedName(shown.name), arguments: args.length > 0 ? args : undefined };
 }
 
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
@@ -209,12 +208,12 @@ export class SessionGateway {
   #listedNow(): Listed | undefined {
     const state = this.#parts?.frame.state();
     if (state === undefined || state === this.#listed?.state) return this.#listed;
-    const shown = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
-    const served = state.candidates.filter(({ tool }) => shown.has(tool));
-    const ofTools = new Map(served.map((candidate) => [candidate.tool, describeTool(candidate)]));
+    const offered = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
+    const served = state.of("tool").filter(({ shown }) => offered.has(shown));
+    const ofTools = new Map(served.map((tool) => [tool.shown, describeTool(tool)]));
     const ofResources = (key: "uri" | "uriTemplate") => {
-      const entries = state.resources.flatMap(({ resource, listing }) => {
-        const uri = resource[key];
+      const entries = state.of("resource").flatMap(({ shown, listing }) => {
+        const uri = shown[key];
         return uri === undefined ? [] : [[uri, listing] as const];
       });
       // Of several with one URI, the first is read.
@@ -222,7 +221,7 @@ export class SessionGateway {
     };
     const lists = {
       tools: [...ofTools.values()],
-      prompts: state.prompts.map(describePrompt),
+      prompts: state.of("prompt").map(describePrompt),
       resources: ofResources("uri"),
       resourceTemplates: ofResources("uriTemplate"),
     };
@@ -265,20 +264,19 @@ export class SessionGateway {
       findTool: (name) => {
         if (name === searchToolName && callSearch !== undefined) return callSearch;
         const state = this.#open.frame.state();
-        const candidate = attempt(() => state.resolve(name));
-        if (candidate === undefined || this.#listedNow()?.ofTools.has(candidate.tool) !== true)
-          return undefined;
-        return (args, request, round) => this.#callTool(state, candidate, args, request, round, scopeOf());
+        const tool = attempt(() => state.resolve(name));
+        if (tool === undefined || this.#listedNow()?.ofTools.has(tool.shown) !== true) return undefined;
+        return (args, request, round) => this.#callTool(state, tool, args, request, round, scopeOf());
       },
       findPrompt: (name) => {
         const state = this.#open.frame.state();
-        const candidate = attempt(() => state.resolvePrompt(name));
-        if (candidate === undefined) return undefined;
-        const { arguments: args = [] } = candidate.listing;
+        const prompt = attempt(() => state.resolvePrompt(name));
+        if (prompt === undefined) return undefined;
+        const { arguments: args = [] } = prompt.listing;
         return {
           required: args.filter(({ required }) => required).map((one) => one.name),
           get: (given, request, round) =>
-            this.#open.calls.askPrompt(candidate, given, this.#ask(state, scopeOf(), request, round)),
+            this.#open.calls.askPrompt(prompt, given, this.#ask(state, scopeOf(), request, round)),
         };
       },
       findResource: (uri) => {
@@ -342,7 +340,7 @@ export class SessionGateway {
     const state = this.#open.frame.state();
     const items = state.packs.flatMap(({ inspected }) => inspected.items);
     const suggests = items.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
-    const changes = state.resources.some(({ route }) => route.by === "code" && route.resource.watch);
+    const changes = state.of("resource").some(({ route }) => route.by === "code" && route.code.watch);
     return Object.assign(served, {
       changing: undefined,
       ...(!changes && { subscribe: undefined }),
@@ -360,23 +358,23 @@ export class SessionGateway {
 
   async #callTool(
     state: SessionState,
-    candidate: ToolCandidate,
+    tool: ToolItem,
     args: Record<string, unknown>,
     request: ServedRequest,
     round: InputRound | undefined,
     client: ClientScope,
   ): ReturnType<CallTool> {
-    const { tool, route } = candidate;
+    const { shown, route } = tool;
     const { isComposed = false } = this.#options;
     let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
     const asked = this.#ask(state, client, request, round);
     asked.scope.onError = (outcome) => {
       if (isComposed) failed = outcome;
     };
-    const result = await this.#open.calls.askTool(candidate, args, asked);
+    const result = await this.#open.calls.askTool(tool, args, asked);
     if ("inputRequired" in result) return result;
-    if (failed?.uncaught !== undefined) this.#report(`${tool.name}: ${failed.uncaught.message}`);
-    const isEntry = route.by === "code" && route.entry !== undefined;
+    if (failed?.uncaught !== undefined) this.#report(`${shown.name}: ${failed.uncaught.message}`);
+    const isEntry = route.by === "code" && route.code.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
     const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);

@@ -7,6 +7,7 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import {
   type ConnectedServer,
+  type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
 } from "../mcp/client/connected-server.ts";
@@ -32,7 +33,6 @@ import type { CodeUse, ReadAnswer, ResourceContents } from "../runtime/pack-reso
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
-import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
   type CallToolResult,
   failedResult,
@@ -41,14 +41,12 @@ import {
 } from "../runtime/tool-result.ts";
 import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
 import { type AskInput, signRequests } from "./host-input.ts";
+import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
 import type { ServerSource } from "./server-source.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
-import { findMissingArguments, type PromptCandidate, type PromptRoute } from "./session-prompts.ts";
-import { findRoute, type LinkMaker, type ResourceRoute } from "./session-reads.ts";
 import { describeServerExit } from "./session-servers.ts";
-import type { SessionState } from "./session-state.ts";
-import type { ToolCandidate, ToolRoute } from "./session-tool.ts";
+import type { LinkMaker, SessionState } from "./session-state.ts";
 
 export type { PromptMessage } from "../mcp/served-server.ts";
 
@@ -115,11 +113,14 @@ interface Nesting {
 
 const outermost: Nesting = { depth: 0, recorded: true, limits: [] };
 
-/** What is called, by its advertised name or its URI, and what answers: the code of a pack, or a server. */
-type Target =
-  | { kind: "tool"; name: string; route: ToolRoute; meta: ToolMeta }
-  | { kind: "prompt"; name: string; route: PromptRoute }
-  | { kind: "resource"; name: string; route: ResourceRoute };
+/** What is called, by its advertised name or its URI. */
+interface Target extends Pick<SessionItem, "kind" | "route"> {
+  name: string;
+  /** Of a tool. */
+  isRecordable?: boolean;
+  /** Whether it is an entry of a bundle, which is not bound to the names of its pack. */
+  isEntry?: boolean;
+}
 
 /** Whose code calls tools. */
 interface Caller extends Nesting {
@@ -145,13 +146,9 @@ export type Round<Answer> = Answer | { inputRequired: InputRequired };
 /** Runs a call once, with the answers to what it asked before. */
 type Run<Answer> = (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>;
 
-/** Whose code answers. */
-const ownerOf = (route: Extract<Target["route"], { by: "code" }>): CodeOwner =>
-  "code" in route ? route.code.owner : "prompt" in route ? route.owner : route.resource.owner;
-
 /** The pack whose code or server answers; `undefined` for the host's own code, and servers of the config. */
 const packOf = ({ route }: Target): string | undefined =>
-  route.by === "code" ? ownerOf(route).pack?.qualifiedName : route.from.plan.pack;
+  route.by === "code" ? route.owner.pack?.qualifiedName : route.from.plan.pack;
 
 const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
   `The ${kind} did not answer within ${ms} ms.`;
@@ -280,7 +277,7 @@ export class Calls {
         return new CallFailure(describeServerExit(plan.label, exited), { exit: details });
       }
     } else {
-      const exited = isByCaller ? undefined : this.#processes.runners.exitOf(ownerOf(route));
+      const exited = isByCaller ? undefined : this.#processes.runners.exitOf(route.owner);
       const exit = error instanceof CodeExitError ? error : exited;
       if (exit !== undefined) {
         const { exitCode, signal } = exit;
@@ -293,27 +290,29 @@ export class Calls {
     return new CallFailure(error instanceof Error ? error.message : String(error), { cause: error });
   }
 
-  /** The server that answers a call, and how it is then requested. `name`: its own name for what is called, or a URI. */
-  async #reach(
-    source: ServerSource,
+  /** Requests the server of a call, which starts if it does not run. */
+  async #askServer<Answer extends object>(
     call: OpenCall,
-    name: string,
+    { from, id }: ServerRoute,
     round: InputRound | undefined,
-  ): Promise<{ connected: ConnectedServer; how: ServerCallOptions }> {
+    ask: (server: ConnectedServer, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
+  ): Promise<Round<Answer>> {
     const { stop: signal, limit, limits, target, request } = call;
-    const connected = await reachServer(source, { kind: target.kind, name, signal, limits });
-    const how = { signal, limit, round, ask: askFor(call, true), user: request.scope.sessionId };
-    return { connected, how };
+    const server = await reachServer(from, { kind: target.kind, name: id, signal, limits });
+    const user = request.scope.sessionId;
+    const answer = await ask(server, { signal, limit, round, ask: askFor(call, true), user });
+    const { inputRequired } = answer;
+    return inputRequired === undefined ? answer : { inputRequired };
   }
 
   /** Calls a tool for the host or a nested call. What it asks without a user is a failure. */
   async callTool(
-    candidate: ToolCandidate,
+    tool: ToolItem,
     args: unknown,
     request: CallRequest,
     nesting?: Nesting,
   ): Promise<ToolResult> {
-    const answer = await this.askTool(candidate, args, request, nesting);
+    const answer = await this.askTool(tool, args, request, nesting);
     if (!("inputRequired" in answer)) return answer;
     const { requests: inputRequests, ...state } = answer.inputRequired;
     const message = `The tool needs input. ${listRequests(inputRequests)}`;
@@ -322,7 +321,7 @@ export class Calls {
 
   /** The same for a client; resolves with what the tool asks. */
   async askTool(
-    { tool: { name }, route, meta }: ToolCandidate,
+    { shown: { name }, route, meta: { isRecordable }, legacyContext }: ToolItem,
     args: unknown,
     request: CallRequest,
     nesting = outermost,
@@ -332,19 +331,20 @@ export class Calls {
     if ("fault" in copied) return failedResult(copied.fault);
     const { json } = copied;
     let values: Record<string, unknown> | undefined = copied.args;
-    const target: Target = { kind: "tool", name, route, meta };
+    const isEntry = route.by === "code" && route.code.entry !== undefined;
+    const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
     try {
       const answer = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
         // A tool may have changed the arguments of its run before.
         const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
         values = undefined;
         return route.by === "server"
-          ? this.#callServer(call, route, fresh, round)
-          : this.#callCode(call, route, fresh, round);
+          ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
+          : this.#callCode(call, route.code, fresh, round);
       });
       // Recorded without the schema's defaults, which the replay adds again.
       const isSuccess = "variant" in answer && answer.variant === "Success";
-      if (isSuccess && nesting.recorded && meta.isRecordable) request.scope.record(name, json);
+      if (isSuccess && nesting.recorded && isRecordable) request.scope.record(name, json);
       return answer;
     } catch (error) {
       if (error instanceof CallFailure) return describeFailure(error, route);
@@ -358,20 +358,20 @@ export class Calls {
     const outer = this.#open.get(invocationId);
     if (outer === undefined) return failed("The calling tool's own call has ended.");
     const caller = callerOf(outer);
-    const candidate = await resolveFor(caller, toolName);
-    if ("fault" in candidate) return failed(candidate.fault);
+    const tool = await resolveFor(caller, toolName);
+    if ("fault" in tool) return failed(tool.fault);
     // The server validates the arguments, too, but the caller relies on the advertised schema.
-    if (candidate.route.by === "server") {
+    if (tool.route.by === "server") {
       const validator = await this.#loadValidator();
-      const { name, inputSchema } = candidate.tool;
-      const checked = validator.check(inputSchema, call.arguments, "url" in candidate.route.from.plan);
+      const { name, inputSchema } = tool.shown;
+      const checked = validator.check(inputSchema, call.arguments, "url" in tool.route.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined) return failed(describeRefusal(name, checked));
     }
     const { signal, limit, depth } = call;
     const nested = { ...caller, limits: [...caller.limits, limit], depth };
     const request = { ...caller.request, signal, timeoutMs: limit.ms };
-    const result = await this.callTool(candidate, call.arguments, request, nested);
+    const result = await this.callTool(tool, call.arguments, request, nested);
     if (result.variant !== "Success") return failed(result.message);
     return { success: true, text: result.message, structuredContent: result.structuredContent };
   }
@@ -400,40 +400,34 @@ export class Calls {
 
   async #callServer(
     call: OpenCall,
-    { from, advertisedName: name, legacyContext }: Extract<ToolRoute, { by: "server" }>,
-    args: Record<string, unknown>,
+    route: ServerRoute,
+    { args, legacyContext }: { args: Record<string, unknown>; legacyContext: boolean | undefined },
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
     const { id, depth, stop, heard, request } = call;
-    const { scope, state } = request;
-    const { plan } = from;
-    const { sessionId, memory } = scope;
-    const { connected, how } = await this.#reach(from, call, name, round);
-    // A remote server gets no address that it could call back.
-    const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
+    const { sessionId, memory } = request.scope;
+    const { config } = request.state;
+    const { plan } = route.from;
     try {
-      const facts = {
-        sessionId,
-        invocationId: id,
-        baseUrl: callback?.baseUrl,
-        device: state.config.device,
-        memory: memory.snapshot(visibleMemory(state.config, plan.pack)),
-      };
-      const sent = legacyContext
-        ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
-        : args;
-      callback?.beginInvocation(id, plan.key, depth, stop, sessionId);
-      const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
-      const { onProgress, onLog } = heard;
-      const answer = await connected.callTool(
-        { name, arguments: sent, _meta },
-        { ...how, onProgress, onLog },
-      );
+      const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
+        // A remote server gets no address that it could call back.
+        const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
+        const snapshot = memory.snapshot(visibleMemory(config, plan.pack));
+        const baseUrl = callback?.baseUrl;
+        const facts = { sessionId, invocationId: id, baseUrl, device: config.device, memory: snapshot };
+        const sent = legacyContext
+          ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
+          : args;
+        callback?.beginInvocation(id, plan.key, depth, stop, sessionId);
+        const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
+        const { onProgress, onLog } = heard;
+        return server.callTool({ name: route.id, arguments: sent, _meta }, { ...how, onProgress, onLog });
+      });
+      if ("inputRequired" in answer) return answer;
       this.#links.note(answer.content, { server: plan.label });
-      const { inputRequired } = answer;
-      return inputRequired === undefined ? this.#readAnswer(answer, scope) : { inputRequired };
+      return this.#readAnswer(answer, request.scope);
     } finally {
-      callback?.endInvocation(id);
+      this.#processes.callback?.endInvocation(id);
     }
   }
 
@@ -510,34 +504,29 @@ export class Calls {
    * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or
    * `SessionClosed`, or with the signal's reason.
    */
-  async getPrompt(candidate: PromptCandidate, given: unknown, request: CallRequest): Promise<PromptResult> {
+  async getPrompt(prompt: ItemOf<"prompt">, args: unknown, request: CallRequest): Promise<PromptResult> {
     this.#throwIfClosed(request.signal);
-    const answer = await this.askPrompt(candidate, readArguments(candidate, given), request);
-    return requireAnswer(candidate.prompt.name, answer);
+    const answer = await this.askPrompt(prompt, readArguments(prompt.shown, args), request);
+    return requireAnswer(prompt.shown.name, answer);
   }
 
   /** The same with valid arguments, for a client; resolves with what the prompt asks. */
   askPrompt(
-    { prompt: { name }, route }: PromptCandidate,
+    { kind, shown: { name }, route }: ItemOf<"prompt">,
     args: Readonly<Record<string, string>>,
     request: CallRequest,
   ): Promise<Round<PromptResult>> {
-    return this.#ask<PromptResult>({ kind: "prompt", name, route }, request, async (call, round) => {
-      if (route.by === "code") {
-        const { owner, prompt } = route;
-        const leaveOut = this.#noteLeftOut("prompts/get", { name }, owner);
-        return prompt.get(args, { ...this.#useCode(call, owner, round), leaveOut });
-      }
-      const { advertisedName } = route;
-      const { connected, how } = await this.#reach(route.from, call, advertisedName, round);
-      const { inputRequired, ...result } = await connected.getPrompt(advertisedName, args, how);
-      return inputRequired === undefined ? result : { inputRequired };
+    return this.#ask<PromptResult>({ kind, name, route }, request, (call, round) => {
+      if (route.by === "server")
+        return this.#askServer(call, route, round, (server, how) => server.getPrompt(route.id, args, how));
+      const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
+      return route.code.get(args, { ...this.#useCode(call, route.owner, round), leaveOut });
     });
   }
 
   /** How a URI is read; `undefined` for an unknown one. */
   findResource(state: SessionState, uri: string): ResourceRoute | undefined {
-    return findRoute(uri, state, this.#links.makerOf(uri));
+    return state.findResource(uri, this.#links.makerOf(uri));
   }
 
   /**
@@ -552,13 +541,7 @@ export class Calls {
       throw failure("InvalidArguments", { reason });
     }
     const route = this.findResource(state, uri);
-    if (route === undefined) {
-      const excluded = state.resourceServers.flatMap(
-        (one) => one.findLeft("resource", uri)?.problem ?? [],
-      )[0];
-      if (excluded !== undefined) throw new TrailblazeError(excluded);
-      throw notFound(state, uri);
-    }
+    if (route === undefined) throw explainUnread(state, uri);
     const { isStatic: _, ...result } = requireAnswer(uri, await this.askResource(uri, route, request));
     return result;
   }
@@ -567,19 +550,19 @@ export class Calls {
   askResource(uri: string, route: ResourceRoute, request: CallRequest): Promise<Round<ReadAnswer>> {
     return this.#ask<ReadAnswer>({ kind: "resource", name: uri, route }, request, async (call, round) => {
       if (route.by === "code") {
-        const { owner, match, read } = route.resource;
-        const leaveOut = this.#noteLeftOut("resources/read", { uri }, owner);
-        return read(uri, match(uri) ?? {}, { ...this.#useCode(call, owner, round), leaveOut });
+        const leaveOut = this.#noteLeftOut("resources/read", { uri }, route.owner);
+        const use = { ...this.#useCode(call, route.owner, round), leaveOut };
+        return route.code.read(uri, route.code.match(uri) ?? {}, use);
       }
-      const { connected, how } = await this.#reach(route.from, call, uri, round);
       try {
-        const { inputRequired, ...result } = await connected.readResource(uri, how);
-        if (inputRequired !== undefined) return { inputRequired };
-        return { ...(result as unknown as ResourceResult), isStatic: false };
+        return await this.#askServer(call, { ...route, id: uri }, round, async (server, how) => ({
+          ...((await server.readResource(uri, how)) as ServerAnswer<ResourceResult>),
+          isStatic: false,
+        }));
       } catch (error) {
         const { cause } = error instanceof ServerCallError ? error : {};
         throw cause instanceof AnswerError && saysUnknownResource(cause)
-          ? notFound(call.request.state, uri)
+          ? notFound(request.state, uri)
           : error;
       }
     });
@@ -606,35 +589,37 @@ export class Calls {
   /** How code of prompts and resources runs for a call. */
   #useCode(call: OpenCall, owner: CodeOwner, round: InputRound | undefined): CodeUse {
     const { heard, stop, target } = call;
-    const { runner, context } = this.#prepareCode(callerOf(call), owner, target.name, stop, heard.onProgress);
-    return { runner, context: { ...context, ...round } };
+    return this.useCode(callerOf(call), owner, target.name, stop, {
+      ...round,
+      progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
+    });
   }
 
-  /** How code runs that belongs to no call: what suggests values, or watches a resource. */
-  useCode({ signal, ...request }: CallRequest & { signal: AbortSignal }, owner: CodeOwner, name: string) {
-    const caller = { ...outermost, recorded: false, pack: owner.pack?.qualifiedName, request };
-    return this.#prepareCode(caller, owner, name, signal);
-  }
-
-  #prepareCode(
-    caller: Caller,
+  /** How code runs that is no tool's. `caller`: for whom it calls tools. */
+  useCode(
+    caller: Partial<Nesting> & Pick<Caller, "request">,
     owner: CodeOwner,
     name: string,
     signal: Cancellation,
-    onProgress?: Listeners["onProgress"],
+    more: Partial<CodeUse["context"]> = {},
   ): CodeUse {
+    const whole = { ...outermost, recorded: false, ...caller, pack: owner.pack?.qualifiedName };
     return {
       runner: () => this.#processes.runners.get(owner),
       context: {
         signal: toSignal(signal),
-        progress: (progress, total, message) => onProgress?.({ progress, total, message }),
+        progress: () => {},
         options: {},
         log: (level, data) => caller.request.scope.log({ tool: name, level, data }),
-        callTool: (inner, args = {}) => this.#callFromCode(caller, inner, args, signal, caller.depth + 1),
+        callTool: (inner, args = {}) => this.#callFromCode(whole, inner, args, signal, whole.depth + 1),
+        ...more,
       },
     };
   }
 }
+
+type ServerRoute = Extract<SessionItem["route"], { by: "server" }>;
+type ResourceRoute = ItemOf<"resource">["route"];
 
 /** Who asks the questions of a call; `undefined` for the host's own code. */
 function authorOf(target: Target): string | undefined {
@@ -661,19 +646,18 @@ function askFor(
 
 /** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */
 function callerOf({ target, request, heard, depth, limits, recorded }: OpenCall): Caller {
-  const isEntry = target.kind === "tool" && target.route.by === "code" && target.route.entry !== undefined;
   const { scope, state } = request;
   return {
-    pack: isEntry ? undefined : packOf(target),
+    pack: target.isEntry ? undefined : packOf(target),
     request: { scope, state, onLog: heard.onLog },
     depth,
     limits,
-    recorded: recorded && target.kind === "tool" && !target.meta.isRecordable,
+    recorded: recorded && target.isRecordable === false,
   };
 }
 
 /** The tool that a nested call means, or why it cannot be called. */
-async function resolveFor(caller: Caller, name: string): Promise<ToolCandidate | { fault: string }> {
+async function resolveFor(caller: Caller, name: string): Promise<ToolItem | { fault: string }> {
   try {
     return await caller.request.state.resolveStarting(name, caller);
   } catch (error) {
@@ -719,23 +703,33 @@ export async function reachServer(
 }
 
 /** The arguments of a prompt as strings. Throws `InvalidArguments`. */
-function readArguments({ prompt }: PromptCandidate, given: unknown): Record<string, string> {
+function readArguments(prompt: SessionPrompt, values: unknown): Record<string, string> {
   const invalid = (reason: string) =>
     failure("InvalidArguments", { reason: `Prompt ${quote(prompt.name)} ${reason}` });
-  if (!isRecord(given)) throw invalid(`takes an object of arguments, not ${describeType(given)}`);
-  const entries = Object.entries(given).filter(([, value]) => value !== undefined);
-  const [wrong] = entries.filter(([, value]) => typeof value !== "string");
-  if (wrong !== undefined)
-    throw invalid(`takes strings as arguments, but ${quote(wrong[0])} is ${describeType(wrong[1])}`);
-  const args = Object.fromEntries(entries) as Record<string, string>;
-  const missing = findMissingArguments(prompt.arguments, args).map((name) => quote(name));
-  if (missing.length === 0) return args;
-  throw invalid(`requires the ${missing.length === 1 ? "argument" : "arguments"} ${missing.join(", ")}`);
+  if (!isRecord(values)) throw invalid(`takes an object of arguments, not ${describeType(values)}`);
+  const args = Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+  for (const [name, value] of Object.entries(args)) {
+    if (typeof value === "string") continue;
+    throw invalid(`takes strings as arguments, but ${quote(name)} is ${describeType(value)}`);
+  }
+  const missing = prompt.arguments.filter(({ name, required }) => required && !Object.hasOwn(args, name));
+  if (missing.length === 0) return args as Record<string, string>;
+  const names = missing.map(({ name }) => quote(name)).join(", ");
+  throw invalid(`requires the ${missing.length === 1 ? "argument" : "arguments"} ${names}`);
+}
+
+/** Why a URI cannot be read that no route leads to. */
+function explainUnread(state: SessionState, uri: string): TrailblazeError {
+  for (const server of state.resourceServers) {
+    const problem = server.findLeft("resource", uri)?.problem;
+    if (problem !== undefined) return new TrailblazeError(problem);
+  }
+  return notFound(state, uri);
 }
 
 /** The error for a URI that neither the session nor its server knows. */
-function notFound({ resources }: SessionState, uri: string): TrailblazeError {
-  const known = resources.flatMap(({ resource }) => resource.uri ?? resource.uriTemplate ?? []);
+function notFound(state: SessionState, uri: string): TrailblazeError {
+  const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
 }
@@ -747,10 +741,10 @@ function requireAnswer<Answer extends object>(name: string, answer: Round<Answer
 }
 
 /** The result of a call of a tool that has failed. */
-function describeFailure({ message, exit, cause }: CallFailure, route: ToolRoute): ToolResult {
+function describeFailure({ message, exit, cause }: CallFailure, { by }: Target["route"]): ToolResult {
   if (exit !== undefined)
     return failedResult(message, "FatalError", Object.keys(exit).length > 0 ? exit : undefined);
-  if (!(cause instanceof TrailblazeError) || route.by === "code") return failedResult(message);
+  if (!(cause instanceof TrailblazeError) || by === "code") return failedResult(message);
   const isRefused = cause.code === "NotApproved" || cause.code === "LockOutdated";
   return failedResult(message, "ExceptionThrown", { code: isRefused ? cause.code : "ServerStartFailed" });
 }

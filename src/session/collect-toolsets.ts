@@ -6,15 +6,15 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import type { Registry } from "../qualified-names/create-registry.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { findRefusals } from "./excluded.ts";
+import type { SessionToolset, ToolItem } from "./items.ts";
 import type { Names } from "./names.ts";
-import type { SessionToolset, ToolCandidate } from "./session-tool.ts";
 
 /** The sources of a session's toolsets. */
 export interface ToolsetSources {
   config: SessionConfig;
   packs: readonly CheckedPack[];
-  registered: readonly ToolCandidate[];
-  names: Names<ToolCandidate>;
+  registered: readonly ToolItem[];
+  names: Names<ToolItem>;
   /** All installed packs, and the host's own tools. */
   registry: Registry;
 }
@@ -32,9 +32,9 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
   const entries = new Map<string, string[]>();
-  for (const { tool, bundle } of registered) {
+  for (const { shown, bundle } of registered) {
     if (bundle === undefined) continue;
-    entries.set(bundle, [...(entries.get(bundle) ?? []), tool.name]);
+    entries.set(bundle, [...(entries.get(bundle) ?? []), shown.name]);
   }
   const toolsetItems = new Map<string, { item: InspectedItem; pack: DiscoveredPack }>();
   const refused = findRefusals(packs);
@@ -50,10 +50,10 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     // A tool of a server is not an item, so its advertised name is its only name.
     try {
       const { qualifiedName } = sources.registry.resolve(reference, { from, kind: "tool" });
-      return names.find(qualifiedName).map(({ tool }) => tool.name);
+      return names.find(qualifiedName).map(({ shown }) => shown.name);
     } catch (error) {
       const found = names.find(reference);
-      if (found.length === 1) return found.map(({ tool }) => tool.name);
+      if (found.length === 1) return found.map(({ shown }) => shown.name);
       throw error;
     }
   };
@@ -108,9 +108,9 @@ export function collectToolsets(sources: ToolsetSources): CollectedToolsets {
     if (item.shape === "toolsBundle") add(name, entriesOf(item));
     else if (item.shape === "toolsetList") add(name, findMembers(item, pack, new Set()));
   }
-  for (const { tool, meta, toolset } of registered) {
+  for (const { shown, meta, toolset } of registered) {
     for (const name of [meta.toolset, toolset]) {
-      if (name !== undefined) add(name, [tool.name]);
+      if (name !== undefined) add(name, [shown.name]);
     }
   }
   const toolsets = [...members].map(([name, tools]) => ({ name, tools: [...tools] }));

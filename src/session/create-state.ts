@@ -7,23 +7,19 @@ import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import { collectToolsets } from "./collect-toolsets.ts";
 import { findShownToolsets, selectFitting } from "./excluded.ts";
+import { type Contribution, isOf, type SessionItem } from "./items.ts";
 import { giveNames, type NameContext, Names } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-processes.ts";
 import { collectEntries, SessionState } from "./session-state.ts";
-import type { Contribution } from "./tool-candidates.ts";
 import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
 /** What a part offers now. A state names its tools itself. */
 const collect = (part: Contribution | ServerSource): Contribution =>
-  part instanceof ServerSource
-    ? collectServer(part)
-    : {
-        ...part,
-        candidates: part.candidates.map((one) => ({ ...one, tool: { ...one.tool } })),
-        prompts: part.prompts.map((one) => ({ ...one, prompt: { ...one.prompt } })),
-      };
+  part instanceof ServerSource ? collectServer(part) : { ...part, items: part.items.map(copy) };
+
+const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: { ...item.shown } });
 
 /** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */
 async function findUnmatched(reading: ProjectReading, cwd: string): Promise<Problem[]> {
@@ -66,12 +62,13 @@ export async function createState(
   const isPending = sources.some(
     ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
   );
-  const { fitting: candidates, skipped: unfit } = selectFitting(
-    contributions.flatMap((one) => one.candidates),
+  const { fitting: items, skipped: unfit } = selectFitting(
+    contributions.flatMap((one) => one.items),
     only === undefined ? config : undefined,
   );
-  const prompts = contributions.flatMap((one) => one.prompts);
-  const collided = giveNames(candidates, nameCollisions) ?? giveNames(prompts, nameCollisions, "prompt");
+  const tools = items.filter(isOf("tool"));
+  const collided =
+    giveNames(tools, nameCollisions) ?? giveNames(items.filter(isOf("prompt")), nameCollisions, "prompt");
   // A session for known calls names no tool by a name that others have, too.
   if (collided !== undefined && !reading.isForCalls) throw collided;
   const context: NameContext = {
@@ -80,8 +77,8 @@ export async function createState(
     skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
     explainPackage: (name) => explainPackage(config.project, name),
   };
-  const names = new Names("tool", candidates, context);
-  const collected = collectToolsets({ config, packs, registered: candidates, names, registry });
+  const names = new Names("tool", tools, context);
+  const collected = collectToolsets({ config, packs, registered: tools, names, registry });
   const problems = contributions.flatMap((one) => one.problems);
   if (collided !== undefined && !isPartial) problems.push(collided.problem);
   // A problem without a pack is in the config, or in the options.
@@ -91,15 +88,12 @@ export async function createState(
   const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
   const unmatched = isComplete ? await findUnmatched(reading, cwd) : [];
   const { toolsets } = collected;
-  for (const { tool } of candidates)
-    tool.toolsets = toolsets.filter(({ tools }) => tools.includes(tool.name)).map(({ name }) => name);
+  for (const { shown } of tools)
+    shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
   const mustExist = isFirst && !isPending;
   return new SessionState({
     ...context,
-    candidates,
-    prompts,
-    skippedPrompts: contributions.flatMap((one) => one.skippedPrompts),
-    resources: contributions.flatMap((one) => one.resources),
+    items,
     resourceServers: sources.filter(({ offer }) => offer !== undefined && offer.refusal === undefined),
     toolsets,
     shownToolsets: findShownToolsets(options.toolsets, toolsets, { mustExist }),

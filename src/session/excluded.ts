@@ -4,8 +4,8 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { SessionItem, SessionToolset, Skipped, SkippedTool, SkipReason } from "./items.ts";
 import type { Excluded } from "./select-packs.ts";
-import type { SessionToolset, Skipped, SkippedTool, SkipReason, ToolCandidate } from "./session-tool.ts";
 
 /** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
 export const isCallable = ({ declaration }: Excluded) =>
@@ -106,7 +106,7 @@ export interface DeviceContext {
 }
 
 /** Why a tool does not fit the session's device, driver or agent; `undefined` if it does. */
-export function explainUnfit(
+function explainUnfit(
   { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
   { device, preferHostAgent }: DeviceContext,
 ): { reason: SkipReason; message: string } | undefined {
@@ -129,15 +129,14 @@ export function explainUnfit(
   return undefined;
 }
 
-/** Splits tools by whether they fit the session's device, driver and agent; all do where there is none. */
-export function selectFitting(candidates: readonly ToolCandidate[], context: DeviceContext | undefined) {
-  const fitting: ToolCandidate[] = [];
+/** Leaves out tools that do not fit the session's device, driver and agent; none where there is no device to fit. */
+export function selectFitting(items: readonly SessionItem[], context: DeviceContext | undefined) {
+  const fitting: SessionItem[] = [];
   const skipped: SkippedTool[] = [];
-  for (const candidate of candidates) {
-    const { name, source } = candidate.tool;
-    const unfit = context && explainUnfit(candidate.meta, context);
-    if (unfit === undefined) fitting.push(candidate);
-    else skipped.push({ name, source, ...unfit });
+  for (const item of items) {
+    const unfit = context && item.kind === "tool" ? explainUnfit(item.meta, context) : undefined;
+    if (unfit === undefined) fitting.push(item);
+    else skipped.push({ name: item.shown.name, source: item.shown.source, ...unfit });
   }
   return { fitting, skipped };
 }

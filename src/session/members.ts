@@ -8,12 +8,11 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
-import { checkOwnHandlers } from "../validate/check-packs.ts";
+import { checkOwnTools } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { collectOwnTools } from "./own-tools.ts";
+import { collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
+import { isOf, type ToolItem } from "./items.ts";
 import { SessionState } from "./session-state.ts";
-import type { ToolCandidate } from "./session-tool.ts";
-import { collectBundles, collectPack, indexCode } from "./tool-candidates.ts";
 
 /** The members of a composed server, found and checked. */
 export interface Selection {
@@ -43,18 +42,15 @@ export interface Initializer {
 }
 
 /** The server's `initialize` function, then its tools' in their order. */
-function findInitializers(
-  { origin, label }: Selection,
-  tools: readonly ToolCandidate[],
-): readonly Initializer[] {
+function findInitializers({ origin, label }: Selection, tools: readonly ToolItem[]): readonly Initializer[] {
   const { item, pack } = origin ?? {};
   const owner = pack && { pack, root: pack.location };
   const place = owner && placeOfCode(item?.definition?.initialize, owner.root, "initialize", item);
   const ofServer = owner && place && { name: item?.qualifiedName ?? label, owner, place, options: {} };
-  const ofTools = tools.flatMap(({ tool, route }) => {
-    if (route.by !== "code" || route.code.initialize === undefined) return [];
-    const { owner, initialize, options } = route.code;
-    return [{ name: tool.qualifiedName ?? label, owner, place: initialize, options }];
+  const ofTools = tools.flatMap(({ shown, route }) => {
+    if (route.by !== "code" || route.code.code.initialize === undefined) return [];
+    const { owner, initialize, options } = route.code.code;
+    return [{ name: shown.qualifiedName ?? label, owner, place: initialize, options }];
   });
   return ofServer ? [ofServer, ...ofTools] : ofTools;
 }
@@ -73,37 +69,33 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     return { ...one, owner: { pack, root: pack.location } };
   });
   const definitions = builtIns.map((definition) => ({ definition, path: undefined }));
-  const handlerFaults = await checkOwnHandlers(port, config.directory, builtIns);
-  const own = collectOwnTools(definitions, config, handlerFaults);
+  const ownFaults = await checkOwnTools(port, config.directory, builtIns);
+  const own = collectBuiltIns(definitions, config, ownFaults);
   const ofPacks = packs.map((pack) => collectPack(pack, config, pack.owner));
   const code = indexCode([own, ...ofPacks]);
   const bundles = await Promise.all(packs.map((one) => collectBundles(one, code, registry, refusals)));
   const faults = [...bundles.flatMap(({ problems }) => problems), ...(own.skipped[0] ? own.problems : [])];
   const broken = faults.find(({ severity }) => severity === "error");
   if (broken !== undefined) throw new TrailblazeError(broken);
-  const all = [own, ...ofPacks, ...bundles].flatMap(({ candidates }) => candidates);
+  const all = [own, ...ofPacks, ...bundles].flatMap(({ items }) => items);
   const candidates = members.tools.flatMap((member) => {
-    if (member.type === "bundle") return all.filter(({ bundle }) => bundle === member.item.qualifiedName);
+    if (member.type === "bundle")
+      return all.filter(isOf("tool")).filter(({ bundle }) => bundle === member.item.qualifiedName);
     const name = member.type === "builtIn" ? member.name : member.item.qualifiedName;
-    return all.filter(({ tool }) => tool.qualifiedName === name);
+    return all.filter(isOf("tool")).filter(({ shown }) => shown.qualifiedName === name);
   });
-  const offered = candidates.filter(({ meta }) => allTools || (meta.isForLlm && !meta.requiresContext));
+  const tools = candidates.filter(({ meta }) => allTools || (meta.isForLlm && !meta.requiresContext));
   const prompts = members.prompts.flatMap(({ qualifiedName }) =>
-    ofPacks.flatMap((one) => one.prompts.filter(({ prompt }) => prompt.qualifiedName === qualifiedName)),
+    all.filter(isOf("prompt")).filter(({ shown }) => shown.qualifiedName === qualifiedName),
   );
   const resources = members.resources.flatMap((item) =>
-    ofPacks.flatMap((one) =>
-      one.resources.filter(({ route }) => route.by === "code" && route.resource.item === item),
-    ),
+    all.filter(isOf("resource")).filter(({ route }) => route.by === "code" && route.code.item === item),
   );
-  numberAll(offered.map(({ tool }) => tool));
-  numberAll(prompts.map(({ prompt }) => prompt));
+  numberAll(tools.map(({ shown }) => shown));
+  numberAll(prompts.map(({ shown }) => shown));
   const state = new SessionState({
     config,
-    candidates: offered,
-    prompts,
-    skippedPrompts: [],
-    resources,
+    items: [...tools, ...prompts, ...resources],
     resourceServers: [],
     toolsets: [],
     shownToolsets: undefined,

@@ -12,12 +12,9 @@ import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
-import type { PromptCandidate } from "./session-prompts.ts";
-import type { Skipped, ToolCandidate } from "./session-tool.ts";
+import type { ItemOf, Skipped } from "./items.ts";
 
-type Candidate = ToolCandidate | PromptCandidate;
-
-const entryOf = (one: Candidate) => ("tool" in one ? one.tool : one.prompt);
+type Named = ItemOf<"tool" | "prompt">;
 
 /** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
@@ -32,11 +29,9 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
 }
 
 /** A claim to a name, with the prefix that the tool or prompt gets if others claim it: its pack's, or its server's. */
-function describeClaim(candidate: Candidate): PrefixClaim {
-  const { route } = candidate;
-  const { name, source } = entryOf(candidate);
+function describeClaim({ route, shown: { name, source } }: Named): PrefixClaim {
   const { type, pack, item, server } = source;
-  const own = route.by === "server" ? route.advertisedName : name;
+  const own = route.by === "server" ? route.id : name;
   const hasPrefix = route.by === "server" && route.from.plan.choices?.prefix !== undefined;
   const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
   return {
@@ -52,16 +47,16 @@ function describeClaim(candidate: Candidate): PrefixClaim {
  * several have.
  */
 export function giveNames(
-  candidates: readonly Candidate[],
+  items: readonly Named[],
   nameCollisions: SessionConfig["nameCollisions"],
   kind?: "prompt",
 ): TrailblazeError | undefined {
-  const entries = candidates.map(entryOf);
+  const entries = items.map(({ shown }) => shown);
   if (nameCollisions !== "prefix") {
     const claims = entries.map(({ name, source }) => ({ name, source: formatSource(source) }));
     return findCollisions(claims, kind);
   }
-  const names = prefixNames(candidates.map(describeClaim));
+  const names = prefixNames(items.map(describeClaim));
   for (const [index, entry] of entries.entries()) entry.name = names[index] ?? entry.name;
   return undefined;
 }
@@ -104,7 +99,7 @@ export interface NameContext {
 }
 
 /** What names refer to: the tools of a session, or its prompts. */
-export class Names<One extends Candidate> {
+export class Names<One extends Named> {
   readonly #kind: "tool" | "prompt";
   readonly #context: NameContext;
   /** By the advertised name and the one that clients are served. */
@@ -115,20 +110,19 @@ export class Names<One extends Candidate> {
   /** By a server's own name. */
   readonly #own = new Map<string, One[]>();
 
-  constructor(kind: "tool" | "prompt", candidates: readonly One[], context: NameContext) {
+  constructor(kind: "tool" | "prompt", items: readonly One[], context: NameContext) {
     this.#kind = kind;
     this.#context = context;
     const add = (index: Map<string, One[]>, name: string, one: One) =>
       index.set(name, [...(index.get(name) ?? []), one]);
-    for (const one of candidates) {
-      const { route } = one;
-      const { name, qualifiedName, source } = entryOf(one);
+    for (const one of items) {
+      const { route, shown } = one;
+      const { name, qualifiedName, source } = shown;
       for (const served of new Set([name, makeServedName(name)])) add(this.#advertised, served, one);
       if (qualifiedName !== null) add(this.#qualified, qualifiedName, one);
       if (route.by !== "server") continue;
-      add(this.#own, route.advertisedName, one);
-      if (source.type === "config")
-        add(this.#labeled, `${route.from.plan.label}/${route.advertisedName}`, one);
+      add(this.#own, route.id, one);
+      if (source.type === "config") add(this.#labeled, `${route.from.plan.label}/${route.id}`, one);
     }
   }
 
@@ -197,7 +191,7 @@ export class Names<One extends Candidate> {
     const found = this.find(name);
     const [one] = found;
     if (found.length > 1) {
-      const sources = found.map((one) => formatSource(entryOf(one).source));
+      const sources = found.map((one) => formatSource(one.shown.source));
       const kind = this.#kind === "tool" ? undefined : this.#kind;
       throw failure("NameCollision", { collisions: [{ name, sources }], isCalled: true, kind });
     }
@@ -206,7 +200,7 @@ export class Names<One extends Candidate> {
     if (!registry.items(this.#kind).some(({ qualifiedName }) => qualifiedName === name)) return one;
     // Packs do not know the user's servers.
     if (pack !== undefined) return this.#qualified.get(name)?.[0];
-    const { server } = entryOf(one).source;
+    const { server } = one.shown.source;
     throw failure("AmbiguousName", { name, kinds: [this.#kind], server });
   }
 
@@ -226,7 +220,9 @@ export class Names<One extends Candidate> {
 
   #findSkipped(name: string, qualified: string | undefined): Skipped | undefined {
     const server = this.#findServer(name);
-    return this.#context.skipped.find(({ name: own, source }) => {
+    const kind = this.#kind === "tool" ? undefined : this.#kind;
+    return this.#context.skipped.find(({ kind: ofKind, name: own, source }) => {
+      if (ofKind !== kind) return false;
       const { type, pack, item } = source;
       const isItem = pack !== undefined && source.server === undefined;
       if (own === name || (isItem && qualified === `${qualifyPackageName(pack)}/${item}`)) return true;

@@ -21,6 +21,7 @@ import {
 } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
+import { type BuiltIn, collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
 import {
   collectVanished,
   describeExcluded,
@@ -37,14 +38,12 @@ import {
   refuseIncompleteProject,
   type UsedPackage,
 } from "./installed-packages.ts";
+import { type Contribution, contribute, isOf, type Skipped } from "./items.ts";
 import { findNeededServers } from "./names.ts";
-import type { OwnTool } from "./own-tools.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
 import type { StatePack } from "./session-state.ts";
-import type { Skipped } from "./session-tool.ts";
-import { type Contribution, collectBundles, collectPack, contribute, indexCode } from "./tool-candidates.ts";
 
 /** What a reading needs from its session. */
 export interface ReadingContext {
@@ -204,17 +203,16 @@ async function readBuiltIns(
   port: InspectionPort,
 ): Promise<{ names: string[]; offered: Contribution }> {
   const given = await checkBuiltIns(frame.options.builtIns ?? []);
-  const builtIns: OwnTool[] = [
+  const builtIns: BuiltIn[] = [
     ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
     ...given.map((definition) => ({ definition, path: undefined })),
   ];
   if (builtIns.length === 0) return { names: [], offered: contribute() };
   const definitions = builtIns.map(({ definition }) => definition);
-  const { checkOwnHandlers } = await import("../validate/check-packs.ts");
-  const faults = await checkOwnHandlers(port, config.directory, definitions);
-  const { collectOwnTools } = await import("./own-tools.ts");
+  const { checkOwnTools } = await import("../validate/check-packs.ts");
+  const faults = await checkOwnTools(port, config.directory, definitions);
   const names = definitions.map(({ name }) => String(name));
-  return { names, offered: collectOwnTools(builtIns, config, faults) };
+  return { names, offered: collectBuiltIns(builtIns, config, faults) };
 }
 
 /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
@@ -224,9 +222,9 @@ function holdCode(
   offered: readonly Contribution[],
 ): void {
   for (const { owner } of packs) holds.add(processes.runners.hold(owner));
-  for (const { route } of offered.flatMap((one) => one.candidates)) {
-    if (route.by !== "code" || route.code.owner.pack === undefined) continue;
-    const { owner, handler } = route.code;
+  for (const { route } of offered.flatMap(({ items }) => items.filter(isOf("tool")))) {
+    if (route.by !== "code" || route.code.code.owner.pack === undefined) continue;
+    const { owner, handler } = route.code.code;
     processes.runners
       .get(owner)
       .then((runner) => runner.load(handler))

@@ -11,7 +11,7 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { SkipReason } from "./session-tool.ts";
+import type { SkipReason } from "./items.ts";
 
 /** An item that a session does not offer, and the reason. */
 export interface Excluded {

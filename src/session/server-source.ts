@@ -1,20 +1,22 @@
 import { isToolChosen } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
-import { mayRefuseContext } from "../json-schema/reserved-parameters.ts";
+import {
+  findReservedParameters,
+  mayRefuseContext,
+  reservedParameter,
+} from "../json-schema/reserved-parameters.ts";
 import type { Gate, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
-import { type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
+import { describePrompt, describeResource, describeTool } from "./collect-items.ts";
 import { describeUnusable } from "./excluded.ts";
-import { readPromptTexts } from "./session-prompts.ts";
-import { describeResource } from "./session-reads.ts";
+import { type Contribution, contribute, type Skipped } from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type { Skipped } from "./session-tool.ts";
-import { type Contribution, contribute, describeTool, refuseReserved } from "./tool-candidates.ts";
 
 /** Why an entry is left out; `problem`: the error of requests for it. */
 type Left = Pick<Skipped, "reason" | "message" | "problem">;
@@ -211,35 +213,35 @@ export function collectServer(from: ServerSource): Contribution {
   );
   const problems = listProblems.map((problem) => ({ ...problem, ...place }));
   const contribution = contribute({ skipped: invalid, problems });
-  const { candidates, prompts, resources, skipped, skippedPrompts } = contribution;
-  const leftOf: Record<ListedKind, Skipped[]> = { tool: skipped, prompt: skippedPrompts, resource: [] };
+  const { items, skipped } = contribution;
+  const kindOf = (kind: ListedKind) => (kind === "tool" ? undefined : kind);
   const prefix = choices?.prefix;
-  const offerKind = (kind: ListedKind, others: readonly { name: string }[] = []) => {
+  const namesOf = (kind: ListedKind, others: readonly { name: string }[] = []) => {
     const ids = offer.entries.flatMap((one) => (one.kind === kind ? [one.id] : []));
     return offerNames(prefix, [...ids, ...others.map(({ name }) => name)], offer.reserved?.[kind]);
   };
-  const names = { tool: offerKind("tool", invalidTools), prompt: offerKind("prompt") };
+  const names = { tool: namesOf("tool", invalidTools), prompt: namesOf("prompt") };
 
   for (const one of offer.entries) {
     const { kind, id, entry } = one;
+    const route = { by: "server", from, id } as const;
     const left = offer.left.get(one);
     if (left !== undefined) {
-      leftOf[kind].push({ ...left, name: makeOwnName(prefix, id), source });
+      skipped.push({ ...left, name: makeOwnName(prefix, id), source, kind: kindOf(kind) });
       continue;
     }
     if (kind === "resource") {
       const listing = { ...entry, _meta: createEntryMeta(entry._meta, null) };
-      resources.push({ resource: describeResource(entry, source), listing, route: { by: "server", from } });
+      items.push({ kind, shown: describeResource(entry, source), listing, route });
       continue;
     }
     const name = names[kind].get(id) ?? makeOwnName(prefix, id);
     const isSame = name === addPrefix(prefix ?? "", id);
     const renamed = isSame ? {} : { _meta: { "trailblaze/originalName": id } };
-    const route = { by: "server", from, advertisedName: id } as const;
     if (kind === "prompt") {
-      const prompt = { name, qualifiedName: null, source, ...readPromptTexts(entry), ...renamed };
-      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, prompt._meta) };
-      prompts.push({ prompt, listing, route });
+      const shown = { ...describePrompt(name, null, source, entry), ...renamed };
+      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null, shown._meta) };
+      items.push({ kind, shown, listing, route });
       continue;
     }
     if (entry.execution?.taskSupport === "required") {
@@ -247,25 +249,28 @@ export function collectServer(from: ServerSource): Contribution {
       skipped.push({ name, source, reason: "TaskRequired", message });
       continue;
     }
-    const fault = refuseReserved(entry.inputSchema);
-    if (fault !== undefined) {
+    const [path] = findReservedParameters(entry.inputSchema);
+    if (path !== undefined) {
+      const fault = createProblem("ReservedParameter", { name: reservedParameter }, { path });
       problems.push(placeIn(id, fault));
-      skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      skipped.push(describeUnusable(name, source, fault));
       continue;
     }
     const { meta, problems: faults } = readToolMeta(entry._meta);
-    problems.push(...faults.map((one) => placeIn(id, one)));
-    candidates.push({
-      tool: { ...describeTool(name, null, source, entry, meta), ...renamed },
-      definition: entry,
+    problems.push(...faults.map((fault) => placeIn(id, fault)));
+    items.push({
+      kind,
+      shown: { ...describeTool(name, null, source, entry, meta), ...renamed },
+      listing: entry,
       meta,
-      // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
-      route: { ...route, legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema) },
+      route,
       toolset: choices?.toolset,
+      // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
+      legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema),
     });
   }
   for (const { kind, id, problem } of offer.vanished)
-    leftOf[kind].push(describeUnusable(makeOwnName(prefix, id), source, problem));
+    skipped.push({ ...describeUnusable(makeOwnName(prefix, id), source, problem), kind: kindOf(kind) });
   problems.push(...offer.problems);
   return contribution;
 }

@@ -1,4 +1,5 @@
 import type { SessionConfig } from "../config/session-config.ts";
+import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import type { Era } from "../mcp/client/handshake.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -7,19 +8,26 @@ import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { describeOwnServer, describeUnusable } from "./excluded.ts";
+import {
+  type ItemOf,
+  isOf,
+  type SessionItem,
+  type SessionTool,
+  type SessionToolset,
+  type Skipped,
+  type SkippedTool,
+  type SkipReason,
+  type ToolItem,
+} from "./items.ts";
 import { type NameContext, Names } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
-import type { PromptCandidate } from "./session-prompts.ts";
-import type { ResourceCandidate } from "./session-reads.ts";
 import type { SessionServer } from "./session-servers.ts";
-import type {
-  SessionTool,
-  SessionToolset,
-  Skipped,
-  SkippedTool,
-  SkipReason,
-  ToolCandidate,
-} from "./session-tool.ts";
+
+/** Who made a link in a result: the label of a server, or the npm name of a pack. */
+export interface LinkMaker {
+  server?: string;
+  pack?: string | undefined;
+}
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
 export interface SessionServerState {
@@ -95,11 +103,7 @@ export interface StatePack extends CheckedPack {
 
 /** The parts of a state. */
 export interface StateParts extends NameContext {
-  candidates: readonly ToolCandidate[];
-  prompts: readonly PromptCandidate[];
-  /** The prompts that are installed but not offered. */
-  skippedPrompts: readonly Skipped[];
-  resources: readonly ResourceCandidate[];
+  items: readonly SessionItem[];
   /** The servers that have started; results may link to more than they list. */
   resourceServers: readonly ServerSource[];
   toolsets: readonly SessionToolset[];
@@ -118,37 +122,41 @@ export interface StateParts extends NameContext {
 /** What a session offers, taken from the project at one moment: it never changes, and is replaced as a whole. */
 export class SessionState {
   readonly config: SessionConfig;
+  readonly items: readonly SessionItem[];
   readonly tools: readonly SessionTool[];
-  readonly candidates: readonly ToolCandidate[];
   readonly toolsets: readonly SessionToolset[];
   readonly skipped: readonly SkippedTool[];
-  readonly prompts: readonly PromptCandidate[];
-  readonly resources: readonly ResourceCandidate[];
   readonly resourceServers: readonly ServerSource[];
   readonly problems: readonly Problem[];
   readonly packs: readonly StatePack[];
   readonly instructions: string | undefined;
   readonly #parts: StateParts;
-  readonly #toolNames: Names<ToolCandidate>;
-  readonly #promptNames: Names<PromptCandidate>;
+  readonly #names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">> };
   #calls = 0;
   #release: (() => void) | undefined;
 
   constructor(parts: StateParts) {
     this.#parts = parts;
     this.config = parts.config;
-    this.candidates = parts.candidates;
-    this.tools = parts.candidates.map(({ tool }) => tool);
+    this.items = parts.items;
+    this.tools = this.of("tool").map(({ shown }) => shown);
     this.toolsets = parts.toolsets;
-    this.skipped = parts.skipped.map(({ problem: _, ...tool }) => tool);
+    this.skipped = parts.skipped.flatMap(({ problem: _, kind, ...tool }) =>
+      kind === undefined ? [tool] : [],
+    );
     this.problems = parts.problems;
     this.packs = parts.packs;
     this.instructions = parts.instructions;
-    this.prompts = parts.prompts;
-    this.resources = parts.resources;
     this.resourceServers = parts.resourceServers;
-    this.#toolNames = new Names("tool", parts.candidates, parts);
-    this.#promptNames = new Names("prompt", parts.prompts, { ...parts, skipped: parts.skippedPrompts });
+    this.#names = {
+      tool: new Names("tool", this.of("tool"), parts),
+      prompt: new Names("prompt", this.of("prompt"), parts),
+    };
+  }
+
+  /** The items of a kind, in their order. */
+  of<Kind extends SessionItem["kind"]>(kind: Kind): readonly ItemOf<Kind>[] {
+    return this.items.filter(isOf(kind));
   }
 
   /** The states of the servers now. */
@@ -158,8 +166,8 @@ export class SessionState {
       const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
       const isIdle = server === undefined || server.isIdle;
       const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
-      const tools = this.candidates.flatMap(({ route, tool }) =>
-        route.by === "server" && route.from.server === server ? [tool.name] : [],
+      const tools = this.of("tool").flatMap(({ route, shown }) =>
+        route.by === "server" && route.from.server === server ? [shown.name] : [],
       );
       return { label, source, state, ...(reason && { reason }), era, protocolVersion, serverInfo, tools };
     });
@@ -227,15 +235,15 @@ export class SessionState {
   }
 
   /** The tool that a name refers to for the host, or for code of a pack. Throws as `Names.resolve`. */
-  resolve(name: string, pack?: string): ToolCandidate {
-    return this.#toolNames.resolve(String(name), pack);
+  resolve(name: string, pack?: string): ToolItem {
+    return this.#names.tool.resolve(String(name), pack);
   }
 
   /**
    * The same; `caller` makes a nested call. If the name is unknown, starts the servers that have not started and may have it, and
    * tries again. Rejects with `TrailblazeError` for an unknown name.
    */
-  async resolveStarting(name: string, caller?: { pack: string | undefined }): Promise<ToolCandidate> {
+  async resolveStarting(name: string, caller?: { pack: string | undefined }): Promise<ToolItem> {
     const { startOthers } = this.#parts;
     try {
       return this.resolve(name, caller?.pack);
@@ -250,7 +258,30 @@ export class SessionState {
   }
 
   /** The prompt that a name refers to. Throws `TrailblazeError` `PromptNotFound`, `NameCollision` or `NotApproved`. */
-  resolvePrompt(name: string): PromptCandidate {
-    return this.#promptNames.resolve(name);
+  resolvePrompt(name: string): ItemOf<"prompt"> {
+    return this.#names.prompt.resolve(name);
+  }
+
+  /**
+   * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it.
+   * `undefined` for an unknown URI.
+   */
+  findResource(uri: string, maker: LinkMaker = {}): ItemOf<"resource">["route"] | undefined {
+    const isLeft = (from: ServerSource) => from.findLeft("resource", uri) !== undefined;
+    const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
+    if (from !== undefined && !isLeft(from)) return { by: "server", from, id: uri };
+    const resources = this.of("resource");
+    const fits = ({ shown: { uriTemplate }, route }: ItemOf<"resource">) => {
+      if (uriTemplate === undefined) return false;
+      if (route.by === "code") return route.code.match(uri) !== undefined;
+      return fitsServerTemplate(uriTemplate, uri) && !isLeft(route.from);
+    };
+    const isListed = ({ shown }: ItemOf<"resource">) => shown.uri === uri;
+    const isMakers = ({ shown, route }: ItemOf<"resource">) =>
+      route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
+    const ofPack = resources.filter(isMakers);
+    return [ofPack.find(isListed), ofPack.find(fits), resources.find(isListed), resources.find(fits)].find(
+      (one) => one !== undefined,
+    )?.route;
   }
 }

@@ -1,6 +1,7 @@
 import type { Problem } from "../problems/index.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { createState } from "./create-state.ts";
+import type { SessionItem } from "./items.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import type { SessionFrame } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -18,38 +19,33 @@ export interface SessionChange {
   problems: readonly Problem[];
 }
 
-/** The tools as clients see them. An update that changes only a version changes nothing for them. */
-const describeTools = (state: SessionState) => {
-  const shown = new Set(state.toolsForLlm());
-  return JSON.stringify(
-    state.tools.map((tool) => [{ ...tool, source: { ...tool.source, version: undefined } }, shown.has(tool)]),
-  );
-};
-
-const describePrompts = ({ prompts }: SessionState) =>
-  JSON.stringify(
-    prompts.map(({ prompt }) => ({ ...prompt, source: { ...prompt.source, version: undefined } })),
-  );
-
-/** With the content of their packs: what their handlers read may have changed, too. */
-const describeResources = ({ resources }: SessionState) =>
-  JSON.stringify(
-    resources.map(({ resource, listing, route }) => [
+/**
+ * What clients see of the items of a kind: an update that changes only a version changes nothing for them. Of resources with the
+ * content of their packs, because what their handlers read may have changed, too.
+ */
+function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
+  const shownTools = new Set<object>(state.toolsForLlm());
+  const described = state.of(kind).map((item) => {
+    const { shown, listing } = item;
+    const seen = { ...shown, source: { ...shown.source, version: undefined } };
+    if (item.kind !== "resource") return [seen, shownTools.has(shown)];
+    return [
+      seen,
       listing,
-      { ...resource.source, version: undefined },
-      ...(route.by === "code" ? [route.resource.item.definition, route.resource.owner.content] : []),
-    ]),
-  );
+      item.route.by === "code" && [item.route.code.item.definition, item.route.owner.content],
+    ];
+  });
+  return JSON.stringify(described);
+}
 
 /** The lists that differ between two states; `undefined` if none does. */
 function findSessionChange(
   before: SessionState,
   after: SessionState,
 ): Omit<SessionChange, "problems"> | undefined {
-  const tools = describeTools(before) !== describeTools(after);
-  const prompts = describePrompts(before) !== describePrompts(after);
-  const resources = describeResources(before) !== describeResources(after);
-  return tools || prompts || resources ? { tools, prompts, ...(resources ? { resources } : {}) } : undefined;
+  const differs = (kind: SessionItem["kind"]) => describeItems(before, kind) !== describeItems(after, kind);
+  const [tools, prompts, resources] = [differs("tool"), differs("prompt"), differs("resource")];
+  return tools || prompts || resources ? { tools, prompts, ...(resources && { resources }) } : undefined;
 }
 
 /** The problems of `after` that `before` does not have. */

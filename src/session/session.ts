@@ -4,11 +4,10 @@ import { abortable } from "../runtime/abort-listeners.ts";
 import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
+import type { SessionPrompt, SessionResource, SessionTool, SessionToolset, SkippedTool } from "./items.ts";
+import type { RecordedCall, Recording } from "./session-memory.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
-import type { SessionPrompt } from "./session-prompts.ts";
-import type { SessionResource } from "./session-reads.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
-import type { RecordedCall, Recording, SessionTool, SessionToolset, SkippedTool } from "./session-tool.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
   createSearchTool,
@@ -158,12 +157,12 @@ export class Session implements AsyncDisposable {
    */
   async resolveTool(name: string): Promise<SessionTool> {
     if (this.#isSearch(name)) return createSearchTool();
-    return (await this.#state.resolveStarting(name)).tool;
+    return (await this.#state.resolveStarting(name)).shown;
   }
 
   /** The prompts of packs and servers, in the order of their tools. */
   get prompts(): readonly SessionPrompt[] {
-    return this.#state.prompts.map(({ prompt }) => prompt);
+    return this.#state.of("prompt").map(({ shown }) => shown);
   }
 
   /**
@@ -188,7 +187,7 @@ export class Session implements AsyncDisposable {
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
   get resources(): readonly SessionResource[] {
-    return this.#state.resources.map(({ resource }) => resource);
+    return this.#state.of("resource").map(({ shown }) => shown);
   }
 
   /**

@@ -5,9 +5,9 @@ import { createProblem, failure, type Problem, TrailblazeError } from "../proble
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import type { SessionTool } from "./items.ts";
 import { formatSource } from "./names.ts";
 import type { SessionState } from "./session-state.ts";
-import type { SessionTool } from "./session-tool.ts";
 
 /** A name such as `get_issue`, `getIssue` or `get-issue`, or a word. */
 const compounds = /[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*/gu;
@@ -301,7 +301,7 @@ export class ToolSearch {
 
   #resolve(name: string): SessionTool | undefined {
     try {
-      return this.#state().resolve(name).tool;
+      return this.#state().resolve(name).shown;
     } catch (error) {
       if (error instanceof TrailblazeError) return undefined;
       throw error;

@@ -67,10 +67,10 @@ export async function checkPack(
 type Definition = Readonly<Record<string, unknown>>;
 
 /**
- * Finds tools of the project itself whose handlers do not exist, with the first problem of each; its path is from the
- * definition's top. Parses modules below `root` without running them.
+ * The first problem of each of the project's own tools that cannot be used; its path is from the definition's top. Parses modules
+ * below `root` without running them.
  */
-export async function checkOwnHandlers(
+export async function checkOwnTools(
   port: InspectionPort,
   root: string,
   definitions: readonly Definition[],
@@ -86,17 +86,19 @@ export async function checkOwnHandlers(
       ];
     }),
   );
-  const faults = new Map<Definition, Problem>();
-  const found = checkHandlers({
-    inspected: { items: [...tools.keys()], pack: { origin: "self" } },
+  const subject = {
+    inspected: { items: [...tools.keys()], pack: { origin: "self" as const } },
     files: new ModuleFiles(port, port.realPath(root) ?? root, {}),
     moduleFaults: async () => new Map(),
     findFailingImport: async () => undefined,
-  });
-  for await (const { item, problem } of found) {
-    const definition = item && tools.get(item);
-    if (definition !== undefined && problem.severity === "error" && !faults.has(definition))
-      faults.set(definition, problem);
+  };
+  const faults = new Map<Definition, Problem>();
+  for (const check of [checkReservedParameters, checkSchemas, checkHandlers]) {
+    for await (const { item, problem } of check(subject)) {
+      const definition = item && tools.get(item);
+      if (definition !== undefined && makesUnusable(problem) && !faults.has(definition))
+        faults.set(definition, problem);
+    }
   }
   return faults;
 }

@@ -3,7 +3,7 @@ import { resolve } from "node:path";
 import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
-import { formatRecording } from "../../session/session-tool.ts";
+import { formatRecording } from "../../session/session-memory.ts";
 import type { Command, CommandAnswer, CommandInput } from "../command.ts";
 import { installOption, integer, numberOf, servedOption, sessionOptions, text, textOf } from "../options.ts";
 import { output } from "../output.ts";

@@ -1,5 +1,5 @@
 import { printable } from "../../problems/index.ts";
-import type { SessionPrompt } from "../../session/session-prompts.ts";
+import type { SessionPrompt } from "../../session/items.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
 import { installOption, servedOption, sessionOptions } from "../options.ts";

@@ -1,7 +1,7 @@
 import { printable } from "../../problems/index.ts";
 import { makeServedName } from "../../qualified-names/advertised-names.ts";
+import type { SessionTool } from "../../session/items.ts";
 import type { Session } from "../../session/session.ts";
-import type { SessionTool } from "../../session/session-tool.ts";
 import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
 import { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";

@@ -1,11 +1,17 @@
 import { describeWritten } from "../../extension-schema/index.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
 import type { SchemaFault } from "../../json-schema/keywords.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { listPatterns, readSchema, type Schema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
 import { printable, quote } from "../../problems/index.ts";
-import { type Check, findInItem } from "../finding.ts";
+import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findSchemas, placeInDefinition, toWritten, type WrittenSchema } from "./subjects.ts";
+
+/** What a check of items alone needs of a pack. */
+interface WithItems {
+  inspected: { items: readonly InspectedItem[] };
+}
 
 /** MCP requires type `object` at the top of each schema; clients reject a whole server for one other type. */
 function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
@@ -18,7 +24,7 @@ function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
 }
 
 /** Finds invalid schemas, according to JSON Schema and MCP. */
-export const checkSchemas: Check = function* ({ inspected }) {
+export function* checkSchemas({ inspected }: WithItems): Generator<Finding> {
   for (const written of findSchemas(inspected.items)) {
     const top = findTopFault(written);
     const faults = readSchema(written.schema).faults;
@@ -31,7 +37,7 @@ export const checkSchemas: Check = function* ({ inspected }) {
       yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
     }
   }
-};
+}
 
 /** Whether a schema demands of its default only its type and to be listed, as most do: loading ajv would take longer. */
 function hasPlainDefault({ default: value, type, enum: listed, ...others }: Schema): boolean {
@@ -67,7 +73,7 @@ export const checkPatterns: Check = function* ({ inspected }) {
 };
 
 /** Finds schemas with the parameter that the host adds. */
-export const checkReservedParameters: Check = function* ({ inspected }) {
+export function* checkReservedParameters({ inspected }: WithItems): Generator<Finding> {
   for (const written of findSchemas(inspected.items)) {
     if (written.key === "outputSchema") continue;
     for (const path of findReservedParameters(written.schema)) {
@@ -75,4 +81,4 @@ export const checkReservedParameters: Check = function* ({ inspected }) {
       yield findInItem(written.tool.item, "ReservedParameter", { name: reservedParameter }, place);
     }
   }
-};
+}

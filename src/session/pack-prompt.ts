@@ -6,23 +6,7 @@ import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
 import { readInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
-import { type CodeOwner, placeOfCode, type ToolSource } from "../runtime/tool-code.ts";
-import type { ServerSource } from "./server-source.ts";
-
-/** An argument of a prompt; its value is a string. */
-export interface PromptArgument {
-  name: string;
-  title?: string;
-  description?: string;
-  required?: boolean;
-}
-
-/** What a prompt says about itself. Strings are the author's and not trusted. */
-export interface PromptTexts {
-  title?: string;
-  description?: string | undefined;
-  arguments: PromptArgument[];
-}
+import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
 
 /** A prompt of a pack. */
 export interface PackPrompt {
@@ -32,45 +16,6 @@ export interface PackPrompt {
   /** Fills the content, or runs the handler. */
   get(args: Readonly<Record<string, string>>, use: CodeUse): Promise<PromptAnswer>;
 }
-
-/** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
-export interface SessionPrompt extends PromptTexts {
-  /** The advertised name, by which it is got. */
-  name: string;
-  /** `null` for a prompt of a subprocess or remote server. */
-  qualifiedName: string | null;
-  source: ToolSource;
-  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be got by it. */
-  _meta?: { "trailblaze/originalName": string };
-}
-
-/** How a prompt is got. */
-export type PromptRoute =
-  | { by: "code"; owner: CodeOwner; prompt: PackPrompt }
-  | { by: "server"; from: ServerSource; advertisedName: string };
-
-/** A prompt and what its registration and its requests need. */
-export interface PromptCandidate {
-  prompt: SessionPrompt;
-  /** As MCP lists it, with any name. */
-  listing: AdvertisedPrompt;
-  route: PromptRoute;
-}
-
-/** What an entry of a list says about a prompt. */
-export const readPromptTexts = ({
-  title,
-  description,
-  arguments: args = [],
-}: AdvertisedPrompt): PromptTexts => ({
-  ...(title === undefined ? {} : { title }),
-  ...(description === undefined ? {} : { description }),
-  arguments: args,
-});
-
-/** The names of the required arguments that are not given. */
-export const findMissingArguments = (args: readonly PromptArgument[], given: object): string[] =>
-  args.filter(({ name, required }) => required && !Object.hasOwn(given, name)).map(({ name }) => name);
 
 export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};

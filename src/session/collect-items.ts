@@ -1,0 +1,254 @@
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
+import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import type { Registry } from "../qualified-names/create-registry.ts";
+import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
+import { createPackResource } from "../runtime/pack-resource.ts";
+import { describeSource } from "../runtime/server-launches.ts";
+import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
+import { readToolMeta } from "../runtime/tool-meta.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
+import { describeUnusable } from "./excluded.ts";
+import {
+  type Contribution,
+  contribute,
+  isOf,
+  type SessionItem,
+  type SessionPrompt,
+  type SessionResource,
+  type SessionTool,
+} from "./items.ts";
+import { createPackPrompt } from "./pack-prompt.ts";
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
+/** Without the keys that are undefined. */
+const defined = <Value extends object>(value: Value): Value =>
+  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
+
+/** The tool as users of the session see it. */
+export function describeTool(
+  name: string,
+  qualifiedName: string | null,
+  source: ToolSource,
+  definition: object,
+  { isForLlm, isRecordable }: Pick<SessionTool, "isForLlm" | "isRecordable">,
+): SessionTool {
+  const { title, description, inputSchema, outputSchema, annotations } = definition as Record<
+    string,
+    unknown
+  >;
+  return defined({
+    name,
+    qualifiedName,
+    source,
+    title: textOrNull(title) ?? undefined,
+    description: textOrNull(description) ?? undefined,
+    inputSchema: { ...(isRecord(inputSchema) ? inputSchema : {}), type: "object" },
+    outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
+    annotations: isRecord(annotations) ? annotations : undefined,
+    isForLlm,
+    isRecordable,
+    toolsets: [],
+  });
+}
+
+export const describePrompt = (
+  name: string,
+  qualifiedName: string | null,
+  source: ToolSource,
+  { title, description, arguments: args = [] }: AdvertisedPrompt,
+): SessionPrompt => defined({ name, qualifiedName, source, title, description, arguments: args });
+
+export const describeResource = (
+  {
+    uri,
+    uriTemplate,
+    name,
+    title,
+    description,
+    mimeType,
+    annotations,
+  }: Omit<SessionResource, "source"> & { _meta?: unknown },
+  source: ToolSource,
+): SessionResource => defined({ uri, uriTemplate, name, title, description, mimeType, annotations, source });
+
+/** A built-in, and its path in the config; `undefined` for one of the session's options. */
+export interface BuiltIn {
+  definition: BuiltInDefinition;
+  path: Path | undefined;
+}
+
+/** A tool of a pack or a built-in, and where it is defined. */
+interface DefinedTool {
+  name: string;
+  qualifiedName: string;
+  source: ToolSource;
+  definition: Readonly<Record<string, unknown>>;
+  owner: CodeOwner;
+  item?: InspectedItem;
+}
+
+/** Adds a tool with the options that the config has for it, and tells of those that it does not declare. Returns whether it has a handler. */
+function addTool(
+  { items, problems }: Contribution,
+  { name, qualifiedName, source, definition, owner, item }: DefinedTool,
+  config: SessionConfig,
+): boolean {
+  const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], owner.root, key, item);
+  const handler = placeOf("handler");
+  if (handler === undefined) return false;
+  const given = config.options.get(qualifiedName);
+  const declared = definition.options;
+  for (const key of Object.keys(given ?? {})) {
+    if (isRecord(declared) && Object.hasOwn(declared, key)) continue;
+    const reason = `tool "${qualifiedName}" has no option "${key}"`;
+    problems.push(createProblem("InvalidConfig", { reason }, { path: ["options", qualifiedName, key] }));
+  }
+  const { meta } = readToolMeta(definition._meta);
+  const tool = describeTool(name, qualifiedName, source, definition, meta);
+  const { inputSchema, outputSchema } = tool;
+  const options = readOptions(declared, given);
+  const code = { owner, handler, initialize: placeOf("initialize"), options, inputSchema, outputSchema };
+  items.push({
+    kind: "tool",
+    shown: tool,
+    listing: definition,
+    meta,
+    route: { by: "code", owner, code: { code } },
+  });
+  return true;
+}
+
+/** What a pack offers that the host runs, but for its bundles, and what of it cannot be used. */
+export function collectPack(
+  { inspected, unusable }: CheckedPack,
+  config: SessionConfig,
+  owner: CodeOwner,
+): Contribution {
+  const contribution = contribute();
+  for (const item of inspected.items) {
+    const { definition, qualifiedName, declaration } = item;
+    const { kind } = declaration;
+    const source = describeSource(inspected, item);
+    const problem = unusable.get(item);
+    const name = textOrNull(definition?.name) ?? declaration.name;
+    const isUsable = definition !== null && problem === undefined;
+    const add = (one: SessionItem) => contribution.items.push(one);
+    const skip = (ofKind?: "prompt") =>
+      contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
+    if (kind === "server" && problem !== undefined) {
+      contribution.skipped.push(describeUnusable(declaration.name, source, problem));
+    } else if (kind === "tool") {
+      const tool = { name, qualifiedName, source, owner, item };
+      if (!isUsable || !addTool(contribution, { ...tool, definition }, config)) skip();
+    } else if (kind === "prompt" && !isUsable) {
+      skip("prompt");
+    } else if (kind === "prompt") {
+      const code = createPackPrompt(item, owner);
+      const { listing } = code;
+      const shown = describePrompt(name, qualifiedName, source, listing);
+      add({ kind, shown, listing, route: { by: "code", owner, code } });
+    } else if (item.shape === "resource" && isUsable) {
+      const code = createPackResource(item, owner);
+      const { listing } = code;
+      const shown = describeResource(listing as unknown as SessionResource, source);
+      add({ kind: "resource", shown, listing, route: { by: "code", owner, code } });
+    }
+  }
+  return contribution;
+}
+
+/** The built-ins, whose modules are in the config's folder. `faults`: the first problem of those that cannot be used. */
+export function collectBuiltIns(
+  builtIns: readonly BuiltIn[],
+  config: SessionConfig,
+  faults: ReadonlyMap<object, Problem>,
+): Contribution {
+  const contribution = contribute();
+  const owner: CodeOwner = { pack: undefined, root: config.directory };
+  for (const { definition, path } of builtIns) {
+    const name = String(definition.name);
+    const file = path === undefined ? undefined : config.file;
+    const source: ToolSource = { type: "builtIn", item: name, ...(file !== undefined && { file }) };
+    // A problem's place has no key for a built-in.
+    const report = ({ path: inside = [], ...problem }: Problem) => {
+      const message = `Tool ${quote(name)}: ${problem.message}`;
+      contribution.problems.push({ ...problem, message, ...(path && { path: [...path, ...inside] }) });
+    };
+    const fault = faults.get(definition);
+    if (fault !== undefined) {
+      report(fault);
+      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
+      continue;
+    }
+    const values = definition as object as Record<string, unknown>;
+    if (addTool(contribution, { name, qualifiedName: name, source, definition: values, owner }, config))
+      for (const problem of readToolMeta(definition._meta).problems) report(problem);
+  }
+  return contribution;
+}
+
+/** The code of the tools that bundles may refer to, by qualified name or, for a built-in, by name. */
+export const indexCode = (contributions: readonly Contribution[]): Map<string, ToolCode> =>
+  new Map(
+    contributions
+      .flatMap(({ items }) => items.filter(isOf("tool")))
+      .flatMap(({ shown: { qualifiedName }, route }) =>
+        route.by === "code" && qualifiedName !== null ? [[qualifiedName, route.code.code]] : [],
+      ),
+  );
+
+/**
+ * The entries of a pack's bundles, which may run the `code` of other tools. `refusals` has the problems of tools that are not
+ * approved; an entry that refers to one is left out.
+ */
+export async function collectBundles(
+  { inspected, unusable, owner }: CheckedPack & { owner: CodeOwner },
+  code: ReadonlyMap<string, ToolCode>,
+  registry: Registry,
+  refusals: ReadonlyMap<string, Problem>,
+): Promise<Contribution> {
+  const contribution = contribute();
+  const { pack, items } = inspected;
+  for (const item of items) {
+    if (item.shape !== "toolsBundle") continue;
+    const source = describeSource(inspected, item);
+    const broken = unusable.get(item);
+    const skip = (problem: Problem) =>
+      contribution.skipped.push(...entryNamesOf(item).map((name) => describeUnusable(name, source, problem)));
+    if (broken !== undefined) {
+      skip(broken);
+      continue;
+    }
+    const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
+      try {
+        const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
+        const found = code.get(name) ?? refusals.get(name);
+        return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
+      } catch (error) {
+        if (error instanceof TrailblazeError) return error.problem;
+        throw error;
+      }
+    });
+    contribution.problems.push(...problems);
+    const [first] = problems.filter(({ severity }) => severity === "error");
+    if (first !== undefined) skip(first);
+    for (const tool of tools) {
+      const { meta, problems: faults } = readToolMeta(tool.entry._meta);
+      const { kind, name } = item.declaration;
+      contribution.problems.push(...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })));
+      contribution.items.push({
+        kind: "tool",
+        shown: describeTool(tool.entry.name, null, source, tool.entry, meta),
+        listing: tool.entry,
+        meta,
+        route: { by: "code", owner, code: tool },
+        bundle: item.qualifiedName,
+      });
+    }
+  }
+  return contribution;
+}

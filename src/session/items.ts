@@ -1,0 +1,175 @@
+import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import type { Problem } from "../problems/index.ts";
+import type { RunnableTool } from "../runtime/bundle.ts";
+import type { PackResource } from "../runtime/pack-resource.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
+import type { PackPrompt } from "./pack-prompt.ts";
+import type { ServerSource } from "./server-source.ts";
+
+/** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */
+export type ToolInputSchema = { type: "object" } & Record<string, unknown>;
+
+/** A tool of a session, as its users see it. Its strings are the author's and not trusted. */
+export interface SessionTool {
+  /** The advertised name, by which it is called. */
+  name: string;
+  /** The name, for a built-in; `null` for tools of subprocess servers. */
+  qualifiedName: string | null;
+  source: ToolSource;
+  title?: string;
+  /** Missing if the tool has none. */
+  description?: string;
+  /** A JSON Schema; `{ type: "object" }` for a tool without arguments. */
+  inputSchema: ToolInputSchema;
+  outputSchema?: Record<string, unknown>;
+  annotations?: Record<string, unknown>;
+  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be called by it. */
+  _meta?: { "trailblaze/originalName": string };
+  isForLlm: boolean;
+  isRecordable: boolean;
+  /** Short names of the toolsets it belongs to. */
+  toolsets: string[];
+}
+
+/** An argument of a prompt; its value is a string. */
+export interface PromptArgument {
+  name: string;
+  title?: string;
+  description?: string;
+  required?: boolean;
+}
+
+/** A prompt of a session, as its users see it. Its strings are the author's and not trusted. */
+export interface SessionPrompt {
+  /** The advertised name, by which it is got. */
+  name: string;
+  /** `null` for a prompt of a subprocess or remote server. */
+  qualifiedName: string | null;
+  source: ToolSource;
+  title?: string;
+  description?: string | undefined;
+  arguments: PromptArgument[];
+  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be got by it. */
+  _meta?: { "trailblaze/originalName": string };
+}
+
+/** A resource of a session, or a template of resources. Its strings are the author's and not trusted. */
+export interface SessionResource {
+  /** Either this or `uriTemplate`. */
+  uri?: string;
+  /** A URI with places for variables, such as `docs://{page}`. */
+  uriTemplate?: string;
+  name: string;
+  title?: string;
+  description?: string;
+  mimeType?: string;
+  annotations?: Readonly<Record<string, unknown>>;
+  source: ToolSource;
+}
+
+/** How an item is answered: by code of its owner, or by a server, which knows it by `id`, a name or a URI. */
+export type Route<Code> =
+  | { by: "code"; owner: CodeOwner; code: Code }
+  | { by: "server"; from: ServerSource; id: string };
+
+/** What a session offers. */
+interface Offered<Kind, Shown, Listing, Code> {
+  kind: Kind;
+  /** As users of the session see it. */
+  shown: Shown;
+  /** As MCP lists it, with any name; of a tool the definition. */
+  listing: Listing;
+  route: Route<Code>;
+}
+
+export interface ToolItem extends Offered<"tool", SessionTool, object, RunnableTool> {
+  meta: ToolMeta;
+  /** Qualified name of the bundle that it is an entry of. */
+  bundle?: string;
+  /** The toolset that the config puts it into. */
+  toolset?: string | undefined;
+  /** Whether calls of its server carry `_trailblazeContext` in their arguments. */
+  legacyContext?: boolean;
+}
+
+export type PromptItem = Offered<"prompt", SessionPrompt, AdvertisedPrompt, PackPrompt>;
+
+export type ResourceItem = Offered<
+  "resource",
+  SessionResource,
+  Readonly<Record<string, unknown>>,
+  PackResource
+>;
+
+/** A tool, prompt or resource, and what its registration and its requests need. */
+export type SessionItem = ToolItem | PromptItem | ResourceItem;
+
+export type ItemOf<Kind extends SessionItem["kind"]> = Extract<SessionItem, { kind: Kind }>;
+
+export const isOf =
+  <Kind extends SessionItem["kind"]>(kind: Kind) =>
+  (item: SessionItem): item is ItemOf<Kind> =>
+    item.kind === kind;
+
+/** Why a tool, or a server and its tools, is not in a session. */
+export type SkipReason =
+  /** It requires an agent that runs on the host. */
+  | "RequiresHost"
+  | "DriverUnsupported"
+  | "PlatformUnsupported"
+  /** Its pack requires a different version of Trailblaze. */
+  | "HostVersionUnsupported"
+  /** The config's `packs`, or `tools` of its server, excludes it. */
+  | "Denied"
+  /** Its pack is only a transitive dependency, and no selected item refers to it. */
+  | "NotTaken"
+  /** Its definition is invalid. */
+  | "Invalid"
+  /** Its server failed to start. */
+  | "ServerFailed"
+  /** It can be called only as a task, which sessions do not support. */
+  | "TaskRequired"
+  /** trailblaze.lock does not approve it. */
+  | "NotApproved"
+  /** trailblaze.lock approves it, but it is no longer there. */
+  | "LockOutdated";
+
+/** A tool, or a server with its tools, that the session excludes. */
+export interface SkippedTool {
+  /** The advertised name if it is known, otherwise the name of the item or the server. */
+  name: string;
+  source: ToolSource;
+  reason: SkipReason;
+  message: string;
+}
+
+/** What is excluded. */
+export interface Skipped extends SkippedTool {
+  /** Absent for tools and servers. */
+  kind?: "prompt" | "resource" | undefined;
+  /** Its reason, if calls fail with it. */
+  problem?: Problem;
+}
+
+/** A named group of a session's tools. */
+export interface SessionToolset {
+  /** Short name. */
+  name: string;
+  /** Advertised names. */
+  tools: string[];
+}
+
+/** What one source contributes to a session. */
+export interface Contribution {
+  items: SessionItem[];
+  skipped: Skipped[];
+  problems: Problem[];
+}
+
+export const contribute = (parts: Partial<Contribution> = {}): Contribution => ({
+  items: [],
+  skipped: [],
+  problems: [],
+  ...parts,
+});
