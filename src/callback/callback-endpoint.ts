@@ -6,10 +6,11 @@ import {
   checkMethod,
   checkPath,
   checkToken,
-  onlyValue,
+  listenForHttp,
+  type Refusal,
+  type RequestHead,
   refuseToken,
-} from "../mcp/http/check-head.ts";
-import { type Answer, listenForHttp, type Refusal, type RequestHead } from "../mcp/http/http-server.ts";
+} from "../mcp/http/http-server.ts";
 import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { parseArguments, parseRequest } from "./parse-request.ts";
@@ -93,43 +94,43 @@ const tokenMessages = {
 /** What is known of a token: none can leak from here. */
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64");
 
-const formatResult = (result: object): string => stringifyExactly({ result });
+const formatResult = (result: object, init: ResponseInit = {}): Response =>
+  new Response(stringifyExactly({ result }), {
+    ...init,
+    headers: { "content-type": "application/json", ...init.headers },
+  });
 
-const formatRefusal = ({ status, message, headers }: Refusal): Answer => ({
-  status,
-  headers,
-  body: formatResult({ type: "error", message }),
-});
+const formatRefusal = ({ message, ...init }: Refusal): Response =>
+  formatResult({ type: "error", message }, init);
 
 /** The request is valid but cannot be executed. */
-const createError = (message: string): Answer => formatRefusal({ status: 200, message });
+const createError = (message: string): Response => formatRefusal({ status: 200, message });
 
 /** The answer with a call's outcome. Throws if its structured content is not JSON. */
-function createCallResult(outcome: CallbackOutcome): Answer {
+function createCallResult(outcome: CallbackOutcome): Response {
   const result = outcome.success
     ? { success: true, text_content: outcome.text, error_message: "" }
     : { success: false, text_content: outcome.text ?? "", error_message: outcome.errorMessage };
   const structured = outcome.success ? (outcome.structuredContent ?? undefined) : undefined;
-  const body = formatResult({ type: "call_tool_result", ...result, structured_content: structured });
-  return { status: 200, body };
+  return formatResult({ type: "call_tool_result", ...result, structured_content: structured });
 }
 
-const failedCall = (errorMessage: string): Answer => createCallResult({ success: false, errorMessage });
+const failedCall = (errorMessage: string): Response => createCallResult({ success: false, errorMessage });
 
 /** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
 function checkPlace(head: RequestHead, port: number): Refusal | undefined {
-  if (head.headers.origin !== undefined) {
+  if (head.headers.has("origin")) {
     const message = "Requests with an Origin header are refused: browsers may not call back.";
     return { status: 403, message };
   }
-  const host = onlyValue(head, "host")?.toLowerCase();
+  const host = head.headers.get("host")?.toLowerCase();
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
     return { status: 403, message: "The Host header does not match this endpoint." };
   return checkPath(head, "/scripting/callback") ?? checkMethod(head, ["POST"]);
 }
 
 function checkType(head: RequestHead): Refusal | undefined {
-  if (json.test(onlyValue(head, "content-type") ?? "")) return undefined;
+  if (json.test(head.headers.get("content-type") ?? "")) return undefined;
   return { status: 415, message: "The Content-Type must be application/json in UTF-8." };
 }
 
@@ -142,7 +143,7 @@ function runCall(
   { inFlight }: RunningInvocation,
   dispatch: CallbackOptions["dispatch"],
   { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
-): Promise<Answer> {
+): Promise<Response> {
   const controller = new AbortController();
   return new Promise((resolve) => {
     const stop = (name: "TimeoutError" | "AbortError", message: string) => {
@@ -154,7 +155,7 @@ function runCall(
       stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`);
     const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
     const forget = whenAborted(client, () => stop("AbortError", "The callback was canceled."));
-    const settle = (answer: Answer) => {
+    const settle = (answer: Response) => {
       limit.end();
       inFlight.delete(endWithInvocation);
       forget();
@@ -182,7 +183,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     for (const abort of [...invocation.inFlight]) abort();
   };
 
-  const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Answer> => {
+  const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Response> => {
     const parsed = parseRequest(body);
     if ("malformed" in parsed) return formatRefusal({ status: 400, message: parsed.malformed });
     if ("unsupported" in parsed) return createError(parsed.unsupported);
@@ -212,7 +213,6 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     host: "127.0.0.1",
     port: 0,
     isBackground: true,
-    methods: ["POST"],
     maxBodyBytes: limits.maxBodyBytes,
     bodyTimeoutMs: limits.bodyTimeoutMs,
     headersTimeoutMs: 10_000,
@@ -230,11 +230,11 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
       return (
         checkEncoding(head) ??
         checkType(head) ??
-        (async (body, over) => {
+        (async (body) => {
           const server = servers.get(checked.access);
           // The server may have exited while the body arrived.
           if (server === undefined) return formatRefusal(refuseToken(tokenMessages.invalid, true));
-          return answer(server, body, over);
+          return answer(server, body, head.over);
         })
       );
     },

@@ -1,8 +1,7 @@
-// The only HTTP listener, for clients and for callbacks. It does not interpret requests.
+// The only HTTP listener, for clients and for callbacks, and what both check before the body of a request.
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
-import type { Duplex } from "node:stream";
 import { unmarkBytes } from "../../data/exact-integers.ts";
 import { timerMs } from "../../runtime/abort-listeners.ts";
 
@@ -11,39 +10,31 @@ export interface RequestHead {
   readonly method: string;
   /** Path and query as in the request line, not decoded. */
   readonly target: string;
-  /** Every value of each header, in order, by the header's lower-case name. The object has no prototype. */
-  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
-}
-
-type Headers = Readonly<Record<string, string>>;
-
-export interface Answer {
-  readonly status: number;
-  readonly headers?: Headers | undefined;
-  /** JSON text, or a stream of events. */
-  readonly body: string | ReadableStream<Uint8Array>;
+  /** A header that is repeated has all its values, with commas between them, which no single one of those that are checked has. */
+  readonly headers: Headers;
+  /** Aborts when the answer is sent, or the client has disconnected. */
+  readonly over: AbortSignal;
 }
 
 /** Why a request is refused before its body is handled. */
 export interface Refusal {
   readonly status: number;
   readonly message: string;
-  readonly headers?: Headers;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** Answers a request after its body has arrived. `over` aborts when the answer is sent, or the client has disconnected. */
-export type Handler = (body: Uint8Array, over: AbortSignal) => Promise<Answer>;
+/** Answers a request after its body has arrived. */
+export type Handler = (body: Uint8Array) => Promise<Response>;
 
 export interface HttpServerOptions {
   /** A name or an address; IPv6 without brackets. */
   host: string;
   /** 0 selects a free port. */
   port: number;
-  methods: readonly string[];
   /** Checks a request before its body is read. One that is refused ends the connection. Must not throw. */
   admit(head: RequestHead, port: number): Refusal | Handler;
   /** The answer to a request that is refused. */
-  formatRefusal(refusal: Refusal, head: RequestHead): Answer;
+  formatRefusal(refusal: Refusal, head: RequestHead): Response;
   /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
   /** The time for a whole request. */
@@ -64,30 +55,45 @@ export interface HttpServer {
   close(graceMs: number): Promise<void>;
 }
 
-/** A connection and what cancels its unanswered requests; a client may send several at once. */
-interface Connection {
-  readonly open: Set<AbortController>;
-  /** No more requests are accepted from it. */
-  isEnding: boolean;
-}
-
 /** How long a refused client may keep sending: destroying the connection now could discard the answer. Milliseconds. */
 const lingerMs = 1000;
 const ignore = () => {};
 
-function headersOf({ headers, body, status }: Answer): Headers {
-  const all: Record<string, string> = { "x-content-type-options": "nosniff" };
-  if (typeof body === "string") all["cache-control"] = "no-store";
-  if (typeof body === "string" && body !== "") all["content-type"] = "application/json";
-  if (typeof body === "string" && status !== 204) all["content-length"] = String(Buffer.byteLength(body));
-  return { ...all, ...headers };
+export function checkPath({ target }: RequestHead, path: string): Refusal | undefined {
+  if (target.split("?", 1)[0] === path) return undefined;
+  return { status: 404, message: `Not found. The only path is ${path}.` };
 }
 
-export const refuseMethod = (methods: readonly string[]): Refusal => ({
-  status: 405,
-  message: `Method not allowed. Use ${methods.join(", ")}.`,
-  headers: { allow: methods.join(", ") },
-});
+export function checkMethod({ method }: RequestHead, methods: readonly string[]): Refusal | undefined {
+  if (methods.includes(method)) return undefined;
+  const allow = methods.join(", ");
+  return { status: 405, message: `Method not allowed. Use ${allow}.`, headers: { allow } };
+}
+
+export function checkEncoding({ headers }: RequestHead): Refusal | undefined {
+  if ((headers.get("content-encoding") ?? "identity").toLowerCase() === "identity") return undefined;
+  const message = "Compressed bodies are not supported.";
+  return { status: 415, message, headers: { "accept-encoding": "identity" } };
+}
+
+/** What a bearer token allows, or why it is refused. `find` takes the same time for each token. */
+export function checkToken<Access>(
+  { headers }: RequestHead,
+  find: (token: string) => Access | undefined,
+  messages: { missing: string; invalid: string },
+): { access: Access } | { refusal: Refusal } {
+  const sent = headers.get("authorization");
+  const [, token] = /^Bearer +([\x21-\x7e]+)$/i.exec(sent ?? "") ?? [];
+  const access = token === undefined ? undefined : find(token);
+  if (access !== undefined) return { access };
+  return { refusal: refuseToken(sent === null ? messages.missing : messages.invalid, sent !== null) };
+}
+
+/** `isTried`: the request has a token, but an invalid one. */
+export function refuseToken(message: string, isTried: boolean): Refusal {
+  const challenge = `Bearer realm="trailblaze"${isTried ? ', error="invalid_token"' : ""}`;
+  return { status: 401, message, headers: { "www-authenticate": challenge } };
+}
 
 /** The body, `undefined` if it exceeds the limit. Never settles if the client disconnects before. */
 function readBody(request: IncomingMessage, maxBytes: number): Promise<Uint8Array | undefined> {
@@ -121,7 +127,22 @@ async function sendStream(
     // A chunk of the SDK is a whole event.
     if (!response.write(unmarkBytes(value))) await once(response, "drain", { signal: over }).catch(ignore);
   }
-  response.end();
+}
+
+/** Sends an answer but for its end. */
+async function send(answer: Response, response: ServerResponse, over: AbortSignal): Promise<void> {
+  const { status, headers, body } = answer;
+  // Node manages the connection itself.
+  headers.delete("connection");
+  headers.set("x-content-type-options", "nosniff");
+  if (body !== null && headers.get("content-type")?.startsWith("text/event-stream")) {
+    response.writeHead(status, Object.fromEntries(headers));
+    return sendStream(response, body, over);
+  }
+  const bytes = unmarkBytes(Buffer.from(await answer.arrayBuffer()));
+  headers.set("cache-control", "no-store");
+  if (status !== 204) headers.set("content-length", String(bytes.length));
+  response.writeHead(status, Object.fromEntries(headers)).write(bytes);
 }
 
 /** Starts to listen. Rejects with Node's error. */
@@ -129,8 +150,9 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   const { admit, formatRefusal, maxBodyBytes, isBackground = false } = options;
   const requestTimeout = timerMs(options.bodyTimeoutMs);
   const headersTimeout = Math.min(timerMs(options.headersTimeoutMs), requestTimeout);
-  const connections = new Map<Duplex, Connection>();
-  const tooLarge = { status: 413, message: `The body exceeds ${maxBodyBytes} bytes.` };
+  /** The connections, each with what cancels its requests that are not answered yet. */
+  const connections = new Map<Socket, Set<AbortController>>();
+  let closing: Promise<void> | undefined;
   const server = createServer({
     headersTimeout,
     requestTimeout,
@@ -146,58 +168,55 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   server.maxHeadersCount = 0;
   const port = () => (server.address() as AddressInfo | null)?.port ?? options.port;
 
-  const connect = (socket: Socket) => {
-    if (isBackground) socket.unref();
-    const connection: Connection = { open: new Set(), isEnding: false };
-    connections.set(socket, connection);
-    // On the socket, because the response of a request that waits for another one does not notice a disconnect.
-    socket.once("close", () => {
-      connections.delete(socket);
-      for (const over of connection.open) over.abort();
-    });
-  };
-
-  const take = async (request: IncomingMessage, response: ServerResponse) => {
-    const { socket, method = "", url: target = "", headersDistinct: headers } = request;
-    const connection = connections.get(socket);
-    if (connection === undefined || connection.isEnding) return;
-    const over = new AbortController();
-    connection.open.add(over);
-    request.on("error", ignore);
-    response.on("error", ignore);
-    response.once("close", () => {
-      connection.open.delete(over);
-      over.abort();
-      if (connection.isEnding && connection.open.size === 0) socket.destroySoon();
-    });
-    const head = { method, target, headers };
-    /** Ends the connection when the client has stopped sending, or after a while. */
-    const refuse = (refusal: Refusal) => {
-      connection.isEnding = true;
-      const answer = formatRefusal(refusal, head);
-      response.writeHead(answer.status, { ...headersOf(answer), connection: "close" });
-      response.write(answer.body);
-      const end = () => response.end();
-      setTimeout(end, lingerMs).unref();
-      if (request.readableEnded) end();
-      else request.once("end", end).once("close", end).resume();
-    };
+  const handle = async (head: RequestHead, request: IncomingMessage, response: ServerResponse) => {
     const admitted = admit(head, port());
-    if (typeof admitted !== "function") return refuse(admitted);
-    if (Number(request.headers["content-length"]) > maxBodyBytes) return refuse(tooLarge);
-    const body = await readBody(request, maxBodyBytes);
-    // It may have been refused while the body arrived.
-    if (!socket.writable) return;
-    if (body === undefined) return refuse(tooLarge);
-    const answer = await admitted(body, over.signal);
-    if (!over.signal.aborted) response.writeHead(answer.status, headersOf(answer));
-    if (typeof answer.body === "string") response.end(answer.body);
-    else await sendStream(response, answer.body, over.signal);
+    const isAnnounced = Number(request.headers["content-length"]) > maxBodyBytes;
+    const body =
+      typeof admitted === "function" && !isAnnounced ? await readBody(request, maxBodyBytes) : undefined;
+    if (typeof admitted === "function" && body !== undefined) {
+      const answer = await admitted(body);
+      if (!head.over.aborted) await send(answer, response, head.over);
+      return response.end();
+    }
+    const tooLarge = { status: 413, message: `The body exceeds ${maxBodyBytes} bytes.` };
+    response.setHeader("connection", "close");
+    await send(formatRefusal("status" in admitted ? admitted : tooLarge, head), response, head.over);
+    // The connection ends when the client has stopped sending, or after a while.
+    const end = () => response.end();
+    setTimeout(end, lingerMs).unref();
+    if (request.readableEnded) end();
+    else request.once("end", end).once("close", end).resume();
   };
 
   // Node itself refuses what is not HTTP, too large or too slow, and asks for the body of a client that waits for that.
-  server.on("connection", connect).on("request", (request, response) => {
-    void take(request, response).catch(() => request.socket.destroy());
+  server.on("connection", (socket: Socket) => {
+    if (isBackground) socket.unref();
+    const open = new Set<AbortController>();
+    connections.set(socket, open);
+    // The response of a request that waits for another one does not notice a disconnect.
+    socket.once("close", () => {
+      connections.delete(socket);
+      for (const over of open) over.abort();
+    });
+  });
+  server.on("request", (request: IncomingMessage, response: ServerResponse) => {
+    const { socket, method = "", url: target = "" } = request;
+    const open = connections.get(socket);
+    if (open === undefined || closing !== undefined) return;
+    const over = new AbortController();
+    open.add(over);
+    request.on("error", ignore);
+    response.on("error", ignore);
+    response.once("close", () => {
+      open.delete(over);
+      over.abort();
+      if (open.size === 0 && closing !== undefined) socket.destroySoon();
+    });
+    const headers = new Headers();
+    for (const [name, values = []] of Object.entries(request.headersDistinct))
+      for (const value of values) headers.append(name, value);
+    const head = { method, target, headers, over: over.signal };
+    void handle(head, request, response).catch(() => socket.destroy());
   });
 
   server.listen({ host: options.host, port: options.port, exclusive: true });
@@ -206,16 +225,12 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   server.on("error", ignore);
   if (isBackground) server.unref();
 
-  let closing: Promise<void> | undefined;
   const close = async (graceMs: number) => {
     // Node's HTTP server would destroy connections to which an answer is still being sent.
     const closed = new Promise<void>((resolve) => {
       NetServer.prototype.close.call(server, () => resolve());
     });
-    for (const [socket, connection] of connections) {
-      connection.isEnding = true;
-      if (connection.open.size === 0) socket.destroy();
-    }
+    for (const [socket, open] of connections) if (open.size === 0) socket.destroy();
     const grace = setTimeout(() => {
       for (const socket of connections.keys()) socket.destroy();
     }, timerMs(graceMs));

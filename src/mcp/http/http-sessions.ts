@@ -5,7 +5,7 @@ import {
   type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
-import { markIntegers, stringifyExactly, unmarkText } from "../../data/exact-integers.ts";
+import { markIntegers } from "../../data/exact-integers.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/time-limit.ts";
 import {
@@ -18,30 +18,25 @@ import {
 } from "../client-message.ts";
 import { checkParams } from "../mcp-server.ts";
 import type { CreateProtocolServer, ProtocolServer } from "../served-server.ts";
-import type { Answer, RequestHead } from "./http-server.ts";
+import type { RequestHead } from "./http-server.ts";
 
 export interface HttpRequest {
   readonly head: RequestHead;
   /** The parsed JSON; `undefined` for a method without a body. */
   readonly message: unknown;
-  /** Aborts when the answer is sent, or the client has disconnected. */
-  readonly over: AbortSignal;
 }
 
 /** Headers that neither the protocol nor handlers may see. */
 const secret = ["authorization", "cookie", "proxy-authorization"];
 
 /** A request for the SDK, which gets its body as a parsed message. A client that accepts anything accepts what the protocol needs. */
-export function toRequest({ method, headers: written }: RequestHead, signal?: AbortSignal): Request {
-  const headers = new Headers();
-  for (const [name, values = []] of Object.entries(written)) {
-    if (secret.includes(name)) continue;
-    for (const value of values) headers.append(name, value);
-  }
+export function toRequest({ method, headers: written, over: signal }: RequestHead): Request {
+  const headers = new Headers(written);
+  for (const name of secret) headers.delete(name);
   const accept = headers.get("accept");
   if (accept === null || accept.includes("*/*")) headers.set("accept", "application/json, text/event-stream");
   // The SDK requires a URL but does not use it.
-  return new Request("http://localhost/mcp", { method, headers, signal: signal ?? null });
+  return new Request("http://localhost/mcp", { method, headers, signal });
 }
 
 /** An error answer to an HTTP request, with the `id` of its JSON-RPC request if that is known. */
@@ -55,24 +50,10 @@ export const refuse = (
   }: {
     code?: number;
     id?: RequestId | undefined;
-    headers?: Readonly<Record<string, string>> | undefined;
+    headers?: Readonly<Record<string, string>>;
   } = {},
-): Answer => ({
-  status,
-  body: stringifyExactly({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }),
-  headers,
-});
-
-/** A response of the SDK as an answer. */
-export async function toAnswer(response: Response): Promise<Answer> {
-  // Node manages the connection itself.
-  response.headers.delete("connection");
-  const { status, body } = response;
-  const headers = Object.fromEntries(response.headers);
-  const isStream = headers["content-type"]?.startsWith("text/event-stream") === true;
-  if (isStream && body !== null) return { status, headers, body: body as ReadableStream<Uint8Array> };
-  return { status, headers, body: unmarkText(await response.text()) };
-}
+): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }, { status, headers });
 
 interface SessionOptions {
   stateless: boolean;
@@ -113,20 +94,20 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     };
   }
 
-  async answer({ head, message, over }: HttpRequest): Promise<Answer> {
+  async answer({ head, message }: HttpRequest): Promise<Response> {
     const id = requestIdOf(message);
     if (id !== undefined && this.#open.has(id))
       return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
     if (id !== undefined) this.#open.add(id);
     this.#underWay++;
     this.#cancelExpiry?.();
-    const answer = await toAnswer(await this.handleRequest(toRequest(head), { parsedBody: message }));
+    const answer = await this.handleRequest(toRequest(head), { parsedBody: message });
     const cancelled = cancelledIdOf(message);
     if (cancelled !== undefined) this.#forget(cancelled);
     // A refusal of the SDK.
-    if (id !== undefined && typeof answer.body === "string") this.#open.delete(id);
-    if (over.aborted) this.#leave(id);
-    else whenAborted(over, () => this.#leave(id));
+    if (id !== undefined && !answer.ok) this.#open.delete(id);
+    if (head.over.aborted) this.#leave(id);
+    else whenAborted(head.over, () => this.#leave(id));
     return answer;
   }
 
@@ -190,10 +171,10 @@ export class HttpSessions {
     this.#options = options;
   }
 
-  async answer(request: HttpRequest): Promise<Answer> {
+  async answer(request: HttpRequest): Promise<Response> {
     if (this.#options.stateless) return this.#begin(request);
     const { head, message } = request;
-    const id = head.headers["mcp-session-id"]?.join(", ") || undefined;
+    const id = head.headers.get("mcp-session-id") || undefined;
     if (id !== undefined) return this.#sessions.get(id)?.answer(request) ?? noSession();
     if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
       return refuse(400, "The Mcp-Session-Id header is missing.");
@@ -215,7 +196,7 @@ export class HttpSessions {
     await Promise.all([...this.#sessions.values()].map((session) => session.end()));
   }
 
-  async #begin(request: HttpRequest): Promise<Answer> {
+  async #begin(request: HttpRequest): Promise<Response> {
     const id = randomUUID();
     const server = this.#create({ sessionId: id });
     const session = new HttpSession(id, server, this.#options, () => this.#sessions.delete(id));

@@ -12,7 +12,6 @@ import {
   rpcCode,
 } from "../client-message.ts";
 import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../served-server.ts";
-import { checkEncoding, checkMethod, checkPath, checkToken, onlyValue, valuesOf } from "./check-head.ts";
 import {
   checkHttpTransport,
   createHostCheck,
@@ -22,14 +21,17 @@ import {
   readOrigin,
 } from "./http-options.ts";
 import {
-  type Answer,
+  checkEncoding,
+  checkMethod,
+  checkPath,
+  checkToken,
   type Handler,
   type HttpServer,
   listenForHttp,
   type Refusal,
   type RequestHead,
 } from "./http-server.ts";
-import { HttpSessions, refuse, toAnswer, toRequest } from "./http-sessions.ts";
+import { HttpSessions, refuse, toRequest } from "./http-sessions.ts";
 
 const path = "/mcp";
 
@@ -66,7 +68,6 @@ export interface ServedOverHttp {
 
 /** What a page may read besides the body. */
 const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
-const headerNames = /^[\w!#$%&'*+.^`|~-]+(?:\s*,\s*[\w!#$%&'*+.^`|~-]+)*$/;
 const tokenMessages = {
   missing: "A token is required: send it as `Authorization: Bearer <token>`.",
   invalid: "The token is invalid.",
@@ -76,7 +77,7 @@ const digestOf = (token: string): Uint8Array => createHash("sha256").update(toke
 
 /** The values of a header for people. Hostile. */
 const show = (head: RequestHead, name: string): string => {
-  const text = printable(valuesOf(head, name).join(", "));
+  const text = printable(head.headers.get(name) ?? "");
   return text.length > 200 ? `${text.slice(0, 200)}…` : text;
 };
 
@@ -90,37 +91,38 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
   const findToken = (sent: string) =>
     digest === undefined || timingSafeEqual(digestOf(sent), digest) || undefined;
   /** The origin of a page that may read the answer. Others, the server's own included, get no permission. */
-  const findOrigin = (head: RequestHead): string | undefined => {
-    const origin = onlyValue(head, "origin");
-    if (origin === undefined || readOrigin(origin) !== origin) return undefined;
+  const findOrigin = ({ headers }: RequestHead): string | undefined => {
+    const origin = headers.get("origin") ?? "";
+    if (readOrigin(origin) !== origin) return undefined;
     const { host, hostname } = URL.canParse(origin) ? new URL(origin) : {};
     const isNamed = origins.has(origin) || [host, hostname].some((name) => hosts.has(name ?? ""));
     return isNamed ? origin : undefined;
   };
+  const isOwnOrigin = (origin: string, port: number): boolean => {
+    const { protocol, host } = readOrigin(origin) === origin && URL.canParse(origin) ? new URL(origin) : {};
+    if (host === undefined || (protocol !== "http:" && protocol !== "https:")) return false;
+    return isOurHost(host, port, protocol === "https:" ? 443 : 80);
+  };
 
   /** The messages say how to allow what they refuse. */
   const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
-    if (!isOurHost(onlyValue(head, "host") ?? "", port, 80)) {
+    if (!isOurHost(head.headers.get("host") ?? "", port, 80)) {
       const message = `The Host header "${show(head, "host")}" is not a name of this server. If clients use this name, pass it with --allowed-host.`;
       return { status: 403, message };
     }
-    const isOurs = (origin: string) => {
-      const [, scheme, host = ""] = /^(https?):\/\/([^/?#@\\]+)$/i.exec(origin) ?? [];
-      return scheme !== undefined && isOurHost(host, port, scheme.toLowerCase() === "https" ? 443 : 80);
-    };
-    if (findOrigin(head) !== undefined || valuesOf(head, "origin").every(isOurs)) return undefined;
+    const origin = head.headers.get("origin");
+    if (origin === null || findOrigin(head) !== undefined || isOwnOrigin(origin, port)) return undefined;
     const message = `The Origin header "${show(head, "origin")}" is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
     return { status: 403, message };
   };
 
   /** The answer to a browser that asks if a page may send a request. */
   const answerPreflight = (head: RequestHead): Refusal | undefined => {
-    const isAsked = valuesOf(head, "access-control-request-method").length > 0;
+    const isAsked = head.headers.has("access-control-request-method");
     if (head.method !== "OPTIONS" || !isAsked || findOrigin(head) === undefined) return undefined;
-    const names = valuesOf(head, "access-control-request-headers").join(", ");
     const headers = {
       "access-control-allow-methods": methods.join(", "),
-      ...(headerNames.test(names) && { "access-control-allow-headers": names }),
+      "access-control-allow-headers": head.headers.get("access-control-request-headers") ?? "",
       "access-control-max-age": "600",
     };
     return { status: 204, message: "", headers };
@@ -140,16 +142,14 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
       refuseToken(head) ??
       checkMethod(head, methods) ??
       checkEncoding(head),
-    /** The same answer, readable for the page that gets it if the operator has named its origin. */
-    permit(head: RequestHead, answer: Answer): Answer {
+    /** Makes an answer readable for the page that gets it if the operator has named its origin. */
+    permit(head: RequestHead, answer: Response): Response {
       const origin = findOrigin(head);
       if (origin === undefined) return answer;
-      const permission = {
-        "access-control-allow-origin": origin,
-        "access-control-expose-headers": exposed,
-        vary: "Origin",
-      };
-      return { ...answer, headers: { ...answer.headers, ...permission } };
+      answer.headers.set("access-control-allow-origin", origin);
+      answer.headers.set("access-control-expose-headers", exposed);
+      answer.headers.set("vary", "Origin");
+      return answer;
     },
   };
 }
@@ -182,10 +182,11 @@ export async function serveHttp(
   /** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
   const answerProbe = (head: RequestHead): Refusal | Handler | undefined => {
     if (options.health !== true || checkPath(head, "/healthz") !== undefined) return undefined;
-    const [status, body] = isEnding ? [503, '{"status":"ending"}'] : [200, '{"status":"ok"}'];
-    return checkMethod(head, ["GET", "HEAD"]) ?? (async () => ({ status, body }));
+    const [code, status] = isEnding ? [503, "ending"] : [200, "ok"];
+    return checkMethod(head, ["GET", "HEAD"]) ?? (async () => Response.json({ status }, { status: code }));
   };
-  const answer = async (head: RequestHead, body: Uint8Array, over: AbortSignal): Promise<Answer> => {
+  const answer = async (head: RequestHead, body: Uint8Array): Promise<Response> => {
+    const { over } = head;
     const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
     if ("fault" in parsed) return refuse(400, parsed.fault, { code: parsed.code });
     const { value: message } = parsed;
@@ -199,11 +200,10 @@ export async function serveHttp(
       });
     }
     const isClaimed = () =>
-      isOfModernClient(message) || valuesOf(head, "mcp-protocol-version").some(isModern);
+      isOfModernClient(message) || isModern(head.headers.get("mcp-protocol-version") ?? "");
     if (protocol !== "modern" && !(head.method === "POST" && isClaimed()))
-      return sessions.answer({ head, message, over });
-    if (modern !== undefined && protocol !== "legacy")
-      return toAnswer(await modern.answer(toRequest(head, over), message, over));
+      return sessions.answer({ head, message });
+    if (modern !== undefined && protocol !== "legacy") return modern.answer(toRequest(head), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
     const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
     return refuse(400, text, { id: requestIdOf(message) });
@@ -215,7 +215,6 @@ export async function serveHttp(
     server = await listenForHttp({
       host,
       port,
-      methods,
       maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
       headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,
       bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
@@ -223,13 +222,16 @@ export async function serveHttp(
       idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
       maxConnections: connections.max ?? 5120,
       formatRefusal: ({ status, message, headers }, head) => {
-        const answer = status === 204 ? { status, body: "", headers } : refuse(status, message, { headers });
+        const isEmpty = status === 204;
+        const answer = isEmpty
+          ? new Response(null, { status, headers })
+          : refuse(status, message, { headers });
         return check.permit(head, answer);
       },
       admit: (head, bound) =>
         answerProbe(head) ??
         check.refuse(head, bound) ??
-        (async (body, over) => check.permit(head, await answer(head, body, over).catch(failed))),
+        (async (body) => check.permit(head, await answer(head, body).catch(failed))),
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";

@@ -18,14 +18,15 @@ test("an answer that a slow client has not read yet is sent to its end", async (
     ...limits,
     host: "127.0.0.1",
     port: 0,
-    admit: () => async (_body, over) => {
-      over.addEventListener("abort", () => {
-        isSent = true;
-      });
-      return { status: 200, body };
-    },
-    methods: ["GET"],
-    formatRefusal: ({ status }) => ({ status, body: "" }),
+    admit:
+      ({ over }) =>
+      async () => {
+        over.addEventListener("abort", () => {
+          isSent = true;
+        });
+        return new Response(body);
+      },
+    formatRefusal: ({ status }) => new Response(null, { status }),
   });
   onTestFinished(() => server.close(0));
   const { socket, received } = await openConnection(server.port);
