@@ -1,11 +1,11 @@
-import type { Command, OptionDescription } from "./command.ts";
+import type { Command } from "./command.ts";
 import { commands } from "./commands.ts";
 import { formatColumns, wrap } from "./layout.ts";
-import { commonOptions } from "./options.ts";
+import { commonOptions, type Option } from "./options.ts";
 
 function formatOption(
   name: string,
-  { short, placeholder, bare, description }: OptionDescription,
+  { short, placeholder, bare, description }: Option<unknown>,
 ): [string, string] {
   const dashes = short === undefined ? `    --${name}` : `-${short}, --${name}`;
   const value = bare === undefined ? ` ${placeholder}` : `[=${placeholder}]`;

@@ -56,7 +56,7 @@ export async function main(argv: readonly string[], { cwd, write }: MainOptions 
 async function runCommand(name: string, args: readonly string[], cwd?: string): Promise<ExitCode> {
   const { parseCommandLine } = await import("./parse-command-line.ts");
   const { command, input } = await parseCommandLine(name, args, cwd);
-  if (input.options.help === true) {
+  if (input.options.help) {
     const { formatCommandHelp } = await import("./help.ts");
     if (input.options.json) output.json({ help: formatCommandHelp(name, command) });
     else output.answer(formatCommandHelp(name, command, output.stdoutStyle().width));
@@ -66,7 +66,7 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
     const { explainLayout } = await import("./explain-layout.ts");
     throw await explainLayout(error, input.cwd);
   });
-  const { json, formatText, problems, exitCode, isDocument } = answer;
+  const { json, formatText, problems = [], exitCode, isDocument } = answer;
   if (input.options.json) {
     if (json !== undefined) output.json(json, answer.stringify);
   } else if (formatText !== undefined) {
@@ -76,7 +76,7 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
   }
   if (exitCode !== undefined) return exitCode;
   const { exitCodeOfProblems } = await import("./exit-code.ts");
-  return exitCodeOfProblems(problems, input.options.strict === true);
+  return exitCodeOfProblems(problems, input.options.strict);
 }
 
 async function noteProblems(problems: readonly Problem[]): Promise<void> {

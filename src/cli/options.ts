@@ -1,55 +1,92 @@
-import type { CommandInput, OptionDescription } from "./command.ts";
+/** An option of a command: its configuration for `parseArgs` of `node:util`, its help, and what its value may be. */
+export interface Option<Value> {
+  type: "boolean" | "string";
+  short?: string;
+  multiple?: boolean;
+  description: string;
+  /** The name of the option's value in the help, if it has one. */
+  placeholder?: string;
+  /** The value of the option without one; written with `=`, a value is taken. */
+  bare?: string;
+  /** The values that it takes. */
+  choices?: readonly string[];
+  /** The smallest of the integers that it takes. */
+  least?: number;
+  /** Options of which it needs one. */
+  needs?: readonly string[];
+  /** Options that it cannot be combined with. */
+  excludes?: readonly string[];
+  /** Converts what `parseArgs` returns. */
+  read(value: unknown): Value;
+}
 
-export const flag = (description: string): OptionDescription => ({ type: "boolean", description });
+export type Options = Readonly<Record<string, Option<unknown>>>;
 
-/** An option with a value, which the help calls `placeholder`. */
-export const text = (placeholder: string, description: string): OptionDescription => ({
+export const flag = (description: string): Option<boolean> => ({
+  type: "boolean",
+  description,
+  read: (value) => value === true,
+});
+
+const valueOption = <Value>(
+  placeholder: string,
+  description: string,
+  read: (value: unknown) => Value,
+): Option<Value | undefined> => ({
   type: "string",
   placeholder,
   description,
+  read: (value) => (value === undefined ? undefined : read(value)),
 });
 
+/** An option with a value, which the help calls `placeholder`. */
+export const text = (placeholder: string, description: string) =>
+  valueOption(placeholder, description, String);
+
 /** An option with one of some values. */
-export const choice = (
+export const choice = <Choice extends string>(
   placeholder: string,
-  choices: readonly string[],
+  choices: readonly Choice[],
   description: string,
-): OptionDescription => ({ ...text(placeholder, description), choices });
+) => ({ ...valueOption(placeholder, description, (value) => value as Choice), choices });
 
 /** An option with an integer. */
-export const integer = (placeholder: string, least: number, description: string): OptionDescription => ({
-  ...text(placeholder, description),
+export const integer = (placeholder: string, least: number, description: string) => ({
+  ...valueOption(placeholder, description, Number),
   least,
 });
 
 /** An option that may be repeated, each time with a value. */
-export const texts = (placeholder: string, description: string): OptionDescription => ({
-  ...text(placeholder, description),
+export const texts = (placeholder: string, description: string) => ({
+  ...valueOption(placeholder, description, (values) => values as string[]),
   multiple: true,
 });
 
-type Options = Readonly<Record<string, OptionDescription>>;
-
 /** The options of every command. */
-export const commonOptions: Options = {
+export const commonOptions = {
   cwd: text("DIR", "Run in this folder instead of the current one"),
   json: flag("Print one JSON document on stdout"),
   strict: flag("Treat warnings as errors"),
   help: { ...flag("Show this help"), short: "h" },
 };
 
+type ValueOf<Declared> = Declared extends Option<infer Value> ? Value : undefined;
+
+/** The values of options on a command line. */
+export type ValuesOf<Declared> = { readonly [Name in keyof Declared]: ValueOf<Declared[Name]> };
+
 /** The options of commands that search registries: `search` and `list --remote`. */
-export const remoteOptions: Options = {
-  refresh: flag("Ask the registry even for cached answers that are fresh"),
+export const remoteOptions = {
+  refresh: { ...flag("Ask the registry even for cached answers that are fresh"), excludes: ["offline"] },
   offline: flag("Use only the cache; make no requests"),
 };
 
-export const configOption: Options = {
+export const configOption = {
   config: text("FILE", "Use this config file instead of the project's"),
 };
 
 /** The options of every command that opens a session. */
-export const sessionOptions: Options = {
+export const sessionOptions = {
   platform: text("NAME", "Platform of the device: IOS, ANDROID or WEB"),
   driver: text("NAME", "Driver of the device"),
   memory: texts("KEY=VALUE", "Set a value in the session's memory (repeatable)"),
@@ -60,46 +97,41 @@ export const sessionOptions: Options = {
 };
 
 /** The option of every command that can install the packs it needs. */
-export const installOption: Options = { install: flag("Install missing packs first") };
+export const installOption = { install: flag("Install missing packs first") };
 
 /** The option of every command that can name tools and prompts as `start` does. */
-export const servedOption: Options = {
+export const servedOption = {
   served: flag("Name tools as `start` does, with a prefix for names that several tools have"),
 };
 
 /** The options of the commands that decide when servers start. */
-export const startOptions: Options = {
-  lazy: flag("Start servers at the first call that needs them, if trailblaze.lock has their lists"),
+export const startOptions = {
+  lazy: {
+    ...flag("Start servers at the first call that needs them, if trailblaze.lock has their lists"),
+    excludes: ["eager"],
+  },
   eager: flag("Start all servers at once"),
 };
 
-type OptionValue = CommandInput["options"][string];
-
-/** The value of an option made by `text`. */
-export const textOf = (value: OptionValue): string | undefined =>
-  value === undefined ? undefined : String(value);
-
-/** The value of an option made by `integer`. */
-export const numberOf = (value: OptionValue): number | undefined =>
-  value === undefined ? undefined : Number(value);
-
-/** The values of an option made by `texts`. */
-export const textsOf = (value: OptionValue): string[] | undefined =>
-  Array.isArray(value) ? value.map(String) : undefined;
-
 /** The options of commands that read definitions without running them. */
-export const inspectionOptions: Options = {
+export const inspectionOptions = {
   "built-ins": text("NAMES", "Accept these names as built-ins of the host, separated by commas"),
   "data-only": flag("Reject definitions that are code"),
   "require-confinement": flag("Reject definitions that are code if they cannot be confined"),
 };
 
-export function readInspectionOptions({ options, cwd }: CommandInput) {
-  const names = (textOf(options["built-ins"]) ?? "").split(",").map((name) => name.trim());
+export function readInspectionOptions({
+  options,
+  cwd,
+}: {
+  options: ValuesOf<typeof inspectionOptions>;
+  cwd: string;
+}) {
+  const names = (options["built-ins"] ?? "").split(",").map((name) => name.trim());
   return {
     cwd,
     builtIns: names.filter((name) => name !== ""),
-    dataOnly: options["data-only"] === true,
-    requireConfinement: options["require-confinement"] === true,
+    dataOnly: options["data-only"],
+    requireConfinement: options["require-confinement"],
   };
 }

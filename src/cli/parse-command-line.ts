@@ -50,6 +50,31 @@ function countArguments(usage: string): { minimum: number; maximum: number } {
   };
 }
 
+/** What is wrong with the values of options: one that it does not take, or a combination. */
+function findOptionFault(
+  declared: Command["options"],
+  values: Readonly<Record<string, unknown>>,
+): string | undefined {
+  const isGiven = (name: string) => values[name] !== undefined;
+  for (const [name, { choices, least, placeholder, needs, excludes = [], multiple }] of Object.entries(
+    declared,
+  )) {
+    if (!isGiven(name)) continue;
+    const text = String(values[name]);
+    const isTaken =
+      least === undefined
+        ? (choices?.includes(text) ?? (text !== "" || multiple))
+        : /^\d{1,15}$/.test(text) && Number(text) >= least;
+    const wanted =
+      least === undefined ? (choices?.join(", ") ?? placeholder) : `an integer of at least ${least}`;
+    if (!isTaken) return `--${name} requires ${wanted}, not "${text}"`;
+    if (needs?.some(isGiven) === false) return `--${name} requires --${needs.join(" or --")}`;
+    const other = excludes.find(isGiven);
+    if (other !== undefined) return `--${name} and --${other} cannot be combined`;
+  }
+  return undefined;
+}
+
 /** Finds the command and reads its options. Without `--cwd`, it runs in `folder`. Throws `TrailblazeError` `InvalidArguments`. */
 export async function parseCommandLine(
   name: string,
@@ -60,44 +85,37 @@ export async function parseCommandLine(
   if (load === undefined) return await failForUnknown(name);
   const { command } = await load();
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
-  const { options: own, usage } = command;
+  const { usage } = command;
+  const declared = { ...commonOptions, ...command.options };
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const written = args.map((arg, index) => {
     const name = arg.slice(2);
     const bare =
-      index < end && arg.startsWith("--") && Object.hasOwn(own, name) ? own[name]?.bare : undefined;
+      index < end && arg.startsWith("--") && Object.hasOwn(declared, name)
+        ? declared[name as "cwd"].bare
+        : undefined;
     return bare === undefined ? arg : `${arg}=${bare}`;
   });
-  let parsed: { values: CommandInput["options"]; positionals: string[] };
+  let parsed: { values: Readonly<Record<string, unknown>>; positionals: string[] };
   try {
-    parsed = parseArgs({
-      args: written,
-      options: { ...commonOptions, ...own },
-      allowPositionals: true,
-      strict: true,
-    });
+    parsed = parseArgs({ args: written, options: declared, allowPositionals: true, strict: true });
   } catch (error) {
     const [sentence = "Invalid options"] = (error as Error).message.split(". ");
     return await fail(sentence.replace(/\.$/, ""), help);
   }
   const { minimum, maximum } = countArguments(usage);
   const { positionals, values } = parsed;
-  if (values.help !== true && positionals.length < minimum) {
-    return await fail(`Missing arguments: trailblaze ${name} ${usage}`, help);
-  }
+  const fault =
+    values.help === true
+      ? undefined
+      : positionals.length < minimum
+        ? `Missing arguments: trailblaze ${name} ${usage}`
+        : findOptionFault(declared, values);
+  if (fault !== undefined) return await fail(fault, help);
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
-  for (const [option, value] of Object.entries(values)) {
-    const { choices, least } = own[option] ?? {};
-    const text = String(value);
-    const isInteger = /^\d{1,15}$/.test(text) && Number(text) >= (least ?? 0);
-    const wanted = least === undefined ? choices?.join(", ") : `an integer of at least ${least}`;
-    const isTaken = least === undefined ? choices?.includes(text) : isInteger;
-    if (wanted !== undefined && !isTaken && values.help !== true)
-      return await fail(`--${option} requires ${wanted}, not "${text}"`, help);
-  }
-  if (values.cwd === "") return await fail("--cwd requires a folder", help);
-  const given = typeof values.cwd === "string" ? values.cwd : undefined;
-  const cwd = folder === undefined ? (given ?? (await findCwd())) : resolve(folder, given ?? "");
-  return { command, input: { positionals, options: values, cwd } };
+  const read = Object.entries(declared).map(([option, { read }]) => [option, read(values[option])]);
+  const options: CommandInput["options"] = Object.fromEntries(read);
+  const cwd = folder === undefined ? (options.cwd ?? (await findCwd())) : resolve(folder, options.cwd ?? "");
+  return { command, input: { positionals, options, cwd } };
 }

@@ -1,6 +1,7 @@
 import { applyEdits, type Edit, isChange } from "../files/edit.ts";
 import { printable } from "../problems/index.ts";
 import type { CommandAnswer, CommandInput } from "./command.ts";
+import type { Option } from "./options.ts";
 
 /** Words for the file of a command. */
 interface Words {
@@ -15,10 +16,10 @@ interface Words {
 /** Writes the file of a command, or with --check compares it. */
 export function writeOrCheck(
   edit: Edit,
-  { options }: CommandInput,
+  { options }: CommandInput<{ check: Option<boolean> }>,
   { path, command, written, unchanged }: Words,
 ): Pick<CommandAnswer, "formatText" | "exitCode"> & { json: object } {
-  const isCheck = options.check === true;
+  const isCheck = options.check;
   const differs = isChange(edit);
   if (differs && !isCheck) applyEdits([edit]);
   const checked = differs ? `is out of date; run \`${command}\`` : "is up to date";

@@ -3,23 +3,22 @@ import { cpSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { planExport } from "../../src/author/exports.ts";
-import { command as docs } from "../../src/cli/commands/docs.ts";
 import { applyEdits, isChange } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { describePack } from "../../src/pages/describe-packs.ts";
+import { answerOf } from "../support/main.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 test.each(samplePacks)("the README of $name documents it as `docs --check` wants", async ({ folder }) => {
-  const options = { write: "README.md", check: true };
-  const { exitCode, json } = await docs.run({ positionals: [], options, cwd: folder });
+  const { exitCode, json } = await answerOf(folder, "docs", "--write", "README.md", "--check");
   expect({ exitCode, ...(json as object) }).toMatchObject({ exitCode: 0, differs: false });
 });
 
 test("a change of a definition makes the README of a sample pack outdated", async () => {
   const copy = copyPack(samplePacks.find(({ name }) => name === "hello-tools")?.folder ?? "");
-  const options = { write: "README.md", check: true, level: "3" };
-  expect(await docs.run({ positionals: [], options, cwd: copy })).toMatchObject({ exitCode: 1 });
+  const answer = await answerOf(copy, "docs", "--write", "README.md", "--check", "--level", "3");
+  expect(answer).toMatchObject({ exitCode: 1 });
 });
 
 function copyPack(folder: string): string {

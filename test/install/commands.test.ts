@@ -1,10 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { parseArgs } from "node:util";
 import { describe, expect, test, vi } from "vitest";
-import type { CommandAnswer } from "../../src/cli/command.ts";
-import { commands } from "../../src/cli/commands.ts";
-import { commonOptions } from "../../src/cli/options.ts";
+import { answerOf as run } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 
@@ -23,15 +20,6 @@ function makePlace() {
   for (const name of ["XDG_CONFIG_HOME", "CODEX_HOME", "COPILOT_HOME", "CLAUDE_CONFIG_DIR", "XDG_STATE_HOME"])
     vi.stubEnv(name, undefined);
   return { root, home, project: join(root, "project") };
-}
-
-/** Runs a command as the command line does, but for writing its answer. */
-async function run(cwd: string, name: string, ...args: string[]): Promise<CommandAnswer> {
-  const loaded = await commands[name]?.();
-  if (loaded === undefined) throw new Error(name);
-  const options = { ...commonOptions, ...loaded.command.options };
-  const { values, positionals } = parseArgs({ args, options, allowPositionals: true });
-  return loaded.command.run({ positionals, options: values, cwd });
 }
 
 const plain = { color: false, width: undefined };

@@ -1,19 +1,12 @@
 import { expect, test } from "vitest";
-import type { CommandInput } from "../../src/cli/command.ts";
-import { command as add } from "../../src/cli/commands/add.ts";
-import { command as search } from "../../src/cli/commands/search.ts";
 import { formatPreviews } from "../../src/cli/format-previews.ts";
 import { createProblem } from "../../src/problems/index.ts";
+import { answerOf } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
 const style = { color: false, width: undefined };
-const input = (positionals: readonly string[], cwd: string, options: CommandInput["options"] = {}) => ({
-  positionals,
-  options,
-  cwd,
-});
 
 test("`search` shows packs as a table, with control characters escaped", async () => {
   const registry = await startStandIn({
@@ -27,7 +20,7 @@ test("`search` shows packs as a table, with control characters escaped", async (
     ],
   });
   useHome([`registry=${registry.url}`]);
-  const answer = await search.run(input([], makeTree({})));
+  const answer = await answerOf(makeTree({}), "search");
   const text = answer.formatText?.(style) ?? "";
   expect(text.split("\n")[1]).toMatch(/^@acme\/jira +1\.2\.3 +no +1 tool +The pack @acme\/jira\.$/);
   expect(text).toContain("\\u{001b}[31mred");
@@ -40,19 +33,19 @@ test("`add` rejects unsupported specs and a missing terminal before it contacts 
   const registry = await startStandIn();
   useHome([`registry=${registry.url}`]);
   const cwd = makeTree({ "package.json": { name: "app" } });
-  await expect(add.run(input(["github:acme/jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(answerOf(cwd, "add", "github:acme/jira", "--yes")).rejects.toMatchObject({
     code: "UnsupportedSpec",
   });
-  await expect(add.run(input(["acme-jira"], cwd))).rejects.toMatchObject({ code: "InvalidArguments" });
+  await expect(answerOf(cwd, "add", "acme-jira")).rejects.toMatchObject({ code: "InvalidArguments" });
   expect(registry.seen).toEqual([]);
-  await expect(add.run(input(["acme-jira"], makeTree({}), { yes: true }))).rejects.toMatchObject({
+  await expect(answerOf(makeTree({}), "add", "acme-jira", "--yes")).rejects.toMatchObject({
     code: "ProjectNotFound",
   });
-  await expect(add.run(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(answerOf(cwd, "add", "acme-jira", "--yes")).rejects.toMatchObject({
     code: "InstallFailed",
   });
   await registry.close();
-  await expect(add.run(input(["acme-jira"], cwd, { yes: true }))).rejects.toMatchObject({
+  await expect(answerOf(cwd, "add", "acme-jira", "--yes")).rejects.toMatchObject({
     code: "RegistryUnavailable",
   });
 });

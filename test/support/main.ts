@@ -1,5 +1,7 @@
 import { Readable } from "node:stream";
+import type { CommandAnswer } from "../../src/cli/command.ts";
 import { main } from "../../src/cli/main.ts";
+import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
 import type { CliOptions } from "./run-cli.ts";
 import type { ProcessResult } from "./run-process.ts";
 
@@ -43,4 +45,10 @@ function setVariables(variables: readonly (readonly [name: string, value: string
     if (value === undefined) delete process.env[name];
     else process.env[name] = value;
   }
+}
+
+/** What a command answers, without printing it. */
+export async function answerOf(cwd: string, name: string, ...args: string[]): Promise<CommandAnswer> {
+  const { command, input } = await parseCommandLine(name, args, cwd);
+  return command.run(input);
 }

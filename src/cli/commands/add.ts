@@ -9,33 +9,155 @@ import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
 import type { StartedCommand } from "../../session/session-options.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { formatPreviews } from "../format-previews.ts";
 import { withSignals } from "../interruption.ts";
 import { countItems } from "../layout.ts";
-import { flag, text, textOf, texts, textsOf } from "../options.ts";
+import { flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatCommand } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Show what packs or MCP servers from npm provide, then install them",
   usage: "<package...>",
   options: {
     yes: { ...flag("Skip the confirmation prompt"), short: "y" },
     "allow-similar": flag("Allow names that are very similar to other packs' names"),
     server: flag("Add a package with a command as an MCP server"),
-    name: text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
-    arg: texts("VALUE", "Argument of the server, as --arg=VALUE if it starts with a dash (repeatable)"),
-    env: texts(
-      "NAME[=VALUE]",
-      "Environment variable of the server; without =VALUE, a reference to it (repeatable)",
-    ),
+    name: {
+      ...text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
+      excludes: ["no-config"],
+    },
+    arg: {
+      ...texts("VALUE", "Argument of the server, as --arg=VALUE if it starts with a dash (repeatable)"),
+      excludes: ["no-config"],
+    },
+    env: {
+      ...texts(
+        "NAME[=VALUE]",
+        "Environment variable of the server; without =VALUE, a reference to it (repeatable)",
+      ),
+      excludes: ["no-config"],
+    },
     bin: text("NAME", "Command of the package, if it has several"),
     "no-config": flag("Install a server without an entry in the config"),
     check: flag("Start an added server once and list its tools"),
   },
-  run,
-};
+  async run({ positionals, options, cwd }) {
+    const isConfirmed = options.yes;
+    const writesConfig = !options["no-config"];
+    const entryOptions = {
+      name: options.name,
+      args: options.arg ?? [],
+      env: options.env ?? [],
+      bin: options.bin,
+    };
+    parseSpecs(positionals);
+    if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
+    const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+    // A lock that cannot be used is an error before anything is installed.
+    const { findLock } = await import("../../lock/lock-file.ts");
+    await findLock(directory);
+    let entries: EntryToWrite[] = [];
+    let edit: ConfigEdit | undefined;
+    let shown: ShownAdditions | undefined;
+
+    async function planServers(previews: readonly PackPreview[]): Promise<void> {
+      const ofOne = previews.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
+      const ofServers = previews.length > 0 ? [] : (["server", "check", "no-config"] as const);
+      const unfit = [...ofOne, ...ofServers].find((name) => options[name]);
+      if (unfit !== undefined) {
+        const what = previews.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
+        throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
+      }
+      if (previews.length === 0) return;
+      const { checkLabels, createEntry } = await import("../../install/added-server.ts");
+      entries = previews.map((preview) => createEntry(preview, entryOptions));
+      if (!writesConfig) return;
+      await checkLabels(directory, entries);
+      const { planConfigEdit } = await import("../../install/project-config.ts");
+      edit = await planConfigEdit(directory, { write: entries });
+      output.note(printableLines(edit.diff.trimEnd()));
+    }
+
+    async function consent(
+      previews: readonly PackPreview[],
+      packs: readonly InspectedPack[],
+      signal: AbortSignal,
+    ): Promise<boolean> {
+      output.note(formatPreviews(previews, output.stderrStyle().width));
+      const servers = previews.filter(isServer);
+      await planServers(servers);
+      const { previewAdditions } = await import("../../approval/update-lock.ts");
+      shown = await previewAdditions(directory, {
+        packs: packs.filter((_, index) => !isServer(previews[index])),
+        servers: (writesConfig ? entries : []).map((entry, index) => {
+          return { ...entry, version: servers[index]?.pack.version ?? null };
+        }),
+      });
+      if (shown !== undefined && shown.text !== "") output.note(shown.text);
+      const what = entries.length === 0 ? "pack" : "package";
+      const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
+      return isConfirmed || (await askForYes(question, signal));
+    }
+
+    return await withSignals(async (signal) => {
+      const { added, declined, ...change } = await addPacks(positionals, {
+        cwd,
+        signal,
+        // Without a prompt, names that resemble another pack's need --allow-similar.
+        allowSimilar: !isConfirmed || options["allow-similar"],
+        servers: options.server ? "any" : "declared",
+        onCommand: (line) => output.note(`Running ${printable(line)}`),
+        onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
+        consent: (previews, packs) => consent(previews, packs, signal),
+        async complete() {
+          const { checkProgram } = await import("../../install/added-server.ts");
+          for (const entry of entries) checkProgram(directory, entry);
+          await edit?.apply();
+        },
+      }).catch(async (error: unknown) => {
+        await edit?.undo();
+        throw error;
+      });
+      const servers = change.servers.map(({ pack: { name, version } }, index): AddedServer => {
+        return { name: entries[index]?.label ?? name, package: name, version, file: edit?.file ?? null };
+      });
+      const problems = [...change.problems];
+      const starts =
+        options.check ||
+        (servers.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
+      for (const [index, server] of servers.entries()) {
+        const entry = entries[index];
+        const problem = starts && entry !== undefined ? await listTools(directory, entry, server) : undefined;
+        if (problem !== undefined) problems.push(problem);
+      }
+      const { recordAdditions } = await import("../../approval/update-lock.ts");
+      const labels = writesConfig ? entries.map(({ label }) => label) : [];
+      const recorded = await recordAdditions(directory, [...added.map(({ name }) => name), ...labels], {
+        starts: options.check,
+        shown: declined ? undefined : shown,
+        signal,
+        onCommand: noteStart,
+        async agree({ text }) {
+          if (text !== "") output.note(text);
+          return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
+        },
+      });
+      const lines = [
+        ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
+        ...servers.flatMap(describeServer),
+        ...recorded,
+      ];
+      return {
+        json: { added, removed: [], servers, problems },
+        formatText: () => (declined ? "Nothing was installed." : lines.map(printable).join("\n")),
+        problems,
+        exitCode: declined ? 1 : undefined,
+      };
+    });
+  },
+});
 
 /** An added MCP server that is not a pack. */
 interface AddedServer {
@@ -75,129 +197,4 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
   const where = file === null ? "without an entry in the config" : `as server "${name}" in ${file}`;
   const first = `Added ${packageName} ${version ?? ""} ${where}`;
   return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
-}
-
-/**
- * Adds packs and MCP servers: shows them, what the config gets and what a lock would record; then installs them, writes the
- * config, and records what was agreed to.
- */
-async function run({ positionals, options, cwd }: CommandInput): Promise<CommandAnswer> {
-  const isConfirmed = options.yes === true;
-  const writesConfig = options["no-config"] !== true;
-  const entryOptions = {
-    name: textOf(options.name),
-    args: textsOf(options.arg) ?? [],
-    env: textsOf(options.env) ?? [],
-    bin: textOf(options.bin),
-  };
-  parseSpecs(positionals);
-  const isStarted = writesConfig || options.check === true;
-  if (!writesConfig && options.name !== undefined)
-    throw failure("InvalidArguments", { reason: "--name and --no-config exclude each other" });
-  if (!isStarted && (options.arg ?? options.env) !== undefined)
-    throw failure("InvalidArguments", { reason: "--arg and --env have no effect with --no-config" });
-  if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
-  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
-  // A lock that cannot be used is an error before anything is installed.
-  const { findLock } = await import("../../lock/lock-file.ts");
-  await findLock(directory);
-  let entries: EntryToWrite[] = [];
-  let edit: ConfigEdit | undefined;
-  let shown: ShownAdditions | undefined;
-
-  async function planServers(previews: readonly PackPreview[]): Promise<void> {
-    if (previews.length !== 1 && ["name", "bin", "arg", "env"].some((name) => options[name] !== undefined)) {
-      const reason = "--name, --bin, --arg and --env apply to one MCP server";
-      throw failure("InvalidArguments", { reason, hint: "Omit them, or add a single MCP server." });
-    }
-    if (previews.length === 0 && ["server", "check", "no-config"].some((name) => options[name] === true)) {
-      const reason = "--server, --check and --no-config apply to MCP servers, and these packages are packs";
-      throw failure("InvalidArguments", { reason, hint: "Omit them." });
-    }
-    if (previews.length === 0) return;
-    const { checkLabels, createEntry } = await import("../../install/added-server.ts");
-    entries = previews.map((preview) => createEntry(preview, entryOptions));
-    if (!writesConfig) return;
-    await checkLabels(directory, entries);
-    const { planConfigEdit } = await import("../../install/project-config.ts");
-    edit = await planConfigEdit(directory, { write: entries });
-    output.note(printableLines(edit.diff.trimEnd()));
-  }
-
-  async function consent(
-    previews: readonly PackPreview[],
-    packs: readonly InspectedPack[],
-    signal: AbortSignal,
-  ): Promise<boolean> {
-    output.note(formatPreviews(previews, output.stderrStyle().width));
-    const servers = previews.filter(isServer);
-    await planServers(servers);
-    const { previewAdditions } = await import("../../approval/update-lock.ts");
-    shown = await previewAdditions(directory, {
-      packs: packs.filter((_, index) => !isServer(previews[index])),
-      servers: (writesConfig ? entries : []).map((entry, index) => {
-        return { ...entry, version: servers[index]?.pack.version ?? null };
-      }),
-    });
-    if (shown !== undefined && shown.text !== "") output.note(shown.text);
-    const what = entries.length === 0 ? "pack" : "package";
-    const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
-    return isConfirmed || (await askForYes(question, signal));
-  }
-
-  return await withSignals(async (signal) => {
-    const { added, declined, ...change } = await addPacks(positionals, {
-      cwd,
-      signal,
-      // Without a prompt, names that resemble another pack's need --allow-similar.
-      allowSimilar: !isConfirmed || options["allow-similar"] === true,
-      servers: options.server === true ? "any" : "declared",
-      onCommand: (line) => output.note(`Running ${printable(line)}`),
-      onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-      consent: (previews, packs) => consent(previews, packs, signal),
-      async complete() {
-        const { checkProgram } = await import("../../install/added-server.ts");
-        for (const entry of entries) checkProgram(directory, entry);
-        await edit?.apply();
-      },
-    }).catch(async (error: unknown) => {
-      await edit?.undo();
-      throw error;
-    });
-    const servers = change.servers.map(({ pack: { name, version } }, index): AddedServer => {
-      return { name: entries[index]?.label ?? name, package: name, version, file: edit?.file ?? null };
-    });
-    const problems = [...change.problems];
-    const starts =
-      options.check === true ||
-      (servers.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-    for (const [index, server] of servers.entries()) {
-      const entry = entries[index];
-      const problem = starts && entry !== undefined ? await listTools(directory, entry, server) : undefined;
-      if (problem !== undefined) problems.push(problem);
-    }
-    const { recordAdditions } = await import("../../approval/update-lock.ts");
-    const labels = writesConfig ? entries.map(({ label }) => label) : [];
-    const recorded = await recordAdditions(directory, [...added.map(({ name }) => name), ...labels], {
-      starts: options.check === true,
-      shown: declined ? undefined : shown,
-      signal,
-      onCommand: noteStart,
-      async agree({ text }) {
-        if (text !== "") output.note(text);
-        return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
-      },
-    });
-    const lines = [
-      ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
-      ...servers.flatMap(describeServer),
-      ...recorded,
-    ];
-    return {
-      json: { added, removed: [], servers, problems },
-      formatText: () => (declined ? "Nothing was installed." : lines.map(printable).join("\n")),
-      problems,
-      exitCode: declined ? 1 : undefined,
-    };
-  });
 }

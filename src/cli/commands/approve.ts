@@ -8,32 +8,36 @@ import {
 } from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import { configOption, flag } from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
-export const command: Command = {
-  summary: "Record in trailblaze.lock what sessions may use",
-  usage: "[pack|server|publisher/pack/item...]",
-  options: {
-    yes: { ...flag("Approve what is named without asking"), short: "y" },
-    all: flag("Approve everything that is not denied"),
-    "dry-run": flag("Show the changes without making them"),
-    static: flag("Start no servers; their tools stay unapproved"),
-    deny: flag("Deny what is named instead, until it is approved by name"),
-    ...configOption,
-  },
-  run,
+const options = {
+  yes: { ...flag("Approve what is named without asking"), short: "y" },
+  all: flag("Approve everything that is not denied"),
+  "dry-run": flag("Show the changes without making them"),
+  static: flag("Start no servers; their tools stay unapproved"),
+  deny: flag("Deny what is named instead, until it is approved by name"),
+  ...configOption,
 };
 
+type Input = CommandInput<typeof options>;
+
+export const command = defineCommand({
+  summary: "Record in trailblaze.lock what sessions may use",
+  usage: "[pack|server|publisher/pack/item...]",
+  options,
+  run,
+});
+
 /** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
-function checkConsent({ positionals, options }: CommandInput): { asks: boolean } {
-  const isConfirmed = options.yes === true || options["dry-run"] === true;
+function checkConsent({ positionals, options }: Input): { asks: boolean } {
+  const isConfirmed = options.yes || options["dry-run"];
   if (!isConfirmed)
     requireTerminal("approval", "Pass --yes to approve what is named, or everything with --all.");
-  if (isConfirmed && positionals.length === 0 && options.all !== true) {
+  if (isConfirmed && positionals.length === 0 && !options.all) {
     const hint = "Name packs, servers or items, or pass --all.";
     throw failure("InvalidArguments", { reason: "Nothing is named to approve", hint });
   }
@@ -64,19 +68,19 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
 }
 
 /** Records in trailblaze.lock what sessions may use. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const { asks } = checkConsent(input);
-  const isDryRun = options["dry-run"] === true;
+  const isDryRun = options["dry-run"];
   return withSignals(
     async (signal) => {
       const settings = {
         ...readSessionOptions(input),
         signal,
         // On a terminal, everything is shown.
-        all: options.all === true || positionals.length === 0,
-        static: options.static === true,
-        deny: options.deny === true,
+        all: options.all || positionals.length === 0,
+        static: options.static,
+        deny: options.deny,
       };
       const agree = async (plan: ApprovalPlan) => {
         if (plan.text !== "") output.note(plan.text);
@@ -97,7 +101,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
         exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
       };
     },
-    { asJson: input.options.json === true },
+    { asJson: input.options.json },
   );
 }
 

@@ -4,15 +4,15 @@ import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/call-listeners.ts";
 import { formatRecording } from "../../session/session-memory.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { installOption, integer, numberOf, servedOption, sessionOptions, text, textOf } from "../options.ts";
+import { type CommandAnswer, defineCommand } from "../command.ts";
+import { installOption, integer, servedOption, sessionOptions, text } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
 import { parseTrail } from "../session/read-trail.ts";
 import { withSession } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Call a tool by its advertised or qualified name, or by label/tool",
   usage: "<tool> [key=value...]",
   options: {
@@ -23,8 +23,40 @@ export const command: Command = {
     ...installOption,
     ...sessionOptions,
   },
-  run,
-};
+  async run(input) {
+    const { positionals, options, cwd } = input;
+    const [name = "", ...words] = positionals;
+    const timeoutMs = options.timeout;
+    const given = await readGivenArguments(options.args, words);
+    const record = options.record;
+    const trail = record === undefined ? undefined : openTrail(resolve(cwd, record));
+    return await withSession(
+      input,
+      async (session, signal): Promise<CommandAnswer> => {
+        const tool = await session.resolveTool(name);
+        const args = completeArguments(given, tool.inputSchema);
+        const startTime = performance.now();
+        const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
+        const elapsedMs = Math.round(performance.now() - startTime);
+        if (trail !== undefined)
+          appendFileSync(
+            trail.descriptor,
+            `${trail.isWithinLine ? "\n" : ""}${await formatRecording(session.recording)}`,
+          );
+        const { variant, message, content, structuredContent, details } = result;
+        return {
+          json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
+          stringify: (document: unknown) => stringifyExactly(document, 2),
+          formatText: () => formatResult(result),
+          problems: session.problems,
+          exitCode: variant === "Success" ? 0 : 1,
+        };
+      },
+      [name],
+      { defaultStart: "lazy" },
+    );
+  },
+});
 
 /** Opens a trail that calls can be appended to, before one is made. Throws `InvalidArguments`. */
 function openTrail(file: string): { descriptor: number; isWithinLine: boolean } {
@@ -47,39 +79,4 @@ function showProgress({ progress, total, message }: ToolProgress): void {
   if (!output.stderrIsTerminal()) return;
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;
   output.note(message === undefined ? share : `${share} ${printable(shorten(message))}`);
-}
-
-/** Calls one tool of a session. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
-  const [name = "", ...words] = positionals;
-  const timeoutMs = numberOf(options.timeout);
-  const given = await readGivenArguments(options.args, words);
-  const record = textOf(options.record);
-  const trail = record === undefined ? undefined : openTrail(resolve(cwd, record));
-  return await withSession(
-    input,
-    async (session, signal): Promise<CommandAnswer> => {
-      const tool = await session.resolveTool(name);
-      const args = completeArguments(given, tool.inputSchema);
-      const startTime = performance.now();
-      const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
-      const elapsedMs = Math.round(performance.now() - startTime);
-      if (trail !== undefined)
-        appendFileSync(
-          trail.descriptor,
-          `${trail.isWithinLine ? "\n" : ""}${await formatRecording(session.recording)}`,
-        );
-      const { variant, message, content, structuredContent, details } = result;
-      return {
-        json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
-        stringify: (document: unknown) => stringifyExactly(document, 2),
-        formatText: () => formatResult(result),
-        problems: session.problems,
-        exitCode: variant === "Success" ? 0 : 1,
-      };
-    },
-    [name],
-    { defaultStart: "lazy" },
-  );
 }

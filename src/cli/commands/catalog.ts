@@ -5,10 +5,10 @@ import { type BuiltCatalog, buildCatalog } from "../../catalog/catalog.ts";
 import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
+import { defineCommand } from "../command.ts";
+import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Write a static site of the installed packs, without running them",
   usage: "",
   options: {
@@ -17,8 +17,30 @@ export const command: Command = {
     open: flag("Open the site in the browser"),
     ...inspectionOptions,
   },
-  run,
-};
+  async run(input) {
+    const { options, cwd } = input;
+    const out = options.out ?? "";
+    if (out === "") {
+      const hint = "Run `trailblaze catalog --out site`.";
+      throw failure("InvalidArguments", { reason: "`catalog` requires a folder", hint });
+    }
+    const folder = resolve(cwd, out);
+    const title = options.title?.trim() || undefined;
+    const { files: texts, packs, problems } = await buildCatalog({ ...readInspectionOptions(input), title });
+    const files = writeSite(folder, texts);
+    const changed = files.some((file) => file.changed);
+    const index = join(folder, "index.html");
+    const opened = options.open ? await openInBrowser(index) : undefined;
+    const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
+    const lines = [`${join(out, "index.html")} ${changed ? "now" : "already"} shows ${count}`];
+    if (opened === false) lines.push("No program opened it. Open the file in a browser.");
+    return {
+      json: { folder, index, changed, files, packs, opened, problems },
+      formatText: () => lines.map(printable).join("\n"),
+      problems,
+    };
+  },
+});
 
 /** The file that says which files of a folder are a catalog's. */
 export const markerFile = ".trailblaze-catalog.json";
@@ -64,29 +86,4 @@ function openInBrowser(file: string): Promise<boolean> {
     child.once("spawn", () => settle(true));
     child.once("error", () => settle(false));
   });
-}
-
-/** Writes a static site of everything installed. Runs nothing of it. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { options, cwd } = input;
-  const out = textOf(options.out) ?? "";
-  if (out === "") {
-    const hint = "Run `trailblaze catalog --out site`.";
-    throw failure("InvalidArguments", { reason: "`catalog` requires a folder", hint });
-  }
-  const folder = resolve(cwd, out);
-  const title = textOf(options.title)?.trim() || undefined;
-  const { files: texts, packs, problems } = await buildCatalog({ ...readInspectionOptions(input), title });
-  const files = writeSite(folder, texts);
-  const changed = files.some((file) => file.changed);
-  const index = join(folder, "index.html");
-  const opened = options.open === true ? await openInBrowser(index) : undefined;
-  const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
-  const lines = [`${join(out, "index.html")} ${changed ? "now" : "already"} shows ${count}`];
-  if (opened === false) lines.push("No program opened it. Open the file in a browser.");
-  return {
-    json: { folder, index, changed, files, packs, opened, problems },
-    formatText: () => lines.map(printable).join("\n"),
-    problems,
-  };
 }

@@ -1,6 +1,6 @@
 import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
 import { type Problem, printable } from "../../problems/index.ts";
-import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
 import { flag, sessionOptions } from "../options.ts";
@@ -9,15 +9,47 @@ import { formatProblemText } from "../problem-text.ts";
 import { formatPretty } from "../report-formats.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Watch a pack: validate it and reopen a session on every change",
   usage: "[folder]",
   options: {
     once: flag("Validate and open a session once, then exit"),
     ...sessionOptions,
   },
-  run,
-};
+  async run(input) {
+    const { positionals, options } = input;
+    const [directory = "."] = positionals;
+    const isOnce = options.once;
+    const asJson = options.json;
+    const style = asJson ? output.stderrStyle() : output.stdoutStyle();
+    const say = asJson ? output.note : output.answer;
+    let reported: readonly Problem[] = [];
+    let isFirst = true;
+    const result = await withSignals((signal) =>
+      watchPack(directory, {
+        ...readSessionOptions(input),
+        strict: options.strict,
+        once: isOnce,
+        signal,
+        onEvent(event) {
+          if (event.type === "validated") reported = event.report.report.problems;
+          say(formatEvent(event, reported, style));
+          if (isOnce || !isFirst) return;
+          isFirst = false;
+          output.note("Watching for changes. Press Ctrl-C to stop.");
+        },
+      }),
+    );
+    const { ok, problems } = result;
+    // The problems were reported while watching, and Ctrl-C is not a failure.
+    const exitCode = isOnce ? exitCodeOfProblems(problems, options.strict) || (ok ? 0 : 1) : 0;
+    return {
+      json: result,
+      formatText: isOnce ? undefined : () => formatResult(result),
+      exitCode,
+    };
+  },
+});
 
 const countTools = (tools: readonly string[]): string =>
   `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
@@ -46,40 +78,4 @@ export function formatEvent(event: WatchEvent, reported: readonly Problem[], sty
 
 function formatResult({ runs, ok }: WatchResult): string {
   return `Stopped after ${runs} validation${runs === 1 ? "" : "s"}. The pack is ${ok ? "valid" : "invalid"}.`;
-}
-
-/** Watches a pack until Ctrl-C. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options } = input;
-  const [directory = "."] = positionals;
-  const isOnce = options.once === true;
-  const asJson = options.json === true;
-  const style = asJson ? output.stderrStyle() : output.stdoutStyle();
-  const say = asJson ? output.note : output.answer;
-  let reported: readonly Problem[] = [];
-  let isFirst = true;
-  const result = await withSignals((signal) =>
-    watchPack(directory, {
-      ...readSessionOptions(input),
-      strict: options.strict === true,
-      once: isOnce,
-      signal,
-      onEvent(event) {
-        if (event.type === "validated") reported = event.report.report.problems;
-        say(formatEvent(event, reported, style));
-        if (isOnce || !isFirst) return;
-        isFirst = false;
-        output.note("Watching for changes. Press Ctrl-C to stop.");
-      },
-    }),
-  );
-  const { ok, problems } = result;
-  // The problems were reported while watching, and Ctrl-C is not a failure.
-  const exitCode = isOnce ? exitCodeOfProblems(problems, options.strict === true) || (ok ? 0 : 1) : 0;
-  return {
-    json: result,
-    formatText: isOnce ? undefined : () => formatResult(result),
-    problems: [],
-    exitCode,
-  };
 }

@@ -1,18 +1,39 @@
 import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
-import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
 import { sessionOptions } from "../options.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Diagnose why a session would fail to start",
   usage: "",
   options: sessionOptions,
-  run,
-};
+  async run(input) {
+    const options = readSessionOptions(input);
+    return withSignals(
+      async (signal) => {
+        const health = await checkHealth({ ...options, signal });
+        const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
+        // Nothing is wrong with the arguments or the config.
+        const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
+        // An entry in a client's config may belong to another project, so it does not affect a session here.
+        const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
+        const strict = input.options.strict;
+        const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
+        return {
+          json: health,
+          formatText: (style) => formatHealth(health, style),
+          problems: health.problems,
+          exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
+        };
+      },
+      { asJson: input.options.json },
+    );
+  },
+});
 
 function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: TextStyle): string {
   const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
@@ -22,28 +43,4 @@ function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: Text
     printable(shortenForPeople(abbreviateHome(summary))),
   ]);
   return formatColumns(rows, width);
-}
-
-/** Checks whether a session can start here. After Ctrl-C or SIGTERM, answers what is known. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const options = readSessionOptions(input);
-  return withSignals(
-    async (signal) => {
-      const health = await checkHealth({ ...options, signal });
-      const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
-      // Nothing is wrong with the arguments or the config.
-      const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
-      // An entry in a client's config may belong to another project, so it does not affect a session here.
-      const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
-      const strict = input.options.strict === true;
-      const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
-      return {
-        json: health,
-        formatText: (style) => formatHealth(health, style),
-        problems: health.problems,
-        exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
-      };
-    },
-    { asJson: input.options.json === true },
-  );
 }

@@ -3,26 +3,23 @@ import { join } from "node:path";
 import { findOwnPackage } from "../../install/own-command.ts";
 import { catalog, failure, type ProblemCode } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { defineCommand } from "../command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Explain a problem code and how to fix the problem",
   usage: "<code>",
   options: {},
-  run,
-};
+  async run({ positionals: [code = ""] }) {
+    if (!isCode(code))
+      throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
+    const entries = readFileSync(join(findOwnPackage(), "docs/problems.md"), "utf8").split(/^#(?=# )/m);
+    const page = `${entries.find((entry) => entry.startsWith(`# ${code}\n`))?.trimEnd()}\n`;
+    const [, severity, title] = /^\*\*(.+)\*\* · (.+)$/m.exec(page) ?? [];
+    return {
+      json: { code, severity, title, page },
+      formatText: () => page,
+    };
+  },
+});
 
 const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalog, text);
-
-async function run({ positionals: [code = ""] }: CommandInput): Promise<CommandAnswer> {
-  if (!isCode(code))
-    throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
-  const entries = readFileSync(join(findOwnPackage(), "docs/problems.md"), "utf8").split(/^#(?=# )/m);
-  const page = `${entries.find((entry) => entry.startsWith(`# ${code}\n`))?.trimEnd()}\n`;
-  const [, severity, title] = /^\*\*(.+)\*\* · (.+)$/m.exec(page) ?? [];
-  return {
-    json: { code, severity, title, page },
-    formatText: () => page,
-    problems: [],
-  };
-}

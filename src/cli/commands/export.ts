@@ -4,10 +4,10 @@ import { applyEdits, isChange } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
 import { hasErrors, printable, printableLines } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
+import { defineCommand } from "../command.ts";
+import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
   usage: "<bin|agent-plugin|claude-plugin|server.json> [server]",
   options: {
@@ -19,8 +19,44 @@ export const command: Command = {
     force: flag("Replace files with other contents"),
     ...inspectionOptions,
   },
-  run,
-};
+  async run(input) {
+    const { positionals, options, cwd } = input;
+    const [format = "", server] = positionals;
+    const inspection = readInspectionOptions(input);
+    const pack = await describePack(undefined, inspection);
+    const out = options.out;
+    const { report } = await validateTarget(pack.pack.location, inspection);
+    if (hasErrors(report.problems)) {
+      const { problems } = report;
+      return {
+        json: { format, server: server ?? null, files: [], problems },
+        formatText: () => "Nothing was exported, because the pack is invalid.",
+        problems,
+        exitCode: 1,
+      };
+    }
+    const plan = planExport(pack, format, server, {
+      name: options.name,
+      description: options.description,
+      out: out === undefined ? undefined : resolve(cwd, out),
+      force: options.force,
+    });
+    const isCheck = options.check;
+    const mode = isCheck ? "check" : options["dry-run"] ? "dry-run" : "write";
+    const edits = plan.files.map(({ edit }) => edit);
+    if (mode === "write") applyEdits(edits, { makesFolders: true });
+    const { problems } = plan;
+    const files = plan.files.map((one) => {
+      return { file: one.shown, changed: isChange(one.edit), diff: formatEdit(one) };
+    });
+    return {
+      json: { format, server: plan.server, files, problems },
+      formatText: () => formatPlan(plan, mode),
+      problems,
+      exitCode: isCheck && files.some(({ changed }) => changed) ? 1 : undefined,
+    };
+  },
+});
 
 function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"): string {
   const changed = files.filter(({ edit }) => isChange(edit));
@@ -28,43 +64,4 @@ function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"):
   const words = (isChanged: boolean) =>
     mode === "check" ? (isChanged ? "is out of date" : "is up to date") : isChanged ? "written" : "unchanged";
   return files.map(({ shown, edit }) => printable(`${shown}: ${words(isChange(edit))}`)).join("\n");
-}
-
-/** Exports a server of the pack in the folder. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
-  const [format = "", server] = positionals;
-  const inspection = readInspectionOptions(input);
-  const pack = await describePack(undefined, inspection);
-  const out = textOf(options.out);
-  const { report } = await validateTarget(pack.pack.location, inspection);
-  if (hasErrors(report.problems)) {
-    const { problems } = report;
-    return {
-      json: { format, server: server ?? null, files: [], problems },
-      formatText: () => "Nothing was exported, because the pack is invalid.",
-      problems,
-      exitCode: 1,
-    };
-  }
-  const plan = planExport(pack, format, server, {
-    name: textOf(options.name),
-    description: textOf(options.description),
-    out: out === undefined ? undefined : resolve(cwd, out),
-    force: options.force === true,
-  });
-  const isCheck = options.check === true;
-  const mode = isCheck ? "check" : options["dry-run"] === true ? "dry-run" : "write";
-  const edits = plan.files.map(({ edit }) => edit);
-  if (mode === "write") applyEdits(edits, { makesFolders: true });
-  const { problems } = plan;
-  const files = plan.files.map((one) => {
-    return { file: one.shown, changed: isChange(one.edit), diff: formatEdit(one) };
-  });
-  return {
-    json: { format, server: plan.server, files, problems },
-    formatText: () => formatPlan(plan, mode),
-    problems,
-    exitCode: isCheck && files.some(({ changed }) => changed) ? 1 : undefined,
-  };
 }

@@ -7,24 +7,28 @@ import { keyOfKind, kinds } from "../../kinds.ts";
 import { createNeedsTable } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
-import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { formatItemPage, formatPart, formatServerToolPage } from "../format-page.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
-import { flag, inspectionOptions, readInspectionOptions, text, textOf } from "../options.ts";
+import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
-export const command: Command = {
+const options = {
+  kind: text(
+    "KIND",
+    "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
+  ),
+  start: flag("Start the server LABEL of the config to show its tool"),
+  ...inspectionOptions,
+};
+
+type Input = CommandInput<typeof options>;
+
+export const command = defineCommand({
   summary: "Show a pack or an item and its definition, without running it",
   usage: "<pack|publisher/pack/item|label/tool>",
-  options: {
-    kind: text(
-      "KIND",
-      "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
-    ),
-    start: flag("Start the server LABEL of the config to show its tool"),
-    ...inspectionOptions,
-  },
+  options,
   run,
-};
+});
 
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
@@ -62,7 +66,7 @@ function explainUnknownLabel(subject: string, labels: readonly string[]): Trailb
 }
 
 /** Starts a server of the config to inspect its tool; `undefined` if a pack has the item instead. */
-async function inspectServerTool(input: CommandInput, subject: string): Promise<CommandAnswer | undefined> {
+async function inspectServerTool(input: Input, subject: string): Promise<CommandAnswer | undefined> {
   const { withSession } = await import("../session/session-command.ts");
   return withSession(
     input,
@@ -82,14 +86,14 @@ async function inspectServerTool(input: CommandInput, subject: string): Promise<
   );
 }
 
-async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
-  const kind = readKind(textOf(options.kind));
+  const kind = readKind(options.kind);
   const labels = (kind ?? "tool") === "tool" && subject.includes("/") ? await readLabels(cwd) : [];
   const label = labels.find((one) => subject.startsWith(`${one}/`));
   const unknownLabel = label === undefined ? explainUnknownLabel(subject, labels) : undefined;
-  if (options.start === true) {
+  if (options.start) {
     const reason = `${quote(subject)} is not a tool of a server of the config`;
     if (label === undefined)
       throw (

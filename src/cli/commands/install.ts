@@ -6,14 +6,14 @@ import {
   planInstall,
 } from "../../install.ts";
 import { failure, printable, TrailblazeError } from "../../problems/index.ts";
-import type { Command, CommandAnswer, CommandInput, OptionDescription, TextStyle } from "../command.ts";
+import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
-import { choice, flag, installOption, text, textOf, texts, textsOf } from "../options.ts";
+import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
 /** The options of `install` and `uninstall` that say which entry of which config is meant. */
-export const placeOptions: Readonly<Record<string, OptionDescription>> = {
+export const placeOptions = {
   scope: choice(
     "SCOPE",
     ["user", "project"],
@@ -24,26 +24,31 @@ export const placeOptions: Readonly<Record<string, OptionDescription>> = {
   "dry-run": flag("Show the changes without making them"),
 };
 
-export const command: Command = {
+const options = {
+  ...placeOptions,
+  all: { ...flag("Install into every detected client"), excludes: ["file"] },
+  env: texts(
+    "NAME[=VALUE]",
+    "Set an environment variable; without =VALUE, its value stays out of the file (repeatable)",
+  ),
+  url: text("URL", "Connect to a server that already runs at this URL"),
+  header: texts(
+    "NAME=VALUE",
+    "Send this HTTP header to the URL, such as Authorization; its value is not printed (repeatable)",
+  ),
+  force: flag("Replace an entry that Trailblaze did not write; a backup is kept"),
+  ...installOption,
+};
+
+/** Also that of `uninstall`, which has fewer options. */
+type Input = CommandInput<typeof placeOptions & Partial<typeof options>>;
+
+export const command = defineCommand({
   summary: "Add the project's session, or a single server, to an MCP client's config",
   usage: "<client> [server|pack] | [server|pack] --all",
-  options: {
-    ...placeOptions,
-    all: flag("Install into every detected client"),
-    env: texts(
-      "NAME[=VALUE]",
-      "Set an environment variable; without =VALUE, its value stays out of the file (repeatable)",
-    ),
-    url: text("URL", "Connect to a server that already runs at this URL"),
-    header: texts(
-      "NAME=VALUE",
-      "Send this HTTP header to the URL, such as Authorization; its value is not printed (repeatable)",
-    ),
-    force: flag("Replace an entry that Trailblaze did not write; a backup is kept"),
-    ...installOption,
-  },
+  options,
   run,
-};
+});
 
 /** Longer lines of a diff are cut, because some clients keep their whole config on one line. */
 const maximumLine = 400;
@@ -63,28 +68,28 @@ interface Outcome {
   notes: readonly string[];
 }
 
-function readOptions({ options, cwd }: CommandInput): InstallOptions {
+function readOptions({ options, cwd }: Input): InstallOptions {
   // An invalid header becomes one without a name, which is refused without its value.
-  const headers = (textsOf(options.header) ?? []).map((header) => {
+  const headers = (options.header ?? []).map((header) => {
     const equals = header.indexOf("=");
     return [header.slice(0, Math.max(equals, 0)), header.slice(equals + 1)];
   });
   return {
     cwd,
-    scope: textOf(options.scope) as InstallOptions["scope"],
-    file: textOf(options.file),
-    name: textOf(options.name),
-    env: textsOf(options.env),
-    force: options.force === true,
-    url: textOf(options.url),
+    scope: options.scope,
+    file: options.file,
+    name: options.name,
+    env: options.env,
+    force: options.force,
+    url: options.url,
     headers: Object.fromEntries(headers),
   };
 }
 
 /** Applies a plan, unless the command is a dry run. */
-async function applyOrPreview(plan: InstallPlan, input: CommandInput): Promise<Outcome> {
+async function applyOrPreview(plan: InstallPlan, input: Input): Promise<Outcome> {
   const { client, server, file, key, changed, diff, notes } = plan;
-  if (input.options["dry-run"] === true)
+  if (input.options["dry-run"])
     return { result: { client, server, file, key, changed, backup: null, diff }, notes };
   const { applyPlan } = await import("../../install.ts");
   const onWait = (what: string) => output.note(`Waiting for ${printable(what)}.`);
@@ -100,13 +105,13 @@ function formatDiffLine(line: string, color: boolean): string {
 function formatOutcome(
   { done, preposition }: InstallAction,
   { result, notes }: Outcome,
-  { options }: CommandInput,
+  { options }: Input,
   { color, width }: TextStyle,
 ): string {
   const show = (line: string) => wrap(printable(line), width, 2);
   const { client, server, file, key, changed, backup, diff } = result;
   const would = `Would ${done === "Installed" ? "install" : "uninstall"}`;
-  const verb = !changed ? "Nothing to do for" : options["dry-run"] === true ? would : done;
+  const verb = !changed ? "Nothing to do for" : options["dry-run"] ? would : done;
   const place = `${changed ? preposition : "in"} ${client} as "${key}": ${abbreviateHome(file)}`;
   const lines = [show(`${verb} ${server ?? "the session"} ${place}`)];
   if (changed) {
@@ -134,7 +139,7 @@ async function attempt<Result>(use: () => Promise<Result>): Promise<Result | Tra
 async function performForAll(
   action: InstallAction,
   server: string | null,
-  input: CommandInput,
+  input: Input,
 ): Promise<CommandAnswer> {
   const { listClients } = await import("../../install.ts");
   const place = input.options.scope === "project" ? "projectFile" : "userFile";
@@ -162,18 +167,16 @@ async function performForAll(
             : formatOutcome(action, outcome, input, style),
         )
         .join("\n\n") || "No supported MCP client was detected.",
-    problems: [],
     exitCode: outcomes.some((outcome) => outcome instanceof TrailblazeError) ? 1 : 0,
   };
 }
 
 /** Runs `install` or `uninstall` for one client, or with `--all` for all detected clients. */
-export async function runInstallCommand(action: InstallAction, input: CommandInput): Promise<CommandAnswer> {
+export async function runInstallCommand(action: InstallAction, input: Input): Promise<CommandAnswer> {
   const [first, second = null] = input.positionals;
-  if (input.options.all === true) {
-    if (second === null && input.options.file === undefined)
-      return performForAll(action, first ?? null, input);
-    throw failure("InvalidArguments", { reason: "--all cannot be combined with a client or --file" });
+  if (input.options.all) {
+    if (second === null) return performForAll(action, first ?? null, input);
+    throw failure("InvalidArguments", { reason: "--all cannot be combined with a client" });
   }
   if (first === undefined) {
     const hint = "Run `trailblaze clients` for the list of clients, or pass --all.";
@@ -183,15 +186,14 @@ export async function runInstallCommand(action: InstallAction, input: CommandInp
   return {
     json: outcome.result,
     formatText: (style) => formatOutcome(action, outcome, input, style),
-    problems: [],
   };
 }
 
-async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: Input): Promise<CommandAnswer> {
   const { options, cwd } = input;
   const withPacks = async <Value>(find: () => Promise<Value>): Promise<Value> => {
     // A dry run installs no packs.
-    if (options["dry-run"] === true) return find();
+    if (options["dry-run"]) return find();
     const { withMissingPacks } = await import("../../session/install-missing.ts");
     const onInstall = (line: string) => output.note(`Running ${printable(line)}`);
     return withMissingPacks({ cwd, install: options.install === true, onInstall }, find);

@@ -4,11 +4,11 @@ import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
-import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { defineCommand, type TextStyle } from "../command.ts";
 import { abbreviateHome, countItems, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "List the packs that a project declares, or their items of one kind",
   usage: "[servers|tools|toolsets|prompts|resources]",
   options: {
@@ -18,8 +18,41 @@ export const command: Command = {
     ...remoteOptions,
     "built-in": flag("Also list tools and servers from the project's config"),
   },
-  run,
-};
+  async run(input) {
+    const { positionals, options, cwd } = input;
+    const kind = readKind(positionals[0]);
+    if (options.remote) {
+      const { listRemote } = await import("./search.ts");
+      return listRemote(kind, input);
+    }
+    const builtIns = options["built-in"] ? await findBuiltIns(cwd) : undefined;
+    const all = options.all;
+    const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global, all });
+    const { project, workspace } = found;
+    const packs = found.packs.map(({ pack }) => pack);
+    const discovery: Discovery = {
+      project,
+      scope: all ? "all" : "declared",
+      packs,
+      problems: found.problems,
+    };
+    const listing = { ...discovery, workspace };
+    const problems: Problem[] = [...found.problems, ...packs.flatMap((pack) => pack.problems)];
+    if (kind === undefined) {
+      const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
+      const formatText = (style: TextStyle) =>
+        [formatPacks(listing, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
+      return { json, formatText, problems };
+    }
+    const own = (builtIns ?? []).filter((item) => item.kind === kind);
+    const items = [...own, ...listItems(packs, kind)];
+    return {
+      json: { scope: discovery.scope, items, problems },
+      formatText: (style) => formatItems(items, kind, listing, style),
+      problems,
+    };
+  },
+});
 
 /** What discovery found, and where else packages may be. */
 type Listing = Discovery & Pick<FoundPacks, "workspace">;
@@ -115,34 +148,4 @@ async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
   const { listBuiltIns } = await import("../../session/list-built-ins.ts");
   const items = await listBuiltIns({ cwd });
   return items.map((item) => ({ ...item, pack: null, version: null }));
-}
-
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
-  const kind = readKind(positionals[0]);
-  if (options.remote === true) {
-    const { listRemote } = await import("./search.ts");
-    return listRemote(kind, input);
-  }
-  const builtIns = options["built-in"] === true ? await findBuiltIns(cwd) : undefined;
-  const all = options.all === true;
-  const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global === true, all });
-  const { project, workspace } = found;
-  const packs = found.packs.map(({ pack }) => pack);
-  const discovery: Discovery = { project, scope: all ? "all" : "declared", packs, problems: found.problems };
-  const listing = { ...discovery, workspace };
-  const problems: Problem[] = [...found.problems, ...packs.flatMap((pack) => pack.problems)];
-  if (kind === undefined) {
-    const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
-    const formatText = (style: TextStyle) =>
-      [formatPacks(listing, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
-    return { json, formatText, problems };
-  }
-  const own = (builtIns ?? []).filter((item) => item.kind === kind);
-  const items = [...own, ...listItems(packs, kind)];
-  return {
-    json: { scope: discovery.scope, items, problems },
-    formatText: (style) => formatItems(items, kind, listing, style),
-    problems,
-  };
 }

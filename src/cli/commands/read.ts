@@ -3,22 +3,42 @@ import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/pack-resource.ts";
 import type { Session } from "../../session/session.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { type CommandAnswer, defineCommand } from "../command.ts";
 import { installOption, servedOption, sessionOptions, text } from "../options.ts";
 import { output } from "../output.ts";
 import { withSession } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Read a resource by its URI, and print its text",
   usage: "<uri>",
   options: {
-    out: text("FILE", "Write the content to this file, text or bytes"),
+    out: { ...text("FILE", "Write the content to this file, text or bytes"), excludes: ["json"] },
     ...servedOption,
     ...installOption,
     ...sessionOptions,
   },
-  run,
-};
+  async run(input) {
+    const { positionals, options, cwd } = input;
+    const [uri = ""] = positionals;
+    const { out, json } = options;
+    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
+      const { contents } = await session.readResource(uri, { signal });
+      if (out !== undefined) {
+        writeContents(resolve(cwd, out), uri, contents);
+        return { problems: session.problems, exitCode: 0 };
+      }
+      const text = json ? "" : readTexts(uri, contents);
+      return {
+        json: { contents },
+        // Others than a terminal get the text as it is. Not every terminal says its width.
+        formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text),
+        problems: session.problems,
+        exitCode: 0,
+      };
+    };
+    return withSession(input, use, [], { asks: true });
+  },
+});
 
 const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
 
@@ -43,29 +63,4 @@ function writeContents(file: string, uri: string, contents: readonly ResourceCon
     const reason = `Cannot write ${quote(file, 200)}: ${(error as Error).message}`;
     throw failure("InvalidArguments", { reason });
   }
-}
-
-/** Reads one resource of a session. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
-  const [uri = ""] = positionals;
-  const { out, json } = options;
-  if (out !== undefined && json === true)
-    throw invalid("--out and --json cannot be combined", "Remove one of them.");
-  const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
-    const { contents } = await session.readResource(uri, { signal });
-    if (out !== undefined) {
-      writeContents(resolve(cwd, String(out)), uri, contents);
-      return { problems: session.problems, exitCode: 0 };
-    }
-    const text = json === true ? "" : readTexts(uri, contents);
-    return {
-      json: { contents },
-      // Others than a terminal get the text as it is. Not every terminal says its width.
-      formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text),
-      problems: session.problems,
-      exitCode: 0,
-    };
-  };
-  return withSession(input, use, [], { asks: true });
 }

@@ -4,74 +4,71 @@ import { findPackageServers, type PackageServer } from "../../install/added-serv
 import { type ConfigEdit, locateServer, planConfigEdit } from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable, TrailblazeError } from "../../problems/index.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import { flag } from "../options.ts";
 import { output } from "../output.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Remove packs, or MCP servers and their entries in the config",
   usage: "<pack|package...>",
   options: {
     yes: { ...flag("Accepted for scripts; remove never asks"), short: "y" },
   },
-  run,
-};
-
-async function run({ positionals, cwd }: CommandInput): Promise<CommandAnswer> {
-  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
-  // A lock that cannot be used is an error before anything is removed.
-  const { findLock } = await import("../../lock/lock-file.ts");
-  await findLock(directory);
-  const known = await findPackageServers(directory);
-  let servers: typeof known = [];
-  let listed: typeof known = [];
-  let edit: ConfigEdit | undefined;
-  const { removed } = await withSignals((signal) =>
-    removePacks(positionals, {
-      cwd,
-      signal,
-      onCommand: (command) => output.note(`Running ${printable(command)}`),
-      onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-      isServer: (name) => known.some((server) => server.package === name),
-      async complete(names) {
-        const own = known.filter((server) => names.includes(server.package));
-        const pasted = own.filter(({ entry }) => entry.isPasted);
-        listed = own;
-        if (pasted.length === 0) return;
-        try {
-          edit = await planConfigEdit(directory, { remove: pasted.map(({ name }) => name) });
-        } catch (error) {
-          // A layout that cannot be edited is named as entries of the list are.
-          if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return;
-          throw error;
-        }
-        servers = pasted;
-        listed = own.filter(({ entry }) => !entry.isPasted);
-        await edit.apply();
-      },
-    }).catch(async (error: unknown) => {
-      await edit?.undo();
-      throw error;
-    }),
-  );
-  const { recordRemovals } = await import("../../approval/update-lock.ts");
-  const pruned = await recordRemovals(directory, {
-    packs: removed.map(({ name }) => name),
-    servers: servers.map(({ name }) => name),
-  });
-  const places = await Promise.all(listed.map(({ entry }) => locateServer(directory, entry)));
-  const describe = ({ name, package: packageName }: PackageServer) => ({ name, package: packageName });
-  const byHand = listed.map((server, index) => ({ ...describe(server), place: places[index] }));
-  const lines = [
-    ...removed.map(({ name }) => `Removed ${name}`),
-    ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
-    ...byHand.map(({ name, place }) => `Remove server "${name}" from ${place} by hand`),
-    ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
-  ];
-  return {
-    json: { added: [], removed, servers: servers.map(describe), byHand, problems: [] },
-    formatText: () => lines.map(printable).join("\n"),
-    problems: [],
-  };
-}
+  async run({ positionals, cwd }) {
+    const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+    // A lock that cannot be used is an error before anything is removed.
+    const { findLock } = await import("../../lock/lock-file.ts");
+    await findLock(directory);
+    const known = await findPackageServers(directory);
+    let servers: typeof known = [];
+    let listed: typeof known = [];
+    let edit: ConfigEdit | undefined;
+    const { removed } = await withSignals((signal) =>
+      removePacks(positionals, {
+        cwd,
+        signal,
+        onCommand: (command) => output.note(`Running ${printable(command)}`),
+        onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
+        isServer: (name) => known.some((server) => server.package === name),
+        async complete(names) {
+          const own = known.filter((server) => names.includes(server.package));
+          const pasted = own.filter(({ entry }) => entry.isPasted);
+          listed = own;
+          if (pasted.length === 0) return;
+          try {
+            edit = await planConfigEdit(directory, { remove: pasted.map(({ name }) => name) });
+          } catch (error) {
+            // A layout that cannot be edited is named as entries of the list are.
+            if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return;
+            throw error;
+          }
+          servers = pasted;
+          listed = own.filter(({ entry }) => !entry.isPasted);
+          await edit.apply();
+        },
+      }).catch(async (error: unknown) => {
+        await edit?.undo();
+        throw error;
+      }),
+    );
+    const { recordRemovals } = await import("../../approval/update-lock.ts");
+    const pruned = await recordRemovals(directory, {
+      packs: removed.map(({ name }) => name),
+      servers: servers.map(({ name }) => name),
+    });
+    const places = await Promise.all(listed.map(({ entry }) => locateServer(directory, entry)));
+    const describe = ({ name, package: packageName }: PackageServer) => ({ name, package: packageName });
+    const byHand = listed.map((server, index) => ({ ...describe(server), place: places[index] }));
+    const lines = [
+      ...removed.map(({ name }) => `Removed ${name}`),
+      ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+      ...byHand.map(({ name, place }) => `Remove server "${name}" from ${place} by hand`),
+      ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
+    ];
+    return {
+      json: { added: [], removed, servers: servers.map(describe), byHand, problems: [] },
+      formatText: () => lines.map(printable).join("\n"),
+    };
+  },
+});

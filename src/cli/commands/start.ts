@@ -1,5 +1,4 @@
 import { fstatSync } from "node:fs";
-import type { ServedProtocol } from "../../mcp/served-server.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import type {
   CommandServeOptions,
@@ -7,68 +6,66 @@ import type {
   RunningServer,
   ServedSessionOptions,
 } from "../../serve/serve-options.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { onSignals } from "../interruption.ts";
 import {
   choice,
   flag,
   installOption,
   integer,
-  numberOf,
   sessionOptions,
   startOptions,
   text,
-  textOf,
   texts,
-  textsOf,
 } from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
 
-export const command: Command = {
+const options = {
+  http: text("[HOST:]PORT", "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)"),
+  stdio: { ...flag("Serve over stdio, regardless of the server's definition"), excludes: ["http"] },
+  token: text("TEXT", "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)"),
+  "no-auth": flag("Allow unauthenticated access on non-loopback hosts"),
+  "allowed-host": texts("NAME[:PORT]", "Also accept requests for this host, such as a proxy's (repeatable)"),
+  "allowed-origin": texts("URL", "Let pages of this origin use the server in a browser (repeatable)"),
+  "session-ttl": integer("SECONDS", 1, "End sessions that are idle for this long (default: 1800)"),
+  "max-sessions": integer("NUMBER", 1, "Maximum number of concurrent sessions (default: 1000)"),
+  stateless: flag("Handle each request on its own, without sessions"),
+  health: flag("Answer probes at /healthz, without a token"),
+  drain: integer("SECONDS", 0, "How long calls may take to finish after SIGTERM (default: 10)"),
+  protocol: choice(
+    "ERA",
+    ["both", "modern", "legacy"],
+    "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
+  ),
+  "cache-ttl": integer(
+    "SECONDS",
+    0,
+    "How long modern clients may cache lists (default: 300; 0 for the session)",
+  ),
+  ...installOption,
+  "all-tools": flag("Also offer a server's tools that need a session or are hidden from models"),
+  ...startOptions,
+  "tool-search": {
+    ...integer(
+      "NUMBER",
+      0,
+      "With more tools than this, list search_tools instead of them (default: 30; session only)",
+    ),
+    bare: "30",
+  },
+  "no-watch": flag("Ignore changes in the project (session only)"),
+  ...sessionOptions,
+};
+
+type Input = CommandInput<typeof options>;
+
+export const command = defineCommand({
   summary: "Serve the session as one MCP server, or start a single server, over stdio or HTTP",
   usage: "[server|pack]",
-  options: {
-    http: text("[HOST:]PORT", "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)"),
-    stdio: flag("Serve over stdio, regardless of the server's definition"),
-    token: text("TEXT", "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)"),
-    "no-auth": flag("Allow unauthenticated access on non-loopback hosts"),
-    "allowed-host": texts(
-      "NAME[:PORT]",
-      "Also accept requests for this host, such as a proxy's (repeatable)",
-    ),
-    "allowed-origin": texts("URL", "Let pages of this origin use the server in a browser (repeatable)"),
-    "session-ttl": integer("SECONDS", 1, "End sessions that are idle for this long (default: 1800)"),
-    "max-sessions": integer("NUMBER", 1, "Maximum number of concurrent sessions (default: 1000)"),
-    stateless: flag("Handle each request on its own, without sessions"),
-    health: flag("Answer probes at /healthz, without a token"),
-    drain: integer("SECONDS", 0, "How long calls may take to finish after SIGTERM (default: 10)"),
-    protocol: choice(
-      "ERA",
-      ["both", "modern", "legacy"],
-      "Versions of MCP to serve: modern (2026-07-28 and later), legacy or both",
-    ),
-    "cache-ttl": integer(
-      "SECONDS",
-      0,
-      "How long modern clients may cache lists (default: 300; 0 for the session)",
-    ),
-    ...installOption,
-    "all-tools": flag("Also offer a server's tools that need a session or are hidden from models"),
-    ...startOptions,
-    "tool-search": {
-      ...integer(
-        "NUMBER",
-        0,
-        "With more tools than this, list search_tools instead of them (default: 30; session only)",
-      ),
-      bare: "30",
-    },
-    "no-watch": flag("Ignore changes in the project (session only)"),
-    ...sessionOptions,
-  },
+  options,
   run,
-};
+});
 
 /** `PORT`, `HOST:PORT` or `[IPv6]:PORT`. */
 function readAddress(value: string): { host?: string; port: number } {
@@ -83,29 +80,22 @@ function readAddress(value: string): { host?: string; port: number } {
 }
 
 const httpOptions = [
-  "token",
-  "no-auth",
-  "allowed-host",
-  "allowed-origin",
-  "session-ttl",
-  "max-sessions",
-  "stateless",
-  "health",
+  ...(["token", "no-auth", "allowed-host", "allowed-origin"] as const),
+  ...(["session-ttl", "max-sessions", "stateless", "health"] as const),
 ];
 
-function readHttp(options: CommandInput["options"]): HttpTransport {
-  // An empty variable counts as unset. An empty --token is rejected later.
-  const token = options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined);
+function readHttp(options: Input["options"]): HttpTransport {
   return {
-    ...(options.http === undefined ? {} : readAddress(String(options.http))),
-    token: token === undefined ? undefined : String(token),
-    noAuth: options["no-auth"] === true,
-    allowedHosts: textsOf(options["allowed-host"]),
-    allowedOrigins: textsOf(options["allowed-origin"]),
-    sessionTtl: numberOf(options["session-ttl"]),
-    maxSessions: numberOf(options["max-sessions"]),
-    stateless: options.stateless === true,
-    health: options.health === true,
+    ...(options.http !== undefined && readAddress(options.http)),
+    // An empty variable counts as unset.
+    token: options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined),
+    noAuth: options["no-auth"],
+    allowedHosts: options["allowed-host"],
+    allowedOrigins: options["allowed-origin"],
+    sessionTtl: options["session-ttl"],
+    maxSessions: options["max-sessions"],
+    stateless: options.stateless,
+    health: options.health,
   };
 }
 
@@ -119,20 +109,17 @@ function whenInputEnds(stop: () => void): void {
   process.stdin.once("end", stop).resume();
 }
 
-/** The result after a server has stopped: there is nothing to print. */
-const served: CommandAnswer = { problems: [] };
-
 const sessionOnly = [
-  ...["platform", "driver", "memory", "toolset", "on-device", "no-watch", "lazy", "eager"],
-  "tool-search",
+  ...(["platform", "driver", "memory", "toolset", "on-device"] as const),
+  ...(["no-watch", "lazy", "eager", "tool-search"] as const),
 ];
 
 /** The options of the served session. Throws `InvalidArguments` for those that do not fit what is started. */
-function readServedSession(input: CommandInput, reference: string | null): ServedSessionOptions | undefined {
+function readServedSession(input: Input, reference: string | null): ServedSessionOptions | undefined {
   const { options } = input;
   if (reference === null) {
     const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
-    const above = numberOf(options["tool-search"]);
+    const above = options["tool-search"];
     return {
       start,
       toolSearch: above === undefined ? undefined : { above },
@@ -140,26 +127,23 @@ function readServedSession(input: CommandInput, reference: string | null): Serve
       memory,
       toolsets,
       preferHostAgent,
-      watch: options["no-watch"] !== true,
+      watch: !options["no-watch"],
     };
   }
-  const given = sessionOnly.find((name) => options[name] !== undefined);
+  const given = sessionOnly.find((name) => options[name] !== undefined && options[name] !== false);
   if (given === undefined) return undefined;
   const reason = `--${given} applies only to the session, and ${quote(reference)} is started`;
   throw failure("InvalidArguments", { reason, hint: "Omit the server to serve the session." });
 }
 
 /** Serves until the client disconnects or a signal arrives. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [reference = null] = positionals;
   const name = reference === null ? "the session" : printable(reference);
-  if (options.stdio === true && options.http !== undefined) {
-    throw failure("InvalidArguments", { reason: "--stdio and --http cannot be combined" });
-  }
-  const onlyHttp = httpOptions.find((name) => options[name] !== undefined);
+  const onlyHttp = httpOptions.find((name) => options[name]);
   const http = readHttp(options);
-  const drain = numberOf(options.drain) ?? 10;
+  const drain = options.drain ?? 10;
   const session = readServedSession(input, reference);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
@@ -172,18 +156,18 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   const restoreSignals = onSignals(stop);
   const serving: CommandServeOptions = {
     cwd,
-    config: options.config === undefined ? undefined : String(options.config),
-    transport: options.stdio === true ? "stdio" : options.http === undefined ? undefined : http,
-    onlyHttp: onlyHttp === undefined ? undefined : `--${onlyHttp}`,
+    config: options.config,
+    transport: options.stdio ? "stdio" : options.http === undefined ? undefined : http,
+    onlyHttp: onlyHttp && `--${onlyHttp}`,
     http,
-    protocol: textOf(options.protocol) as ServedProtocol | undefined,
-    cacheTtl: numberOf(options["cache-ttl"]),
+    protocol: options.protocol,
+    cacheTtl: options["cache-ttl"],
     drain,
     ownsStdout: true,
-    install: options.install === true,
-    lock: options.frozen === true ? "frozen" : undefined,
+    install: options.install,
+    lock: options.frozen ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
-    allTools: options["all-tools"] === true,
+    allTools: options["all-tools"],
     session,
     signal: startup.signal,
   };
@@ -193,7 +177,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   } catch (error) {
     restoreSignals();
     const { aborted, reason } = startup.signal;
-    if (aborted && error === reason) return served;
+    if (aborted && error === reason) return {};
     throw error;
   }
   const close = () => void running.close();
@@ -208,5 +192,6 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
   if (url !== undefined) whenInputEnds(stop);
   await running.ended;
   restoreSignals();
-  return served;
+  // There is nothing to print.
+  return {};
 }

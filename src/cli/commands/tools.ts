@@ -2,17 +2,36 @@ import { printable } from "../../problems/index.ts";
 import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import type { SessionTool } from "../../session/items.ts";
 import type { Session } from "../../session/session.ts";
-import type { Command, CommandAnswer, CommandInput, TextStyle } from "../command.ts";
+import { defineCommand, type TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
 import { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
 import { formatSource, withSession } from "../session/session-command.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "List the tools of a session, and why others are excluded",
   usage: "",
   options: { ...startOptions, ...servedOption, ...installOption, ...sessionOptions },
-  run,
-};
+  async run(input) {
+    return withSession(input, async (session) => {
+      // Renames all of them before any is shown: this session ends with the command.
+      if (input.options.served) for (const tool of session.tools) tool.name = makeServedName(tool.name);
+      const shown = session.toolsForLlm();
+      const wanted = input.options.toolset === undefined ? session.tools : shown;
+      return {
+        json: {
+          sessionId: session.id,
+          tools: wanted.map(describeTool),
+          toolsets: session.toolsets,
+          servers: session.servers,
+          skipped: session.skipped,
+          problems: session.problems,
+        },
+        formatText: (style) => formatTools(shown, session, style),
+        problems: session.problems,
+      };
+    });
+  },
+});
 
 function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session, style: TextStyle): string {
   const parts: string[] = [];
@@ -57,27 +76,4 @@ function describeTool({
     toolsets,
   };
   return _meta === undefined ? described : { ...described, _meta };
-}
-
-/** Lists the tools that models see, the hidden tools, and the excluded tools with their reasons. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  return withSession(input, async (session) => {
-    // Renames all of them before any is shown: this session ends with the command.
-    if (input.options.served === true)
-      for (const tool of session.tools) tool.name = makeServedName(tool.name);
-    const shown = session.toolsForLlm();
-    const wanted = input.options.toolset === undefined ? session.tools : shown;
-    return {
-      json: {
-        sessionId: session.id,
-        tools: wanted.map(describeTool),
-        toolsets: session.toolsets,
-        servers: session.servers,
-        skipped: session.skipped,
-        problems: session.problems,
-      },
-      formatText: (style) => formatTools(shown, session, style),
-      problems: session.problems,
-    };
-  });
 }

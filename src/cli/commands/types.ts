@@ -1,53 +1,41 @@
 import { resolve } from "node:path";
 import { declareTools } from "../../author/generate-types.ts";
 import { planEdit } from "../../files/edit.ts";
-import { failure } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
-import { flag, sessionOptions, text, textOf } from "../options.ts";
+import { defineCommand } from "../command.ts";
+import { flag, sessionOptions, text } from "../options.ts";
 import { withSession } from "../session/session-command.ts";
 import { writeOrCheck } from "../written-file.ts";
 
-export const command: Command = {
+export const command = defineCommand({
   summary: "Generate TypeScript declarations for a session's tools",
   usage: "",
   options: {
     out: text("FILE", "Write to this file instead of stdout"),
-    check: flag("Fail if the file given with --out is out of date; write nothing"),
+    check: { ...flag("Fail if the file given with --out is out of date; write nothing"), needs: ["out"] },
     ...sessionOptions,
   },
-  run,
-};
-
-/** Prints declarations of a session's tools, writes them to a file or compares them with it. */
-async function run(input: CommandInput): Promise<CommandAnswer> {
-  const { options, cwd } = input;
-  const isCheck = options.check === true;
-  const out = textOf(options.out);
-  if (out === "" || (isCheck && out === undefined)) {
-    const reason = out === "" ? "--out requires a file" : "--check requires --out";
-    throw failure("InvalidArguments", {
-      reason,
-      hint: "Run `trailblaze types --check --out trailblaze-tools.d.ts`.",
+  async run(input) {
+    const { options, cwd } = input;
+    const out = options.out;
+    return withSession(input, async (session) => {
+      const { declarations, tools } = declareTools(session, cwd);
+      const { problems } = session;
+      if (out === undefined)
+        return {
+          json: { declarations, tools, problems },
+          formatText: () => declarations.trimEnd(),
+          isDocument: true,
+          problems,
+        };
+      const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
+      const { json, ...answer } = writeOrCheck(planEdit(resolve(cwd, out), declarations), input, {
+        path: out,
+        command: `trailblaze types --out ${quoteForShell(out)}`,
+        written: `now declares ${count}`,
+        unchanged: `already declares ${count}`,
+      });
+      return { json: { ...json, tools, problems }, problems, ...answer };
     });
-  }
-  return withSession(input, async (session) => {
-    const { declarations, tools } = declareTools(session, cwd);
-    const { problems } = session;
-    if (out === undefined)
-      return {
-        json: { declarations, tools, problems },
-        formatText: () => declarations.trimEnd(),
-        isDocument: true,
-        problems,
-      };
-    const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
-    const { json, ...answer } = writeOrCheck(planEdit(resolve(cwd, out), declarations), input, {
-      path: out,
-      command: `trailblaze types --out ${quoteForShell(out)}`,
-      written: `now declares ${count}`,
-      unchanged: `already declares ${count}`,
-    });
-    return { json: { ...json, tools, problems }, problems, ...answer };
-  });
-}
+  },
+});

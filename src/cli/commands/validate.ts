@@ -4,45 +4,41 @@ import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } f
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
-import type { Command, CommandAnswer, CommandInput } from "../command.ts";
+import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import {
-  choice,
-  flag,
-  inspectionOptions,
-  readInspectionOptions,
-  textOf,
-  texts,
-  textsOf,
-} from "../options.ts";
+import { choice, flag, inspectionOptions, readInspectionOptions, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
-import {
-  findReportBase,
-  formatGithub,
-  formatPretty,
-  type ReportFormat,
-  reportFormats,
-} from "../report-formats.ts";
+import { findReportBase, formatGithub, formatPretty, reportFormats } from "../report-formats.ts";
 
-export const command: Command = {
-  summary: "Check packs for problems",
-  usage: "[folder|pack...]",
-  options: {
-    "as-installed": flag("Also pack and install the pack in a temporary project, and run its code there"),
-    with: texts("TARBALL", "With --as-installed: also install this tarball (repeatable)"),
-    offline: flag("With --as-installed: install only from npm's cache"),
-    yes: { ...flag("Skip the confirmation prompt of --as-installed"), short: "y" },
-    workspaces: flag("Check every pack of the workspace"),
-    format: choice("FORMAT", reportFormats, "Output format: pretty (default), json or github"),
-    ...inspectionOptions,
+const options = {
+  "as-installed": flag("Also pack and install the pack in a temporary project, and run its code there"),
+  with: {
+    ...texts("TARBALL", "With --as-installed: also install this tarball (repeatable)"),
+    needs: ["as-installed"],
   },
-  run,
+  offline: { ...flag("With --as-installed: install only from npm's cache"), needs: ["as-installed"] },
+  yes: {
+    ...flag("Skip the confirmation prompt of --as-installed"),
+    short: "y",
+    needs: ["as-installed"],
+  },
+  workspaces: flag("Check every pack of the workspace"),
+  format: choice("FORMAT", reportFormats, "Output format: pretty (default), json or github"),
+  ...inspectionOptions,
 };
 
-async function findTargets({ positionals, options, cwd }: CommandInput) {
-  if (options.workspaces !== true)
-    return { targets: positionals.length === 0 ? ["."] : positionals, problems: [] };
+type Input = CommandInput<typeof options>;
+
+export const command = defineCommand({
+  summary: "Check packs for problems",
+  usage: "[folder|pack...]",
+  options,
+  run,
+});
+
+async function findTargets({ positionals, options, cwd }: Input) {
+  if (!options.workspaces) return { targets: positionals.length === 0 ? ["."] : positionals, problems: [] };
   if (positionals.length > 0) {
     const hint = "Pass either targets or --workspaces.";
     throw failure("InvalidArguments", { reason: "--workspaces selects the targets itself", hint });
@@ -52,8 +48,8 @@ async function findTargets({ positionals, options, cwd }: CommandInput) {
 }
 
 /** Asks before code of the packs runs. Throws `InvalidArguments` without a terminal, `InstallFailed` if the answer is no. */
-async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal): Promise<void> {
-  if (options.yes === true) return;
+async function confirmAsInstalled({ options }: Input, signal: AbortSignal): Promise<void> {
+  if (options.yes) return;
   requireTerminal("confirmation", "Pass --yes to run the pack's code without confirmation.");
   output.note(
     "This installs the pack and its dependencies in a temporary project, imports its modules and starts its servers.",
@@ -64,8 +60,8 @@ async function confirmAsInstalled({ options }: CommandInput, signal: AbortSignal
 }
 
 /** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not one: npm would read it as a folder. */
-function findTarballs({ options, cwd }: CommandInput): string[] {
-  return (textsOf(options.with) ?? []).map((path) => {
+function findTarballs({ options, cwd }: Input): string[] {
+  return (options.with ?? []).map((path) => {
     const tarball = resolve(cwd, path);
     const isFile = statSync(tarball, { throwIfNoEntry: false })?.isFile() === true;
     if (isFile && /\.(?:tgz|tar|tar\.gz)$/i.test(tarball)) return tarball;
@@ -80,7 +76,7 @@ function findTarballs({ options, cwd }: CommandInput): string[] {
  * no other result is lost; for a single valid pack it is thrown.
  */
 async function addAsInstalled(
-  input: CommandInput,
+  input: Input,
   details: readonly DetailedReport[],
   isOne: boolean,
 ): Promise<void> {
@@ -94,8 +90,8 @@ async function addAsInstalled(
       if (report.pack === null || !isPack) continue;
       const found = await validateAsInstalled(location, report.pack, {
         tarballs,
-        offline: options.offline === true,
-        requireConfinement: options["require-confinement"] === true,
+        offline: options.offline,
+        requireConfinement: options["require-confinement"],
         signal,
         onCommand: (command) => output.note(`Running ${printable(command)}`),
       }).catch((error: unknown) => {
@@ -110,17 +106,12 @@ async function addAsInstalled(
   });
 }
 
-async function run(input: CommandInput): Promise<CommandAnswer> {
+async function run(input: Input): Promise<CommandAnswer> {
   const { options, cwd } = input;
-  const format = (textOf(options.format) ?? "pretty") as ReportFormat;
-  const unused = ["with", "offline", "yes"].find((name) => options[name] !== undefined);
-  if (unused !== undefined && options["as-installed"] !== true) {
-    const hint = "Add --as-installed, or remove the option.";
-    throw failure("InvalidArguments", { reason: `--${unused} requires --as-installed`, hint });
-  }
+  const format = options.format ?? "pretty";
   const { targets, problems: found } = await findTargets(input);
-  const isOne = targets.length === 1 && options.workspaces !== true;
-  const strict = options.strict === true;
+  const isOne = targets.length === 1 && !options.workspaces;
+  const strict = options.strict;
   const problems: Problem[] = [...found];
   const details: DetailedReport[] = [];
   for (const target of targets) {
@@ -132,7 +123,7 @@ async function run(input: CommandInput): Promise<CommandAnswer> {
       problems.push(error.problem);
     }
   }
-  if (options["as-installed"] === true) await addAsInstalled(input, details, isOne);
+  if (options["as-installed"]) await addAsInstalled(input, details, isOne);
   const reports = details.map(({ report }) => report);
   const ok = reports.every((report) => report.ok) && !hasErrors(problems) && !(strict && problems.length > 0);
   const json = isOne ? reports[0] : { ok, reports, problems };

@@ -6,7 +6,7 @@ import type { Session } from "../../session/session.ts";
 import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { withSignals } from "../interruption.ts";
-import { textsOf } from "../options.ts";
+import type { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
 import { output } from "../output.ts";
 import { printError } from "../problem-text.ts";
 
@@ -38,27 +38,25 @@ export function formatCommand({ command, args }: Pick<StartedCommand, "command" 
   return printable([command, ...args].map(quoteForShell).join(" "));
 }
 
-/** Throws `InvalidArguments`. */
-function readStart({ lazy, eager }: CommandInput["options"]): SessionOptions["start"] {
-  if (lazy === true && eager === true)
-    throw failure("InvalidArguments", { reason: "--lazy and --eager cannot be combined" });
-  return lazy === true ? "lazy" : eager === true ? "eager" : undefined;
-}
+/** The command line of a command that opens a session: some have not all of these options. */
+type SessionInput = CommandInput<
+  Partial<typeof sessionOptions & typeof startOptions & typeof installOption & typeof servedOption>
+>;
 
 /** The options of a session from the command line. */
-export function readSessionOptions({ options, cwd }: CommandInput): SessionOptions {
-  const platform = readPlatform(options.platform as string | undefined);
-  const driver = options.driver as string | undefined;
+export function readSessionOptions({ options, cwd }: SessionInput): SessionOptions {
+  const { config, driver, toolset, lazy, eager, frozen, install = false } = options;
+  const platform = readPlatform(options.platform);
   return {
     cwd,
-    config: options.config as string | undefined,
+    config,
     deviceChanges: platform || driver ? { platform, driverType: driver } : undefined,
-    preferHostAgent: options["on-device"] === true ? false : undefined,
-    memory: textsOf(options.memory)?.map((text) => splitPair(text, "--memory")),
-    toolsets: textsOf(options.toolset),
-    start: readStart(options),
-    install: options.install === true,
-    lock: options.frozen === true ? "frozen" : undefined,
+    preferHostAgent: options["on-device"] ? false : undefined,
+    memory: options.memory?.map((text) => splitPair(text, "--memory")),
+    toolsets: toolset,
+    start: lazy ? "lazy" : eager ? "eager" : undefined,
+    install,
+    lock: frozen ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
     onConnect: ({ label, url }) => output.note(`Connecting to ${printable(label)}: ${printable(url)}`),
@@ -78,7 +76,7 @@ async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInp
  * `calls`: the names of the tools that the command calls. `asks`: whether it asks on a terminal; `more`: when servers start.
  */
 export async function withSession<Answer>(
-  input: CommandInput,
+  input: SessionInput,
   use: (session: Session, signal: AbortSignal) => Promise<Answer>,
   calls: readonly string[] = [],
   {
@@ -93,7 +91,7 @@ export async function withSession<Answer>(
     served: input.options.served === true,
     ...more,
   };
-  const asJson = input.options.json === true;
+  const asJson = input.options.json;
   const onExit = () => {
     process.exitCode = 1;
     const reason = "code of a tool ended the process";
