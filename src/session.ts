@@ -48,7 +48,12 @@ export type {
 } from "./session/items.ts";
 export type { Session } from "./session/session.ts";
 export type { RecordedCall } from "./session/session-memory.ts";
-export type { RemoteAddress, SessionOptions, StartedCommand } from "./session/session-options.ts";
+export type {
+  AwaitedServer,
+  RemoteAddress,
+  SessionOptions,
+  StartedCommand,
+} from "./session/session-options.ts";
 export type { SessionServerState } from "./session/session-state.ts";
 export type { SessionChange } from "./session/session-states.ts";
 export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-search.ts";

@@ -33,21 +33,17 @@ import { createProblem, type Problem, type ProblemPlace } from "../problems/inde
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { prepareSession } from "../session/open-session.ts";
-import type { RemoteAddress, StartedCommand } from "../session/session-options.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
 /** Where to read what is installed, and what to report meanwhile. */
-export interface InstallationOptions {
+export interface InstallationOptions extends Pick<SessionOptions, "onCommand" | "onConnect" | "onWait"> {
   /** The folder whose project is read. Default: the current folder. */
   cwd?: string;
   /** Path of a config file, or the parsed config. Default: trailblaze.config.yaml or .json next to package.json. */
   config?: string | TrailblazeConfig;
   /** Aborts the reading and ends the servers that it started. */
   signal?: AbortSignal;
-  /** Called with each command before it is started. */
-  onCommand?: (command: StartedCommand) => void;
-  /** Called with each remote server before the first request to it. */
-  onConnect?: (server: RemoteAddress) => void;
 }
 
 /** What a session of the project would use, as the lock records it. */
@@ -187,10 +183,10 @@ export interface OpenedInstallation {
  * Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`.
  */
 export async function openInstallation(options: InstallationOptions): Promise<OpenedInstallation> {
-  const { cwd, config: given, signal, onCommand, onConnect } = options;
+  const { cwd, config: given, signal, onCommand, onConnect, onWait } = options;
   let recorder: Recorder | undefined;
   const prepared = await prepareSession(
-    { cwd, config: given, signal, onCommand, onConnect },
+    { cwd, config: given, signal, onCommand, onConnect, onWait },
     { userServers: "reported", openGate: async () => recorder },
   );
   const { config } = prepared;

@@ -22,6 +22,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
 import { createProblem, failure, type Problem, type ProblemPlace, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 
 export interface AsInstalledOptions {
   /** Absolute paths of tarballs to install beside the pack, for packages that are not published yet. */
@@ -33,6 +34,7 @@ export interface AsInstalledOptions {
   signal: AbortSignal;
   /** Called with each command before it runs. */
   onCommand(command: string): void;
+  onWait?: SessionOptions["onWait"];
 }
 
 interface Finding {
@@ -148,7 +150,7 @@ async function* importModules(
 async function* startServers(
   { items, pack: { qualifiedName } }: InspectedPack,
   { project, directory }: { project: string; directory: string },
-  { signal, onCommand }: AsInstalledOptions,
+  { signal, onCommand, onWait }: AsInstalledOptions,
 ): AsyncGenerator<Finding> {
   const servers = items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return;
@@ -159,7 +161,7 @@ async function* startServers(
   const announce = ({ command, args }: { command: string; args: readonly string[] }) =>
     onCommand([command, ...args].join(" "));
   const session = await openSessionByRules(
-    { cwd: project, config, lock: "off", signal, onCommand: announce },
+    { cwd: project, config, lock: "off", signal, onCommand: announce, onWait },
     { userServers: "reported" },
   );
   await session.close();

@@ -3,6 +3,7 @@
 import * as z from "zod/mini";
 import { itemNamePattern } from "../extension-schema/item-name-pattern.ts";
 import { rule, ruleOfKeys, says } from "../extension-schema/shape-faults.ts";
+import { limitMs, serverTimeouts } from "../extension-schema/timeouts-schema.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";
@@ -205,6 +206,10 @@ const serverKeys = {
     milliseconds,
     "Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`.",
   ),
+  timeouts: optional(
+    serverTimeouts(),
+    "The server's timeouts in milliseconds, -1 for none. Default: those of the config.",
+  ),
   prefix: optional(
     matching(/^[A-Za-z0-9_-]{0,64}$/, (written) =>
       says(
@@ -278,9 +283,9 @@ const callback = z.object({
 });
 
 const timeouts = z.object({
-  handshakeMs: byDefault(milliseconds, 60_000, "The timeout for a server to answer initialize."),
-  listMs: byDefault(milliseconds, 60_000, "The timeout for a server to list its tools."),
-  callMs: byDefault(milliseconds, 120_000, "The timeout of a tool call."),
+  handshakeMs: byDefault(limitMs, 60_000, "The timeout for a server to answer initialize, or -1 for none."),
+  listMs: byDefault(limitMs, 60_000, "The timeout for a server to list its tools, or -1 for none."),
+  callMs: byDefault(limitMs, 120_000, "The timeout of a tool call, or -1 for none."),
   inputMs: byDefault(
     milliseconds,
     600_000,

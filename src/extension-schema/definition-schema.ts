@@ -5,6 +5,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
 import { textsOfBlock } from "./content-blocks.ts";
 import { alsoFits, rule, says } from "./shape-faults.ts";
+import { serverTimeouts } from "./timeouts-schema.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
 /** A copy with what editors and the reference show: a description, and words for the type. */
@@ -185,6 +186,11 @@ const subprocessServer = () =>
     idleMs: optional(
       z.int().check(z.minimum(1), z.maximum(86_400_000)),
       "Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: as the user's config says.",
+    ),
+    timeouts: optional(
+      serverTimeouts(),
+      "Its timeouts in milliseconds instead of those of the user's config; `-1` is none.",
+      "`{ handshakeMs, listMs, callMs }`",
     ),
   });
 

@@ -4,7 +4,7 @@ import { findPackageProgram } from "../inspection/server-package.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
 import { failure, listOf, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
-import type { StartedCommand } from "../session/session-options.ts";
+import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
@@ -103,11 +103,14 @@ export async function findPackageServers(directory: string): Promise<readonly Pa
 export async function listServerTools(
   directory: string,
   { label, entry }: EntryToWrite,
-  { isInConfig, onCommand }: { isInConfig: boolean; onCommand: (command: StartedCommand) => void },
+  {
+    isInConfig,
+    ...notes
+  }: { isInConfig: boolean } & Pick<SessionOptions, "onCommand" | "onConnect" | "onWait">,
 ): Promise<string[]> {
   const config = isInConfig ? {} : { config: { mcpServers: { [label]: entry } } };
   const session = await openSessionByRules(
-    { cwd: directory, lock: "off", onCommand, ...config },
+    { cwd: directory, lock: "off", ...notes, ...config },
     { userServers: "needed", only: { label, pack: undefined } },
   );
   try {

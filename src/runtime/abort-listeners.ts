@@ -78,7 +78,7 @@ const longestMs = 2 ** 31 - 1;
 
 /** A time in milliseconds, limited to what Node's timers accept. */
 export const timerMs = (ms: number): number =>
-  Number.isNaN(ms) ? longestMs : Math.min(Math.ceil(ms), longestMs);
+  Number.isNaN(ms) || ms === -1 ? longestMs : Math.min(Math.ceil(ms), longestMs);
 
 /** Resolves when the work settles, or after `limitMs`. Never rejects. Keeps the process alive until then. */
 export async function atMost(work: Promise<unknown>, limitMs: number): Promise<void> {

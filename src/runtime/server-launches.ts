@@ -6,6 +6,7 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
+import type { ServerTimeouts } from "../extension-schema/timeouts-schema.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import {
   findCommandOwner,
@@ -44,6 +45,8 @@ interface PlannedServer {
   context: boolean;
   /** Whether a program that gets the context also has `_trailblazeContext` in the arguments of calls. */
   legacyContext: boolean;
+  /** Its own limits, before those of the config. */
+  timeouts?: ServerTimeouts | undefined;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
   choices?: ToolChoices;
 }
@@ -184,11 +187,12 @@ async function explainCommand(
 }
 
 function describeUserServer(
-  { name, path, protocol, choices }: UserServer,
+  { name, path, protocol, timeouts, choices }: UserServer,
   { file }: Pick<SessionConfig, "file">,
 ) {
   const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
-  return { label: name, key: `config ${name}`, pack: undefined, source, configPath: path, protocol, choices };
+  const key = `config ${name}`;
+  return { label: name, key, pack: undefined, source, configPath: path, protocol, timeouts, choices };
 }
 
 /**
@@ -334,7 +338,7 @@ function findPackProgram(
 export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ProgramPlan {
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
-  const { env, protocol, legacyContext } = definition;
+  const { env, protocol, legacyContext, timeouts } = definition;
   const context =
     typeof definition.context === "boolean" ? definition.context : definition.package === undefined;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
@@ -350,6 +354,7 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     cwd,
     shown: program,
     protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
+    timeouts: timeouts as ServerTimeouts | undefined,
     context,
     legacyContext: context && legacyContext !== false,
     toolsetFile: file,

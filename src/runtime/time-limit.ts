@@ -39,7 +39,7 @@ export class TimeLimit {
 
   #run(): void {
     this.#since = performance.now();
-    const restMs = Math.max(1, timerMs(this.ms - this.#used));
+    const restMs = timerMs(Math.max(1, this.ms - this.#used));
     this.#timer = setTimeout(() => {
       this.isOver = true;
       this.onOver();

@@ -5,7 +5,7 @@ import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/call-listeners.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
-import type { CommandSessionOptions } from "../session/session-options.ts";
+import { type CommandSessionOptions, formatWaiting } from "../session/session-options.ts";
 import { checkOptions, refuseSearchName } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
@@ -70,6 +70,7 @@ export async function startSession(
     defaultStart: target === undefined ? "lazy" : "eager",
     signal: closing.signal,
     onProblem: report,
+    onWait: (server) => logToStderr(formatWaiting(server)),
     onLog: printLog,
     onChange: (change) => gateway.announce(change),
   };

@@ -41,7 +41,7 @@ export interface HeardListeners extends Listeners {
 export interface CallOptions {
   /** Cancels the call, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds. Default: the config's `timeouts.callMs`. */
+  /** Milliseconds. Default: `timeouts.callMs` of the server, or else of the config. */
   timeoutMs?: number | undefined;
   /**
    * Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. A

@@ -54,7 +54,7 @@ export type { PromptMessage } from "../mcp/served-server.ts";
 export interface RequestOptions {
   /** Cancels the request, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
-  /** Milliseconds. Default: the config's `timeouts.callMs`. */
+  /** Milliseconds. Default: `timeouts.callMs` of the server, or else of the config. */
   timeoutMs?: number | undefined;
 }
 
@@ -217,7 +217,8 @@ export class Calls {
     this.#throwIfClosed(signal);
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
-    const limit = new TimeLimit(timeoutMs ?? state.config.timeouts.callMs, () =>
+    const ofServer = route.by === "server" ? route.from.plan.timeouts?.callMs : undefined;
+    const limit = new TimeLimit(timeoutMs ?? ofServer ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
     );
     const heard = this.#listeners.listen(request, name, scope.memory);

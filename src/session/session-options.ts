@@ -3,7 +3,7 @@ import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../c
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { platforms } from "../extension-schema/meta-keys.ts";
 import type { LockMode } from "../lock/gate.ts";
-import { failure, type Problem, quote } from "../problems/index.ts";
+import { failure, type Problem, printable, quote } from "../problems/index.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";
 import type { SessionChange } from "./session-states.ts";
@@ -25,6 +25,14 @@ export interface RemoteAddress {
   label: string;
   /** Its URL without parameters, which may be secret. */
   url: string;
+}
+
+/** A server that takes long to start or to list what it has. */
+export interface AwaitedServer {
+  /** The server's name in the user's config, or its qualified name. */
+  label: string;
+  /** How long it may take, in milliseconds; `null` for any time. */
+  limitMs: number | null;
 }
 
 /** The project, device, config and limits of a session; without options, those of the current project. */
@@ -75,6 +83,8 @@ export interface SessionOptions {
   onCommand?: (command: StartedCommand) => void;
   /** Called with each remote server before the first request to it. */
   onConnect?: (server: RemoteAddress) => void;
+  /** Called once for a server that takes more than 4 seconds to start or list. */
+  onWait?: (server: AwaitedServer) => void;
   /** Called with each problem that occurs after the session is open, when it joins `session.problems`. */
   onProblem?: (problem: Problem) => void;
   /**
@@ -162,6 +172,11 @@ function changeDevice(
   const before = device?.platform ?? null;
   const isOther = platform !== null && before !== null && platform !== before;
   return readDevice({ ...(isOther ? {} : device), ...Object.fromEntries(named) });
+}
+
+export function formatWaiting({ label, limitMs }: AwaitedServer): string {
+  const limit = limitMs === null ? "no limit" : `at most ${limitMs / 1000} s`;
+  return `Waiting for ${printable(label)} to start (${limit})`;
 }
 
 /** The config, overridden by the options. */

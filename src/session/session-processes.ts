@@ -195,7 +195,8 @@ export class SessionProcesses {
             ...[plan.command, plan.args, plan.cwd],
             plan.createEnvironment(this.#environmentFacts(undefined, config)),
           ];
-    const launch = [key, ...own, protocol, context, config.timeouts, fault?.problem, content];
+    const { timeouts = config.timeouts } = plan;
+    const launch = [key, ...own, protocol, context, timeouts, fault?.problem, content];
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
 
@@ -209,13 +210,14 @@ export class SessionProcesses {
     const { memory, log, clock, options } = this.frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const { label, key, fault, protocol } = plan;
-    const { timeouts } = config;
+    const timeouts = { ...config.timeouts, ...plan.timeouts };
     const { startServer, startRemoteServer, processes } = await this.prepare();
     signal.throwIfAborted();
     if (fault !== undefined) throw fault;
     const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
     // Modern servers are asked for log messages only then.
-    const heard = options.onLog !== undefined ? { ...events, onLog } : events;
+    const heard: ServerEvents = { ...events, ...(options.onLog !== undefined && { onLog }) };
+    heard.onSlow = (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms });
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk };

@@ -84,6 +84,8 @@ interface SubprocessFields extends ServerFields {
   context?: boolean;
   /** Whether calls with the context have `_trailblazeContext` in their arguments. Default: true. */
   legacyContext?: boolean;
+  /** Its timeouts in milliseconds instead of those of the user's config; -1 is none. */
+  timeouts?: { handshakeMs?: number; listMs?: number; callMs?: number };
 }
 
 /** A standard MCP server in its own process: a command, a script for the host's Node, or a command of a dependency. */

@@ -7,7 +7,6 @@ import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, type Problem, printable, printableLines, TrailblazeError } from "../../problems/index.ts";
-import type { StartedCommand } from "../../session/session-options.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
 import { formatPreviews } from "../format-previews.ts";
@@ -15,7 +14,7 @@ import { withSignals } from "../interruption.ts";
 import { countItems } from "../layout.ts";
 import { flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { formatCommand } from "../session/session-command.ts";
+import { serverNotes } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Show what packs or MCP servers from npm provide, then install them",
@@ -138,7 +137,7 @@ export const command = defineCommand({
         starts: options.check,
         shown: declined ? undefined : shown,
         signal,
-        onCommand: noteStart,
+        ...serverNotes,
         async agree({ text }) {
           if (text !== "") output.note(text);
           return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
@@ -173,9 +172,6 @@ interface AddedServer {
 
 const isServer = (preview: PackPreview | undefined) => preview?.serverBins !== undefined;
 
-const noteStart = (started: StartedCommand) =>
-  output.note(`Starting ${printable(`${started.label}: `)}${formatCommand(started)}`);
-
 /** Starts an added server once to list its tools. Returns the problem of one that fails. */
 async function listTools(
   directory: string,
@@ -184,7 +180,7 @@ async function listTools(
 ): Promise<Problem | undefined> {
   const { listServerTools } = await import("../../install/added-server.ts");
   try {
-    const options = { isInConfig: server.file !== null, onCommand: noteStart };
+    const options = { isInConfig: server.file !== null, ...serverNotes };
     server.tools = await listServerTools(directory, entry, options);
     return undefined;
   } catch (error) {

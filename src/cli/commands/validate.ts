@@ -94,6 +94,7 @@ async function addAsInstalled(
         requireConfinement: options["require-confinement"],
         signal,
         onCommand: (command) => output.note(`Running ${printable(command)}`),
+        onWait: (await import("../session/session-command.ts")).serverNotes.onWait,
       }).catch((error: unknown) => {
         const isLost = isOne && report.ok;
         if (isLost || signal.aborted || !(error instanceof TrailblazeError)) throw error;

@@ -3,7 +3,14 @@ import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { ToolSource } from "../../runtime/tool-code.ts";
 import type { Session } from "../../session/session.ts";
-import type { CommandSessionOptions, SessionOptions, StartedCommand } from "../../session/session-options.ts";
+import {
+  type AwaitedServer,
+  type CommandSessionOptions,
+  formatWaiting,
+  type RemoteAddress,
+  type SessionOptions,
+  type StartedCommand,
+} from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import type { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
@@ -43,6 +50,15 @@ type SessionInput = CommandInput<
   Partial<typeof sessionOptions & typeof startOptions & typeof installOption & typeof servedOption>
 >;
 
+/** What is said of servers on stderr. */
+export const serverNotes = {
+  onCommand: (started: StartedCommand) =>
+    output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
+  onConnect: ({ label, url }: RemoteAddress) =>
+    output.note(`Connecting to ${printable(label)}: ${printable(url)}`),
+  onWait: (server: AwaitedServer) => output.note(formatWaiting(server)),
+};
+
 /** The options of a session from the command line. */
 export function readSessionOptions({ options, cwd }: SessionInput): SessionOptions {
   const { config, driver, toolset, lazy, eager, frozen, install = false } = options;
@@ -58,8 +74,7 @@ export function readSessionOptions({ options, cwd }: SessionInput): SessionOptio
     install,
     lock: frozen ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
-    onCommand: (started) => output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
-    onConnect: ({ label, url }) => output.note(`Connecting to ${printable(label)}: ${printable(url)}`),
+    ...serverNotes,
   };
 }
 

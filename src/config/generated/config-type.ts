@@ -79,6 +79,16 @@ export interface TrailblazeConfig {
     protocol?: "auto" | "legacy" | "modern";
     /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
     start?: "eager" | "lazy";
+    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
+    timeouts?: {
+      /** The timeout of a call. */
+      callMs?: -1 | number;
+      /** The timeout for the server to answer initialize. */
+      handshakeMs?: -1 | number;
+      /** The timeout for the server to list its tools. */
+      listMs?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
     /** Which of the server's tools a session has. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
@@ -149,14 +159,14 @@ export interface TrailblazeConfig {
   serversStart?: "eager" | "lazy";
   /** Timeouts in milliseconds. */
   timeouts?: {
-    /** The timeout of a tool call. Default: `120000`. */
-    callMs?: number;
-    /** The timeout for a server to answer initialize. Default: `60000`. */
-    handshakeMs?: number;
+    /** The timeout of a tool call, or -1 for none. Default: `120000`. */
+    callMs?: -1 | number;
+    /** The timeout for a server to answer initialize, or -1 for none. Default: `60000`. */
+    handshakeMs?: -1 | number;
     /** The timeout for the user to answer a question of a tool. Meanwhile, the tool's own time stands still. Default: `600000`. */
     inputMs?: number;
-    /** The timeout for a server to list its tools. Default: `60000`. */
-    listMs?: number;
+    /** The timeout for a server to list its tools, or -1 for none. Default: `60000`. */
+    listMs?: -1 | number;
     [key: `x-${string}`]: unknown;
   };
   /** Your own toolsets: arrays of references by name. */
@@ -193,6 +203,16 @@ export interface TrailblazeConfig {
     protocol?: "auto" | "legacy" | "modern";
     /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
     start?: "eager" | "lazy";
+    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
+    timeouts?: {
+      /** The timeout of a call. */
+      callMs?: -1 | number;
+      /** The timeout for the server to answer initialize. */
+      handshakeMs?: -1 | number;
+      /** The timeout for the server to list its tools. */
+      listMs?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
     /** Which of the server's tools a session has. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */

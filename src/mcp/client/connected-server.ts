@@ -217,6 +217,8 @@ export interface ServerEvents {
   onListChanged(capability: ListCapability): void;
   /** A part of its lists, or of a result, that is left out. A list that could not be fetched is empty. */
   onLeftOut(fault: ListFault | ResultFault): void;
+  /** It takes long to start or list, and may take so many milliseconds, or with -1 any time. Called once per start. */
+  onSlow?(limitMs: number): void;
   /** `notifications/message` of the server, redacted. */
   onLog?(entry: ServerLog): void;
 }

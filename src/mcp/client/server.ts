@@ -77,6 +77,8 @@ const mostListings = 3;
 const firstDelayMs = 1000;
 const longestDelayMs = 30_000;
 const messageCharacters = 1000;
+/** A start that takes longer is told. Milliseconds. */
+const slowMs = 4000;
 /** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 /** The result of a call that asks. */
@@ -154,6 +156,9 @@ export class Server implements StartingServer {
   async #connect(): Promise<ConnectedServer> {
     const { label, close } = this;
     const { protocol, timeouts } = this.#facts;
+    let limitMs = timeouts.handshakeMs;
+    const forget = this.#clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
+    whenAborted(this.#closing.signal, forget);
     await this.#carrier.started;
     this.#throwIfEnded();
     const { capabilities, ...facts } = await limitStep(
@@ -179,7 +184,9 @@ export class Server implements StartingServer {
       this.#carrier.onReady?.(lists.tools);
       return lists;
     };
+    limitMs = timeouts.listMs;
     const lists = await list();
+    forget();
     this.#isReady = true;
     return {
       label,

@@ -10,6 +10,7 @@ export interface RemoteLaunchOptions extends RemoteOptions {
   headers?: Record<string, string>;
   protocol?: ServerProtocol;
   handshakeMs?: number;
+  onSlow?: (limitMs: number) => void;
 }
 
 /** A new limit each time. */
@@ -28,7 +29,13 @@ export const call = (name: string, args: Record<string, unknown> = {}) => ({
 /** Connects to a server; the connection ends with the test. */
 export function startRemote(
   url: string,
-  { headers = {}, protocol = "auto", handshakeMs = 20_000, ...options }: RemoteLaunchOptions = {},
+  {
+    headers = {},
+    protocol = "auto",
+    handshakeMs = 20_000,
+    onSlow = () => {},
+    ...options
+  }: RemoteLaunchOptions = {},
 ): StartingServer & { logs: unknown[]; listChanges: () => number } {
   const logs: unknown[] = [];
   let listChanges = 0;
@@ -47,6 +54,7 @@ export function startRemote(
         listChanges += 1;
       },
       onLeftOut() {},
+      onSlow,
       onLog: (entry) => logs.push(entry),
     },
     options,
