@@ -180,6 +180,15 @@ export async function readConfig(port: InspectionPort, options: ConfigOptions): 
   return { ...buildConfig(checked, source), problems };
 }
 
+/** The device and the memory of settings that are no file, or what is wrong with them. */
+export function readSettings(settings: Readonly<Record<string, unknown>>) {
+  const { checked, faults } = checkShape(settings);
+  const [fault] = faults;
+  if (checked === undefined || fault !== undefined) return { fault: fault?.reason ?? "it cannot be read" };
+  const { device, memory } = checked;
+  return { settings: { device: buildDevice(device), memory: new Map(Object.entries(memory)) }, fault: "" };
+}
+
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
 export async function findConfigProblems(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
   try {

@@ -1,36 +1,30 @@
 import { locateInConfig } from "../config/config-file.ts";
-import { findPacks } from "../discovery/find-packs.ts";
+import { matchesAny } from "../config/packs-policy.ts";
+import { matchesToolName } from "../config/tool-policy.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import type { InspectedItem } from "../inspection/types.ts";
+import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
-import { collectToolsets } from "./collect-toolsets.ts";
-import { findShownToolsets, selectFitting } from "./excluded.ts";
-import { type Contribution, isOf, type SessionItem } from "./items.ts";
+import { findRefusals, findShownToolsets, selectFitting } from "./excluded.ts";
+import { type Contribution, isOf, type SessionItem, type SessionToolset, type ToolItem } from "./items.ts";
 import { giveNames, type NameContext, Names } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
+import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-processes.ts";
 import { collectEntries, SessionState } from "./session-state.ts";
-import { findUnmatchedPatterns } from "./unmatched-patterns.ts";
 
 /** What a part offers now. A state names its tools itself. */
 const collect = (part: Contribution | ServerSource): Contribution =>
   part instanceof ServerSource ? collectServer(part) : { ...part, items: part.items.map(copy) };
 
 const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: { ...item.shown } });
-
-/** The patterns of the config that match nothing installed: walks only if some match nothing that was read. */
-async function findUnmatched(reading: ProjectReading, cwd: string): Promise<Problem[]> {
-  const { config, found, packs, createRegistry } = reading;
-  const servers = sourcesOf(reading);
-  const find = (all: ProjectReading["found"]) =>
-    findUnmatchedPatterns({ config, found: all.packs, packs, servers, registry: createRegistry(all) });
-  const unmatched = find(found);
-  if (unmatched.length === 0) return unmatched;
-  return find(await findPacks(createNodeInspectionPort(), { cwd, policy: config.packs, all: true }));
-}
 
 /** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
 function explainPackage(project: string, name: string): TrailblazeError | undefined {
@@ -77,8 +71,7 @@ export async function createState(
     skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
     explainPackage: (name) => explainPackage(config.project, name),
   };
-  const names = new Names("tool", tools, context);
-  const collected = collectToolsets({ config, packs, registered: tools, names, registry });
+  const collected = collectToolsets(reading, tools, new Names("tool", tools, context));
   const problems = contributions.flatMap((one) => one.problems);
   if (collided !== undefined && !isPartial) problems.push(collided.problem);
   // A problem without a pack is in the config, or in the options.
@@ -86,7 +79,12 @@ export async function createState(
   // Toolsets may refer to tools of servers that have not started, and patterns match them.
   const isComplete = !isPartial && !isPending && only === undefined;
   const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
-  const unmatched = isComplete ? await findUnmatched(reading, cwd) : [];
+  let unmatched = isComplete ? findUnmatchedPatterns(reading, reading.found) : [];
+  // Only what is declared was read before.
+  if (unmatched.length > 0) {
+    const all = await findPacks(createNodeInspectionPort(), { cwd, policy: config.packs, all: true });
+    unmatched = findUnmatchedPatterns(reading, all);
+  }
   const { toolsets } = collected;
   for (const { shown } of tools)
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
@@ -110,4 +108,166 @@ export async function createState(
     packs,
     startOthers: isPartial ? startOthers : undefined,
   });
+}
+
+/**
+ * The toolsets of the config, of packs, and those that tools name; toolsets of one short name are merged. `configProblems` have
+ * paths from the config's top.
+ */
+function collectToolsets(
+  { config, packs, registry }: ProjectReading,
+  tools: readonly ToolItem[],
+  names: Names<ToolItem>,
+): { toolsets: SessionToolset[]; problems: Problem[]; configProblems: Problem[] } {
+  const problems: Problem[] = [];
+  const configProblems: Problem[] = [];
+  const members = new Map<string, Set<string>>();
+  const add = (name: string, added: readonly string[]) =>
+    members.set(name, new Set([...(members.get(name) ?? []), ...added]));
+  const refused = findRefusals(packs);
+  const toolsetItems = new Map(
+    packs.flatMap(({ inspected: { items, pack } }) =>
+      items
+        .filter(
+          ({ declaration, qualifiedName }) => declaration.kind === "toolset" && !refused.has(qualifiedName),
+        )
+        .map((item) => [item.qualifiedName, { item, pack }] as const),
+    ),
+  );
+  const orReport = (find: () => string[], report: (error: TrailblazeError) => void): string[] => {
+    try {
+      return find();
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      report(error);
+      return [];
+    }
+  };
+
+  /** The advertised name for a reference, in an array; empty if its tool is installed but not in the session. */
+  const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
+    let found: readonly ToolItem[] = [];
+    try {
+      found = names.find(registry.resolve(reference, { from, kind: "tool" }).qualifiedName);
+    } catch (error) {
+      // A tool of a server is not an item, so its advertised name is its only name.
+      found = names.find(reference);
+      if (found.length !== 1) throw error;
+    }
+    return found.map(({ shown }) => shown.name);
+  };
+  const findMembers = (item: InspectedItem, pack: DiscoveredPack, seen: Set<string>): string[] => {
+    if (item.shape === "toolsBundle")
+      return tools.flatMap(({ bundle, shown }) => (bundle === item.qualifiedName ? [shown.name] : []));
+    if (item.shape !== "toolsetList" || seen.has(item.qualifiedName)) return [];
+    seen.add(item.qualifiedName);
+    return findReferences(item).flatMap(({ reference, kind, path }) => {
+      if (kind !== "tool" && kind !== "toolset") return [];
+      const find = () => {
+        if (kind === "tool") return findTool(reference, pack);
+        const inner = toolsetItems.get(registry.resolve(reference, { from: pack, kind }).qualifiedName);
+        return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);
+      };
+      return orReport(find, ({ problem }) => {
+        const { kind: ofKind, name } = item.declaration;
+        const place = { pack: pack.name, kind: ofKind, item: name, file: item.file ?? undefined, path };
+        const isUnknown = kind === "tool" && !reference.includes("/");
+        problems.push(
+          isUnknown
+            ? createProblem("UnknownBuiltIn", { reference, nearest: [] }, place)
+            : { ...problem, ...place },
+        );
+      });
+    });
+  };
+
+  for (const [name, references] of config.toolsets) {
+    const found = references.flatMap((reference, index) =>
+      orReport(
+        () => findTool(reference, "user"),
+        (error) => {
+          const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
+          configProblems.push({ ...(explained ?? error).problem, path: ["toolsets", name, index] });
+        },
+      ),
+    );
+    add(name, found);
+  }
+  for (const { item, pack } of toolsetItems.values())
+    if (item.shape !== undefined) add(item.declaration.name, findMembers(item, pack, new Set()));
+  for (const { shown, meta, toolset } of tools)
+    for (const name of [meta.toolset, toolset]) if (name !== undefined) add(name, [shown.name]);
+  const toolsets = [...members].map(([name, found]) => ({ name, tools: [...found] }));
+  return { toolsets, problems, configProblems };
+}
+
+/**
+ * Patterns and names in the config that match nothing of `all`, with the most similar names: those of `deny` first, because they
+ * exclude nothing. Patterns of `allow` may name what is installed later. All servers of the session must have started. Problems
+ * have paths from the config's top.
+ */
+function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Problem[] {
+  const { config } = reading;
+  // The lock has no tools that the config excludes, so a server that has not run may have more than it.
+  const servers = sourcesOf(reading).filter(({ server, offer }) => server.said && !offer?.refusal);
+  const namesOf = ({ server: { said } }: ServerSource, kinds: readonly SessionItem["kind"][]) => [
+    ...(said?.entries ?? []).flatMap(({ kind, entry }) => (kinds.includes(kind) ? [entry.name] : [])),
+    ...(said?.invalidTools ?? []).map(({ name }) => name),
+  ];
+  const packNames = all.packs.map(({ pack }) => pack.qualifiedName);
+  const items = all.packs.flatMap((one) =>
+    declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`),
+  );
+  const ofServers = servers.flatMap((one) => {
+    const { pack } = one.plan;
+    return pack === undefined
+      ? []
+      : namesOf(one, ["tool", "prompt", "resource"]).map((name) => `${pack}/${name}`);
+  });
+  const names = [...packNames, ...items, ...ofServers];
+  // Where a pack has a server that has not listed what it has, a pattern may match a tool that is unknown.
+  const others = reading.packs.flatMap(({ inspected }) =>
+    inspected.items.filter(({ shape }) => shape !== undefined && shape !== "subprocessServer"),
+  );
+  const listed = new Set([
+    ...servers.map(({ plan }) => plan.label),
+    ...others.map(({ qualifiedName }) => qualifiedName),
+  ]);
+  const unknown = all.packs
+    .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !listed.has(qualifiedName)))
+    .map(({ pack }) => pack.qualifiedName);
+  const mayMatch = (pattern: string) => {
+    const end = pattern.lastIndexOf("/");
+    return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
+  };
+  const report = (path: Path, pattern: string, known: readonly string[]) => {
+    const key = path.slice(0, -1).join(".");
+    const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
+    return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
+  };
+  const inPolicy = (key: "deny" | "transitive") =>
+    (config.packs[key] ?? []).flatMap((pattern, index) =>
+      mayMatch(pattern) ? [] : [report(["packs", key, index], pattern, names)],
+    );
+  const inServers = servers.flatMap((one) => {
+    const { choices, configPath = [] } = one.plan;
+    const tools = namesOf(one, ["tool"]);
+    return (choices?.deny ?? []).flatMap((pattern, index) =>
+      tools.some((name) => matchesToolName([pattern], name))
+        ? []
+        : [report([...configPath, "tools", "deny", index], pattern, tools)],
+    );
+  });
+  const { memory } = config.packs;
+  const inKeys = (path: Path, keys: Iterable<string>, known: readonly string[]) =>
+    [...keys].filter((key) => !known.includes(key)).map((key) => report([...path, key], key, known));
+  const registry = reading.createRegistry(all);
+  const tools = registry.items("tool").map(({ qualifiedName }) => qualifiedName);
+  return [
+    ...inPolicy("deny"),
+    ...inServers,
+    ...inPolicy("transitive"),
+    ...inKeys(["packs", "memory"], typeof memory === "string" ? [] : Object.keys(memory), packNames),
+    ...inKeys(["options"], config.options.keys(), tools),
+  ];
 }

@@ -1,9 +1,9 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
+import { readSettings } from "../config/read-config.ts";
 import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
-import { describeType, isRecord } from "../data/parse-json.ts";
-import { platforms } from "../extension-schema/meta-keys.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
-import { failure, type Problem, printable, quote } from "../problems/index.ts";
+import { failure, type Problem, printable } from "../problems/index.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OnInput } from "./host-input.ts";
 import type { SessionChange } from "./session-states.ts";
@@ -113,86 +113,61 @@ export interface CommandSessionOptions extends SessionOptions {
   served?: boolean;
 }
 
-/** A day, as in the config. */
-const mostIdleMs = 86_400_000;
-
 const invalid = (reason: string) => failure("InvalidArguments", { reason });
 
-function readDevice(given: SessionOptions["device"]): Device {
-  if (!isRecord(given)) throw invalid(`The device must be an object, but it is ${describeType(given)}`);
-  const { platform = null, driverType = null, widthPixels = null, heightPixels = null } = given;
-  const known = typeof platform === "string" ? platforms.find((one) => one === platform.toUpperCase()) : null;
-  if (known === undefined || (platform !== null && typeof platform !== "string")) {
-    throw invalid(`The device's platform must be one of ${platforms.join(", ")}`);
+/** The entries of `memory` as an object, for the check of the config's own. */
+function readMemory(memory: unknown): unknown {
+  if (typeof memory !== "object" || memory === null || !(Symbol.iterator in memory)) return memory;
+  try {
+    return Object.fromEntries(memory as Iterable<readonly [string, string]>);
+  } catch {
+    throw invalid("`memory` must be a Map, an array of pairs or an object");
   }
-  if (driverType !== null && typeof driverType !== "string") {
-    throw invalid(`The device's driverType must be a string, but it is ${describeType(driverType)}`);
-  }
-  for (const [key, pixels] of Object.entries({ widthPixels, heightPixels })) {
-    if (pixels === null || (Number.isInteger(pixels) && pixels > 0)) continue;
-    throw invalid(`The device's ${key} must be a positive integer`);
-  }
-  return { platform: known, widthPixels, heightPixels, driverType };
 }
 
-function readMemory(given: NonNullable<SessionOptions["memory"]>): [string, string][] {
-  const isIterable = typeof given === "object" && given !== null && Symbol.iterator in given;
-  if (!isIterable && !isRecord(given))
-    throw invalid(
-      `The memory must be a Map, an array of pairs or an object, but it is ${describeType(given)}`,
-    );
-  const entries: unknown[] = isIterable ? [...given] : Object.entries(given);
-  return entries.map((entry) => {
-    const [key, value] = Array.isArray(entry) ? entry : [];
-    if (typeof key === "string" && typeof value === "string") return [key, value];
-    const named = typeof key === "string" ? `, but ${quote(key)} is ${describeType(value)}` : "";
-    throw invalid(`Keys and values of memory must be strings${named}`);
-  });
+/** The device with changes. Without a platform, the sizes belong to the platform that is now set. */
+function changeDevice(device: SessionOptions["device"], changes: SessionOptions["deviceChanges"] = {}) {
+  const platform = changes.platform?.toUpperCase();
+  const isOther = platform !== undefined && device?.platform != null && platform !== device.platform;
+  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
+  return { ...(isOther ? {} : device), ...Object.fromEntries(named) };
 }
-
-const isDuration = (value: unknown) =>
-  Number.isInteger(value) && Number(value) >= 1 && Number(value) <= mostIdleMs;
 
 /** What options must be that callers without a compiler may get wrong. */
 const rules: readonly [keyof SessionOptions, expected: string, fits: (value: unknown) => boolean][] = [
   ["toolsets", "an array", Array.isArray],
   ["builtIns", "an array", Array.isArray],
-  ["preferHostAgent", "a boolean", (value) => typeof value === "boolean"],
   ["start", "eager or lazy", (value) => value === "eager" || value === "lazy"],
-  ["idleMs", `an integer from 1 to ${mostIdleMs}`, isDuration],
+  ["idleMs", "an integer from 1 to 86400000", (value) => Number.isInteger(value) && Number(value) >= 1],
+  ["device", "an object", isRecord],
+  ["memory", "a Map, an array of pairs or an object", (value) => typeof value === "object" && value !== null],
 ];
-
-function changeDevice(
-  device: Device | undefined,
-  changes: NonNullable<SessionOptions["deviceChanges"]>,
-): Device {
-  const named = Object.entries(changes).filter(([, value]) => value !== undefined);
-  const { platform } = readDevice(changes);
-  // Without a platform, the sizes belong to the platform that is now set.
-  const before = device?.platform ?? null;
-  const isOther = platform !== null && before !== null && platform !== before;
-  return readDevice({ ...(isOther ? {} : device), ...Object.fromEntries(named) });
-}
 
 export function formatWaiting({ label, limitMs }: AwaitedServer): string {
   const limit = limitMs === null ? "no limit" : `at most ${limitMs / 1000} s`;
   return `Waiting for ${printable(label)} to start (${limit})`;
 }
 
-/** The config, overridden by the options. */
+/** The config, overridden by the options. Throws `InvalidArguments` for what the config could not say either. */
 export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
-  const { device: given, deviceChanges, preferHostAgent, memory, served } = options;
+  const { device = config.device, deviceChanges, preferHostAgent, memory, start, idleMs } = options;
   for (const [key, expected, fits] of rules) {
     if (options[key] !== undefined && !fits(options[key])) throw invalid(`\`${key}\` must be ${expected}`);
   }
-  const device = given === undefined ? config.device : readDevice(given);
+  const { settings, fault } = readSettings({
+    device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
+    preferHostAgent,
+    memory: readMemory(memory),
+    serversIdleMs: idleMs,
+  });
+  if (settings === undefined) throw invalid(fault);
   return {
     ...config,
-    device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
+    ...settings,
     preferHostAgent: preferHostAgent ?? config.preferHostAgent,
-    serversStart: options.start ?? config.serversStart ?? options.defaultStart,
-    serversIdleMs: options.idleMs ?? config.serversIdleMs,
-    nameCollisions: config.nameCollisions ?? (served === true ? "prefix" : "error"),
-    memory: new Map([...config.memory, ...(memory === undefined ? [] : readMemory(memory))]),
+    serversStart: start ?? config.serversStart ?? options.defaultStart,
+    serversIdleMs: idleMs ?? config.serversIdleMs,
+    nameCollisions: config.nameCollisions ?? (options.served === true ? "prefix" : "error"),
+    memory: new Map([...config.memory, ...settings.memory]),
   };
 }
