@@ -1,0 +1,434 @@
+// A session's tools in the shapes of the APIs of models, and their calls.
+import { DataSyntaxError } from "../data/decode.ts";
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
+import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { failure, printable, TrailblazeError } from "../problems/index.ts";
+import { listOf, quote } from "../problems/text.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
+import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import type { CallOptions } from "../session/call-listeners.ts";
+import type { SessionTool } from "../session/items.ts";
+import type { Session } from "../session/session.ts";
+import type { LlmToolsOptions } from "../session/tool-search.ts";
+
+/** What adapters use of a session. */
+export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
+
+/** Which tools a model gets, and how its calls run. */
+export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs" | "onProgress" | "onLog"> {
+  /** Only the tools of these toolsets, by their short names. */
+  toolsets?: readonly string[] | undefined;
+  /** Only these tools, by their advertised names. */
+  names?: readonly string[] | undefined;
+  /**
+   * With more tools than this, the model gets `always`, the tool `search_tools`, and what it has found so far. Calls of the
+   * others work, too.
+   */
+  above?: LlmToolsOptions["above"];
+  /** The tools that the model gets in any case, by names that calls take. */
+  always?: LlmToolsOptions["always"];
+}
+
+/** The arguments in a text of a model, or why there are none, with the position. Some models send nothing for none. */
+async function parseArguments(text: string): Promise<{ value: unknown } | { fault: string }> {
+  if (text.trim() === "") return { value: {} };
+  try {
+    return { value: parseJson(text, parseExactly).value ?? {} };
+  } catch (error) {
+    if (!(error instanceof DataSyntaxError)) throw error;
+    const { describeSyntaxError } = await import("../data/json-positions.ts");
+    const { reason, line, column } = describeSyntaxError(error);
+    const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
+    return { fault: `The arguments cannot be used: ${reason}${place}. Send a JSON object.` };
+  }
+}
+
+function describeUnknown(name: string, known: readonly string[]): string {
+  const nearest = findNearestNames(name, known);
+  const question = nearest.length === 0 ? "" : ` Did you mean ${listOf(nearest.map(printable))}?`;
+  return `There is no tool ${quote(name)}.${question}`;
+}
+
+/** Throws `TrailblazeError` with the code if one of the names is unknown. */
+function checkNames(
+  code: "ToolNotFound" | "ToolsetNotFound",
+  names: readonly string[] | undefined,
+  known: readonly string[],
+): void {
+  const unknown = names?.find((name) => !known.includes(name));
+  if (unknown === undefined) return;
+  const nearest = findNearestNames(String(unknown), known);
+  throw failure(code, { name: String(unknown), otherKind: undefined, nearest });
+}
+
+const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name);
+
+/**
+ * The tools of a session that a model gets, and how it calls them. Throws `TrailblazeError`: `ToolNotFound` and
+ * `ToolsetNotFound` for names in the options that the session lacks.
+ */
+function adaptTools(session: AdaptedSession, options: AdapterOptions) {
+  const { names, toolsets, above, always, signal: ofAll, timeoutMs, onProgress, onLog } = options;
+  /** Whether the model may have been given the search. */
+  const isSearched = above !== undefined || always !== undefined;
+  const offered = session.toolsForLlm();
+  checkNames("ToolNotFound", names, namesOf(offered));
+  const known = offered.flatMap((tool) => tool.toolsets);
+  checkNames("ToolsetNotFound", toolsets, known);
+
+  /** Every tool that the model may call, besides the search. */
+  const findAllowed = () =>
+    session
+      .toolsForLlm()
+      .filter(
+        (tool) =>
+          (names === undefined || names.includes(tool.name)) &&
+          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
+      );
+
+  /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
+  const list = (): readonly SessionTool[] => {
+    const allowed = findAllowed();
+    if (!isSearched) return allowed;
+    // Also if there are few: the options are checked, and the model may know the search from before.
+    const listed = session.toolsForLlm({ above, always });
+    if (allowed.length <= (above ?? defaultAbove)) return allowed;
+    const allowedNames = new Set([...namesOf(allowed), searchToolName]);
+    return listed.filter(({ name }) => allowedNames.has(name));
+  };
+  // Reports collisions before a model is asked.
+  list();
+
+  /**
+   * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
+   * a signal that aborted it.
+   */
+  const call = async (name: string, input: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
+    const signals = [ofAll, ofCall].filter((one) => one !== undefined);
+    const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    signal?.throwIfAborted();
+    const allowed = namesOf(findAllowed());
+    const callable = isSearched ? [...allowed, searchToolName] : allowed;
+    if (!callable.includes(name)) return failedResult(describeUnknown(String(name), callable));
+    const args = typeof input === "string" ? await parseArguments(input) : { value: input ?? {} };
+    if ("fault" in args) return failedResult(args.fault);
+    try {
+      const among = isSearched && name === searchToolName ? allowed : undefined;
+      const how = { signal, timeoutMs, onProgress, onLog, among };
+      const result = await session.callTool(name, args.value, how);
+      if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
+      // APIs refuse a failure without words.
+      return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (error instanceof TrailblazeError) return failedResult(error.message);
+      throw error;
+    }
+  };
+  return { list, call };
+}
+
+/** What a model gets of a tool; its schema is a copy, because some SDKs change it. */
+function describeForModel({ name, description, title, inputSchema }: SessionTool) {
+  const words = description ?? title;
+  return { name, ...(words != null && { description: words }), schema: structuredClone(inputSchema) };
+}
+
+/** What a model gets of a block. */
+type Part = { text: string } | { data: string; mimeType: string };
+
+/**
+ * The text of a block, or the base64 data of an image, a sound or an embedded resource; words about it if the API does not
+ * accept the type of the data. APIs refuse empty data.
+ */
+function partOf(block: ContentBlock, accepts: (mimeType: string) => boolean): Part {
+  const { resource, ...own } = block as Record<string, unknown>;
+  const isEmbedded = block.type === "resource" && isRecord(resource);
+  const { text, data, mimeType, name, uri } = isEmbedded ? { ...resource, data: resource.blob } : own;
+  if (typeof text === "string" && (isEmbedded || block.type === "text")) return { text };
+  const type = typeof mimeType === "string" ? mimeType : "application/octet-stream";
+  if (typeof data === "string" && data !== "" && accepts(type)) return { data, mimeType: type };
+  const facts = [mimeType, name, uri].filter((one) => typeof one === "string").map((one) => printable(one));
+  if (block.type === "resource_link") return { text: `[resource ${facts.join(", ")}]` };
+  const known = facts.length === 0 ? "" : ` (${facts.join(", ")})`;
+  return { text: `[${printable(block.type)}${known} that this API cannot take]` };
+}
+
+/** A result as one text, for APIs that take nothing else. */
+function textOfResult({ content, message, structuredContent }: ToolResult): string {
+  const parts = content.map((block) => partOf(block, () => false));
+  const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
+  if (texts.length > 0) return texts.join("\n");
+  if (message !== "") return message;
+  return structuredContent === undefined ? "" : stringifyExactly(structuredContent);
+}
+
+/** A JSON Schema as a Standard Schema, as AI SDK, LangChain and others take it. */
+export interface ToolSchema {
+  readonly "~standard": {
+    readonly version: 1;
+    readonly vendor: "trailblaze";
+    /** Checks only that the value is an object: the session validates the arguments of a call, and its result says what is wrong. */
+    readonly validate: (
+      value: unknown,
+    ) =>
+      | { readonly value: Record<string, unknown>; readonly issues?: undefined }
+      | { readonly issues: readonly { readonly message: string }[] };
+    readonly jsonSchema: {
+      /** A copy of the JSON Schema. */
+      readonly input: (options?: unknown) => Record<string, unknown>;
+      /** The same: nothing is converted. */
+      readonly output: (options?: unknown) => Record<string, unknown>;
+    };
+    readonly types?: { readonly input: unknown; readonly output: Record<string, unknown> };
+  };
+}
+
+/** The schema of a tool's arguments as a Standard Schema. Each reader gets a copy of the JSON Schema. */
+export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">): ToolSchema {
+  const copy = (): Record<string, unknown> => structuredClone(inputSchema);
+  const refuse = (value: unknown) => `The arguments must be an object, but they are ${describeType(value)}.`;
+  return {
+    "~standard": {
+      version: 1,
+      vendor: "trailblaze",
+      validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: refuse(value) }] }),
+      jsonSchema: { input: copy, output: copy },
+    },
+  };
+}
+
+/** A part of a result, as AI SDK gives it to models. */
+export type AiSdkPart =
+  | { type: "text"; text: string }
+  | { type: "file-data"; data: string; mediaType: string };
+
+/** A result, as AI SDK gives it to models. */
+export type AiSdkOutput =
+  | { type: "text"; value: string }
+  | { type: "error-text"; value: string }
+  | { type: "content"; value: AiSdkPart[] };
+
+/** A tool, as `tools` of AI SDK's `generateText` and `streamText` takes it. */
+export interface AiSdkTool {
+  description?: string;
+  title?: string;
+  inputSchema: ToolSchema;
+  /** Resolves also if the call fails. Rejects with the reason of a signal that aborted it. */
+  execute(
+    input: unknown,
+    options: { abortSignal?: AbortSignal | undefined; toolCallId: string },
+  ): Promise<ToolResult>;
+  /** What the model gets of a result. */
+  toModelOutput(options: { output: ToolResult }): AiSdkOutput;
+}
+
+function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
+  if (output.variant !== "Success") return { type: "error-text", value: textOfResult(output) };
+  const parts = output.content.map((block) => partOf(block, () => true));
+  if (parts.every((part) => "text" in part)) return { type: "text", value: textOfResult(output) };
+  const toPart = (part: Part): AiSdkPart =>
+    "text" in part
+      ? { type: "text", text: part.text }
+      : { type: "file-data", data: part.data, mediaType: part.mimeType };
+  return { type: "content", value: parts.map(toPart) };
+}
+
+/**
+ * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. With `above` or `always`,
+ * what the model finds joins the object, for its next step. Throws `TrailblazeError`:
+ * `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks.
+ */
+export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
+  const adapted = adaptTools(session, options);
+  const tools: Record<string, AiSdkTool> = {};
+  const createTool = (tool: SessionTool): AiSdkTool => {
+    const { description } = describeForModel(tool);
+    return {
+      ...(description !== undefined && { description }),
+      ...(tool.title !== undefined && { title: tool.title }),
+      inputSchema: standardSchema(tool),
+      async execute(input, { abortSignal }) {
+        const result = await adapted.call(tool.name, input, abortSignal);
+        if (tool.name === searchToolName && result.variant === "Success") addTools();
+        return result;
+      },
+      toModelOutput,
+    };
+  };
+  // AI SDK reads the object again for each step.
+  const addTools = () => {
+    for (const tool of adapted.list()) {
+      if (Object.hasOwn(tools, tool.name)) continue;
+      // Not an assignment, which a tool called `__proto__` would turn into another thing.
+      const property = { enumerable: true, configurable: true, writable: true };
+      Object.defineProperty(tools, tool.name, { value: createTool(tool), ...property });
+    }
+  };
+  addTools();
+  return tools;
+}
+
+const pdf = "application/pdf";
+type ImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
+const images: readonly string[] = [
+  "image/jpeg",
+  "image/png",
+  "image/gif",
+  "image/webp",
+] satisfies ImageType[];
+
+/** What a model gets of a block by an API that takes images and PDFs. */
+const imageOrPdfOf = (block: ContentBlock): Part =>
+  partOf(block, (type) => type === pdf || images.includes(type));
+
+/** A tool of the Responses API. */
+export interface OpenAiTool {
+  type: "function";
+  name: string;
+  description?: string;
+  parameters: Record<string, unknown>;
+  /** A strict schema allows only a subset of JSON Schema. */
+  strict: false;
+}
+
+/** An item of the type `function_call` of the Responses API. */
+export interface OpenAiFunctionCall {
+  type: "function_call";
+  call_id: string;
+  name: string;
+  arguments: string;
+}
+
+/** A part of a result in the Responses API. */
+export type OpenAiPart =
+  | { type: "input_text"; text: string }
+  | { type: "input_image"; image_url: string; detail: "auto" }
+  | { type: "input_file"; file_data: string; filename: string };
+
+/** The item that answers a `function_call`. */
+export interface OpenAiFunctionOutput {
+  type: "function_call_output";
+  call_id: string;
+  output: string | OpenAiPart[];
+}
+
+/** The tools of a session for OpenAI's Responses API. */
+export interface OpenAiTools {
+  /** Those of the moment: read it for each request if they can change. */
+  readonly tools: OpenAiTool[];
+  /**
+   * Runs a call and resolves with the item to send back, also if the call fails. Rejects with the reason of a signal that
+   * aborted it.
+   */
+  call(item: OpenAiFunctionCall, options?: { signal?: AbortSignal }): Promise<OpenAiFunctionOutput>;
+}
+
+function toOpenAiPart(block: ContentBlock): OpenAiPart {
+  const part = imageOrPdfOf(block);
+  if ("text" in part) return { type: "input_text", text: part.text };
+  const url = `data:${part.mimeType};base64,${part.data}`;
+  return part.mimeType === pdf
+    ? { type: "input_file", file_data: url, filename: "document.pdf" }
+    : { type: "input_image", image_url: url, detail: "auto" };
+}
+
+/**
+ * The tools of a session for OpenAI's Responses API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in
+ * the options that the session lacks.
+ */
+export function openAiTools(session: AdaptedSession, options: AdapterOptions = {}): OpenAiTools {
+  const adapted = adaptTools(session, options);
+  return {
+    get tools() {
+      return adapted.list().map((tool): OpenAiTool => {
+        const { schema: parameters, ...rest } = describeForModel(tool);
+        return { type: "function", ...rest, parameters, strict: false };
+      });
+    },
+    async call(item, { signal } = {}) {
+      const result = await adapted.call(item.name, item.arguments, signal);
+      const parts = result.content.map(toOpenAiPart);
+      const output = parts.some(({ type }) => type !== "input_text") ? parts : textOfResult(result);
+      return { type: "function_call_output", call_id: item.call_id, output };
+    },
+  };
+}
+
+/** A tool of Anthropic's Messages API. */
+export interface AnthropicTool {
+  name: string;
+  description?: string;
+  input_schema: { type: "object" } & Record<string, unknown>;
+}
+
+/** A block of the type `tool_use`. */
+export interface AnthropicToolUse {
+  type: "tool_use";
+  id: string;
+  name: string;
+  input: unknown;
+}
+
+/** A part of a result. */
+export type AnthropicPart =
+  | { type: "text"; text: string }
+  | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
+  | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
+
+/** The block that answers a `tool_use`. */
+export interface AnthropicToolResult {
+  type: "tool_result";
+  tool_use_id: string;
+  content: AnthropicPart[];
+  /** Set unless the call succeeded. */
+  is_error?: true;
+}
+
+/** The tools of a session for Anthropic's Messages API. */
+export interface AnthropicTools {
+  /** Those of the moment: read it for each request if they can change. */
+  readonly tools: AnthropicTool[];
+  /**
+   * Runs a call and resolves with the block to send back, also if the call fails. Rejects with the reason of a signal that
+   * aborted it.
+   */
+  call(block: AnthropicToolUse, options?: { signal?: AbortSignal }): Promise<AnthropicToolResult>;
+}
+
+function toAnthropicPart(block: ContentBlock): AnthropicPart {
+  const part = imageOrPdfOf(block);
+  if ("text" in part) return { type: "text", ...part };
+  const { data, mimeType } = part;
+  return mimeType === pdf
+    ? { type: "document", source: { type: "base64", media_type: pdf, data } }
+    : { type: "image", source: { type: "base64", media_type: mimeType as ImageType, data } };
+}
+
+/**
+ * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
+ * names in the options that the session lacks.
+ */
+export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
+  const adapted = adaptTools(session, options);
+  // The API refuses texts without words.
+  const isFilled = (part: AnthropicPart) => part.type !== "text" || part.text.trim() !== "";
+  return {
+    get tools() {
+      return adapted.list().map((tool): AnthropicTool => {
+        const { schema, ...rest } = describeForModel(tool);
+        return { ...rest, input_schema: schema };
+      });
+    },
+    async call({ id, name, input }, { signal } = {}) {
+      const result = await adapted.call(name, input, signal);
+      const failed = result.variant !== "Success";
+      // The API takes nothing but text in a failure.
+      const parts = failed ? [] : result.content.map(toAnthropicPart).filter(isFilled);
+      if (parts.length === 0) parts.push({ type: "text", text: textOfResult(result) });
+      const content = parts.filter(isFilled);
+      return { type: "tool_result", tool_use_id: id, content, ...(failed && { is_error: true }) };
+    },
+  };
+}
