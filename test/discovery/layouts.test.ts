@@ -25,7 +25,6 @@ async function expectExpected(cwd: string): Promise<void> {
 
 const direct = { "node_modules/@acme/jira/package.json": jira };
 const hoisted = { ...direct, "node_modules/notes/package.json": notes };
-const [jiraStore, notesStore] = ["@acme/jira@1.2.0-a1b2c3/node_modules", "notes@1.0.0-d4e5f6/node_modules"];
 
 /** A project's files, and its links: targets by paths. */
 type Layout = [what: string, tree: Tree, links?: Readonly<Record<string, string>>];
@@ -41,17 +40,6 @@ test.each<Layout>([
       "node_modules/README.md": "no package",
       "node_modules/empty/index.js": "",
       "node_modules/@acme/file.txt": "no package",
-    },
-  ],
-  [
-    "linked from node_modules/.store",
-    {
-      [`node_modules/.store/${jiraStore}/@acme/jira/package.json`]: jira,
-      [`node_modules/.store/${notesStore}/notes/package.json`]: notes,
-    },
-    {
-      "node_modules/@acme/jira": `../.store/${jiraStore}/@acme/jira`,
-      [`node_modules/.store/${jiraStore}/notes`]: `../../${notesStore}/notes`,
     },
   ],
   [
@@ -146,23 +134,6 @@ describe("Yarn's layouts", () => {
       expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
       expect(problems).toMatchObject([{ code: "UnsupportedLayout", severity: "error", args }]);
     }
-  });
-
-  test("Plug'n'Play in a parent folder is not reported for a project with its own node_modules", async () => {
-    const root = makeTree({
-      ".pnp.cjs": "",
-      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
-      "packages/notes/package.json": notes,
-      "packages/notes/node_modules/.cache/x": "",
-      "other/package.json": { name: "other", dependencies: { "@acme/jira": "1" } },
-      "other/node_modules/@acme/jira/package.json": jira,
-      "bare/package.json": { name: "bare" },
-    });
-    const judge = async (folder: string) =>
-      (await discoverPacks({ cwd: join(root, folder) })).problems.map(({ code }) => code);
-    expect(await judge("other")).toEqual([]);
-    expect(await judge("bare")).toEqual(["UnsupportedLayout"]);
-    expect(await judge("packages/notes")).toEqual(["UnsupportedLayout"]);
   });
 });
 

@@ -79,16 +79,6 @@ describe("the needs of a pack", () => {
 });
 
 describe("invalid needs", () => {
-  test("they are reported at their line of package.json, and the pack keeps its items", async () => {
-    const pack = await discover({ env: ["A"], network: ["a.b", 5], data: [] });
-    expect(pack?.problems).toMatchObject([
-      { code: "InvalidNeeds", file: "package.json", path: ["needs", "data"], line: 22 },
-      { code: "InvalidNeeds", file: "package.json", path: ["needs", "network", 1], line: 20 },
-    ]);
-    expect(pack?.tools).toHaveLength(1);
-    expect(pack?.needs).toEqual({ env: ["A"], network: ["a.b"] });
-  });
-
   test("hostile paths and long lists are escaped and cut where people read them", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
     const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };

@@ -70,54 +70,6 @@ describe("origins of packs", () => {
 });
 
 describe("the contents of a listing", () => {
-  test("a listing shows what each pack's package.json says", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { "@acme/jira": "^1.2.0" } },
-      "node_modules/@acme/jira/package.json": {
-        name: "@acme/jira",
-        version: "1.2.0",
-        description: "Jira for agents",
-        trailblaze: {
-          servers: ["project-management"],
-          tools: [
-            ["createIssue", "Create an issue"],
-            { name: "getIssue", description: "Get an issue", parameters: ["key"] },
-          ],
-          toolsets: ["triage"],
-          prompts: ["issueText"],
-        },
-      },
-    });
-    expect(await discoverPacks({ cwd: root })).toStrictEqual({
-      project: root,
-      scope: "declared",
-      packs: [
-        {
-          name: "@acme/jira",
-          qualifiedName: "acme/jira",
-          version: "1.2.0",
-          description: "Jira for agents",
-          location: join(root, "node_modules/@acme/jira"),
-          origin: "direct",
-          shadowed: false,
-          enabled: true,
-          servers: [
-            { name: "project-management", qualifiedName: "acme/jira/project-management", description: null },
-          ],
-          tools: [
-            { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
-            { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: "Get an issue" },
-          ],
-          toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
-          prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
-          resources: [],
-          problems: [],
-        },
-      ],
-      problems: [],
-    });
-  });
-
   test("a listing is ordered by name, version and location, regardless of folder names", async () => {
     const root = makeTree({
       "package.json": { name: "app" },

@@ -49,16 +49,6 @@ describe("finding the project", () => {
     },
   );
 
-  test("the project is given by its real path, even if the search starts at a link", async () => {
-    const root = makeTree(
-      Object.fromEntries(Object.entries(project).map(([path, value]) => [`app/${path}`, value])),
-    );
-    makeLink(join(root, "app"), join(root, "link"));
-    const found = await discoverPacks({ cwd: join(root, "link") });
-    expect(found.project).toBe(join(root, "app"));
-    expect(found.packs.map(({ location }) => location)).toEqual([join(root, "app/node_modules/@acme/jira")]);
-  });
-
   test("the search starts in the process's folder by default, and a relative folder is relative to it", async () => {
     const root = makeTree(project);
     mkdirSync(join(root, "src"));

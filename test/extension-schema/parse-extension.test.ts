@@ -91,14 +91,6 @@ describe("invalid declarations", () => {
   });
 });
 
-test.each([
-  [{ root: "" }, "`root`", "the path of a folder", "empty"],
-  [{ prompts: {} }, "`prompts`", "an array", "an object"],
-  [null, "The `trailblaze` field", "an object", "null"],
-])("%j is malformed, with what is expected and what is found", (field, what, expected, found) => {
-  expect(parseExtension(field).problems.map(({ args }) => args)).toEqual([{ what, expected, found }]);
-});
-
 describe("unknown keys", () => {
   test.each([
     ["tool", "tools"],

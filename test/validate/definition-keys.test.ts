@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import type { Problem } from "../../src/problems/index.ts";
 import { entry, validateEntries, validateTool } from "./validate-tool.ts";
-import { prompt, validateTree } from "./validate-tree.ts";
+import { validateTree } from "./validate-tree.ts";
 
 const codes = ["UnknownDefinitionKey"] as const;
 /** Where the key is, and the key that is suggested. */
@@ -43,22 +43,6 @@ describe("misspelled keys of a tool", () => {
 });
 
 describe("misspelled keys of other items", () => {
-  test.each([
-    ["a composed server", "servers", { tools: [], instruction: "x" }, "instruction: instructions"],
-    [
-      "a prompt's argument",
-      "prompts",
-      prompt("one", { content: "{{a}}", arguments: [{ name: "a", requierd: true }] }),
-      "arguments.0.requierd: required",
-    ],
-  ])(
-    "UnknownDefinitionKey is reported for a misspelled key of %s",
-    async (_what, key, definition, expected) => {
-      const tree = { extension: { [key]: ["one"] }, files: { [`trailblaze/${key}/one.json`]: definition } };
-      expect((await validateTree(tree, codes)).map(summary)).toEqual([expected]);
-    },
-  );
-
   test("UnknownDefinitionKey is reported for misspelled keys of a bundle's entry and of its annotations", async () => {
     const odd = entry({
       argumentSchema: {},

@@ -96,19 +96,6 @@ describe("HandlerNotFound", () => {
     expect(answer).toContain(suggestion);
   });
 
-  test("HandlerNotFound is reported for a CommonJS module that never names the export, with a suggestion", async () => {
-    const text = [
-      '"use strict";',
-      "// This module exports two functions; module.exports is left alone.",
-      'Object.defineProperty(exports, "__esModule", { value: true });',
-      "exports.farewell = exports.hello = void 0;",
-      "exports.hello = () => {};",
-      "exports.farewell = () => {};",
-    ].join("\n");
-    const answer = await judge("./lib/greet.cjs#helo", { "lib/greet.cjs": text });
-    expect(answer).toMatch(/^HandlerNotFound: \.\/lib\/greet\.cjs#helo .* hello$/);
-  });
-
   test("HandlerNotFound is reported for a function's marker in a definition that is data", async () => {
     expect(await judge({ $function: "greet" }, {})).toMatch(/^HandlerNotFound: .*\bcode\b/);
   });
@@ -147,12 +134,6 @@ describe("HandlerUnchecked", () => {
       "lib/a.js": "",
     });
     expect(answer).toMatch(/^HandlerUnchecked: /);
-  });
-
-  test("validate finds no export of another name in a CommonJS module that is a function", async () => {
-    const text = "module.exports = function hello() {}; module.exports.other = 1;";
-    const answer = await judge("./lib/greet.cjs#greet", { "lib/greet.cjs": text });
-    expect(answer).toMatch(/^HandlerNotFound: .*has no export "greet"/);
   });
 
   test("HandlerUnchecked is reported for a module above the size limit, with its size", async () => {

@@ -1,7 +1,6 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { parseModule } from "../../src/validate/modules/parse-module.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
@@ -57,21 +56,6 @@ describe("hostile definition files", () => {
       }
     },
   );
-
-  onPosix("MissingDefinitionFile says that a definition file is a dangling link", async () => {
-    const folder = makePack({
-      extension: { prompts: ["hello"], tools: ["greet"] },
-      files: { "trailblaze/prompts/other.txt": "" },
-    });
-    makeLink("nowhere.json", join(folder, "trailblaze/prompts/hello.json"));
-    makeLink("nowhere.yaml", join(folder, "trailblaze/tools.yaml"));
-    const { problems } = await validateExtension(folder);
-    const code = "MissingDefinitionFile";
-    expect(problems).toMatchObject([
-      { code, args: { own: "trailblaze/tools.yaml", isDangling: true } },
-      { code, args: { own: "trailblaze/prompts/hello.json", isDangling: true } },
-    ]);
-  });
 });
 
 describe("hostile modules", () => {
@@ -91,30 +75,22 @@ describe("hostile modules", () => {
       },
     });
 
-  test("code that is nested too deeply is not checked", async () => {
+  test("code that is nested as people do is checked, and code that is nested too deeply is not", async () => {
     for (const [open, inside, close] of nestings) {
-      const code = `export default ${open.repeat(20_000)}${inside}${close.repeat(20_000)};`;
-      const problems = await checkModule(code);
-      expect([open, problems.map(({ code }) => code)]).toEqual([open, ["HandlerUnchecked"]]);
-    }
-  });
-
-  test("code that is nested as people and bundlers do is checked", async () => {
-    for (const [open, inside, close] of nestings) {
-      const code = `export const a = ${open.repeat(60)}${inside}${close.repeat(60)};`;
-      const problems = await checkModule(code);
-      expect([open, problems.map(({ code }) => code)]).toEqual([open, ["HandlerNotFound"]]);
+      const judge = async (levels: number) => {
+        const code = `export const a = ${open.repeat(levels)}${inside}${close.repeat(levels)};`;
+        return (await checkModule(code)).map(({ code }) => code);
+      };
+      expect([open, await judge(60), await judge(20_000)]).toEqual([
+        open,
+        ["HandlerNotFound"],
+        ["HandlerUnchecked"],
+      ]);
     }
   });
 
   test("twenty thousand names in one scope are checked", async () => {
     const names = Array.from({ length: 20_000 }, (_, index) => `const a${index} = 1;`);
     expect(await checkModule(names.join("\n"))).toMatchObject([{ code: "HandlerNotFound" }]);
-    // Without Node's own opinion, for which a busy machine may take too long.
-    const repeated = await parseModule([...names, "const a19999 = 2;"].join("\n"), "esm", false);
-    expect(repeated).toMatchObject({
-      kind: "broken",
-      fault: { line: 20_001, reason: expect.stringMatching(/'a19999' has already been declared$/) },
-    });
   }, 60_000);
 });

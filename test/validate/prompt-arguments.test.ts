@@ -61,14 +61,6 @@ describe("placeholders without an argument", () => {
       },
     ]);
   });
-
-  test("a placeholder without an argument is reported once, in the first message that has it", async () => {
-    const content = [message("Hi"), { role: "user", content: "{{a}}" }, message("{{b}} {{a}} {{b}}")];
-    expect((await judge({ content })).map(({ path }) => path)).toEqual([
-      ["content", 1, "content"],
-      ["content", 2, "content", "text"],
-    ]);
-  });
 });
 
 test("a duplicate argument is reported at its second declaration", async () => {

@@ -5,7 +5,7 @@ import type { Problem } from "../../src/problems/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
-import { greetTool, makeInstalled, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
+import { greetTool, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
 
 const codes = ["FileNotPublished"];
 const fileOf = ({ args }: Problem) => ("file" in args ? args.file : undefined);
@@ -39,12 +39,6 @@ describe("files that npm would publish", () => {
     ["a private package", { files: [], private: true }],
   ])("FileNotPublished is not reported for %s", async (_what, fields) => {
     expect(await findUnpublished(fields)).toEqual([]);
-  });
-
-  test("FileNotPublished is not reported for an installed package", async () => {
-    const cwd = makeInstalled(pack({ files: ["lib"] }));
-    const { problems } = await validateExtension("@acme/sample", { cwd });
-    expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
   });
 
   test("FileNotPublished is reported for a module of a dependency unless it is bundled", async () => {

@@ -88,16 +88,6 @@ describe("InvalidReference", () => {
     expect(problems[1]?.args).toMatchObject({ reason: expect.stringMatching(/\bprompt\b/) });
   });
 
-  test("validate reports a reference to an installed package that is not a pack as InvalidReference", async () => {
-    const files = { "node_modules/left/package.json": { name: "left", version: "1.0.0" } };
-    const problems = await findProblems({ tools: ["left/pad"] }, { files });
-    expect(problems.map(({ code }) => code)).toEqual(["InvalidReference"]);
-    expect(first(problems)?.args).toMatchObject({
-      reference: "left/pad",
-      reason: expect.stringContaining("left"),
-    });
-  });
-
   test("validate reports an entry handler that does not resolve as InvalidReference", async () => {
     const bundle = [
       "kind: Mcp.Tools",
@@ -115,11 +105,6 @@ describe("InvalidReference", () => {
   });
 
   const document = (tools: string[]) => ({ kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools });
-
-  test("a document may list bundles by short or by qualified name", async () => {
-    for (const bundle of ["greetings", "acme/sample/greetings"])
-      expect(await findProblems(document([bundle]))).toEqual([]);
-  });
 
   test.each(["welcoming", "acme/sample/welcoming", "@acme/sample/welcoming"])(
     "validate rejects a toolset that is not a bundle in a document: %s",

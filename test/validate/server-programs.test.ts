@@ -119,17 +119,3 @@ describe("paths with backslashes", () => {
     },
   );
 });
-
-test("the file that node runs must be published", async () => {
-  const tree = {
-    extension: { servers: ["desk"] },
-    files: {
-      "lone.js": "run();",
-      "trailblaze/servers/desk.json": { command: "node", args: ["lone.js"], description: "Desk." },
-    },
-    fields: { files: ["trailblaze"] },
-  };
-  expect(await validateTree(tree, ["FileNotPublished"])).toMatchObject([
-    { code: "FileNotPublished", path: ["args", 0], args: { file: "lone.js" } },
-  ]);
-});

@@ -1,4 +1,4 @@
-import { mkdirSync, symlinkSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
@@ -109,13 +109,5 @@ describe("paths in annotations", () => {
       const github = await validate(folder, ["--format", "github"], env);
       expect(marks(github.stdout)).toBe("packages/broken/package.json");
     }
-  });
-
-  test("paths of several targets start at the repository's root", async () => {
-    const cwd = makeWorkspace();
-    mkdirSync(join(cwd, ".git"));
-    const folder = join(cwd, "packages");
-    const { stdout } = await validate(folder, ["./good", "./broken", "--format", "github"]);
-    expect(marks(stdout)).toBe("packages/broken/package.json");
   });
 });

@@ -42,11 +42,6 @@ describe("data files that cannot be parsed", () => {
     expect(shown).toContain(frame);
   });
 
-  test("an empty YAML file is called empty", async () => {
-    const { problems } = await withPrompt("yaml", "");
-    expect(problems).toMatchObject([{ code: "InvalidPromptDefinition", args: { reason: empty } }]);
-  });
-
   test("an empty combined file is called empty", async () => {
     const tree = { extension: { prompts: ["hello"] }, files: { "trailblaze/prompts.yaml": "" } };
     const { problems } = await judge(tree);

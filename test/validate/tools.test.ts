@@ -125,13 +125,6 @@ describe("reserved parameters", () => {
   const name = "_trailblazeContext";
   const declares = { properties: { [name]: {} } };
 
-  test.each([
-    [{ type: "object", properties: { context: { type: "object" } } }],
-    [{ type: "object", description: name, properties: { kind: { enum: [name] } } }],
-  ])("ReservedParameter is not reported for %j", async (inputSchema) => {
-    expect(await validateTool({ inputSchema }, codes)).toEqual([]);
-  });
-
   test("ReservedParameter is reported for the short form of parameters and for bundle entries", async () => {
     expect(await validateTool({ parameters: { [name]: { required: true } } }, codes)).toMatchObject([
       { path: ["parameters", name], line: 6 },
