@@ -74,13 +74,6 @@ describe("the command export", () => {
     expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(after);
   });
 
-  test("export bin gives the second server a command of its own", async () => {
-    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
-    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
-    expect((await exportPack(cwd, "bin", "review")).exitCode).toBe(0);
-    expect(readJson(cwd, "package.json").bin).toMatchObject({ "jira-review": "bin/review.mjs" });
-  });
-
   /** What manifests of plugins take from package.json. */
   const ofPackage = {
     version: "1.2.0",
@@ -215,18 +208,6 @@ describe("the command export", () => {
     }
     expect((await exportPack(cwd, format, "--force")).exitCode).toBe(0);
     expect(readFileSync(join(cwd, file), "utf8")).toBe(written);
-  });
-
-  test("export adds its file to the published files, with the line breaks of package.json", async () => {
-    const cwd = makeServerPack();
-    writeFileSync(join(cwd, "trailblaze/servers/planning.json"), '{ "script": "./server.js" }');
-    const manifest = readFileSync(join(cwd, "package.json"), "utf8").replaceAll("\n", "\r\n").trimEnd();
-    writeFileSync(join(cwd, "package.json"), manifest);
-    await exportPack(cwd, "server.json");
-    expect(readJson(cwd, "package.json").files).toEqual(["trailblaze", "bin", "server.js", "server.json"]);
-    const after = readFileSync(join(cwd, "package.json"), "utf8");
-    expect(after.replaceAll("\r\n", "")).not.toContain("\n");
-    expect(after.endsWith("}")).toBe(true);
   });
 
   test("export refuses to write through a link or into a folder", async () => {

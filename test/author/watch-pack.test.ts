@@ -1,10 +1,7 @@
-import { mkdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { type WatchEvent, type WatchPackOptions, watchPack } from "../../src/author/watch-pack.ts";
-import { watchFolder } from "../../src/processes/folder-watcher.ts";
-import { makeTree } from "../support/packs.ts";
-import { waitUntil } from "../support/wait-until.ts";
 import { makeProbePack, toolDefinition } from "./probe-pack.ts";
 
 const writeJson = (file: string, value: unknown) => writeFileSync(file, JSON.stringify(value));
@@ -85,24 +82,6 @@ describe("watching a pack", () => {
     expect(running()).toEqual([]);
   });
 
-  test("saving by renaming and new folders are noticed, and ignored files are not", async () => {
-    const { directory } = makeProbePack();
-    const { next, events } = startWatching(directory);
-    await next("opened");
-    mkdirSync(join(directory, "node_modules/x"), { recursive: true });
-    writeFileSync(join(directory, "node_modules/x/index.js"), "");
-    writeFileSync(join(directory, "debug.log"), "");
-    const before = events.length;
-    mkdirSync(join(directory, "trailblaze/prompts"));
-    writeFileSync(join(directory, "trailblaze/prompts/.draft"), '{ "name": "note", "content": "Hi" }');
-    renameSync(join(directory, "trailblaze/prompts/.draft"), join(directory, "trailblaze/prompts/note.json"));
-    const { report } = (await next("validated")).report;
-    expect(report.problems).toMatchObject([{ code: "OrphanDefinitionFile" }]);
-    expect(events.slice(0, before).filter(({ type }) => type === "validated")).toHaveLength(1);
-    writeFileSync(join(directory, "trailblaze/prompts/note.json"), "[");
-    expect(((await next("validated")) as { run: number }).run).toBeGreaterThan(2);
-  });
-
   test("a session is closed if its server fails to start, and opened again after a fix", async () => {
     const { directory, running } = makeProbePack();
     const definition = join(directory, "server/main.mjs");
@@ -131,39 +110,6 @@ describe("watching a pack", () => {
     await stop();
     expect(running()).toEqual([]);
   });
-
-  test("a change while a server hangs at its start opens a new session immediately", async () => {
-    const { directory, running } = makeProbePack();
-    const program = join(directory, "server/main.mjs");
-    const hanging = `import { appendFileSync } from "node:fs";\nappendFileSync(process.env.PIDS, \`\${process.pid}\\n\`);\nsetInterval(() => {}, 1000);\n`;
-    writeFileSync(program, hanging);
-    const { next, stop } = startWatching(directory);
-    await next("validated");
-    await waitUntil(() => running().length > 0);
-    writeFileSync(program, 'await import("./probe.mjs");\n');
-    expect((await next("opened")).tools).toContain("probe_one");
-    await stop();
-    expect(running()).toEqual([]);
-  });
-
-  test("a server that writes into its pack is not restarted endlessly", async () => {
-    const { directory, pids } = makeProbePack();
-    const program = join(directory, "server/main.mjs");
-    writeFileSync(
-      program,
-      `import { appendFileSync, writeFileSync } from "node:fs";
-appendFileSync(process.env.PIDS, \`\${process.pid}\\n\`);
-writeFileSync("state.json", String(process.pid));
-await import("./probe.mjs");
-`,
-    );
-    const { next, stop } = startWatching(directory);
-    await next("opened");
-    // Twice the quiet time, after which a change would count.
-    await new Promise((done) => setTimeout(done, 100));
-    await stop();
-    expect(pids()).toHaveLength(1);
-  });
 });
 
 test("with `once`, watching ends after one run and leaves no processes", async () => {
@@ -176,14 +122,4 @@ test("with `once`, watching ends after one run and leaves no processes", async (
   const broken = await watchPack(directory, { once: true });
   expect(broken).toMatchObject({ runs: 1, ok: false, tools: [], problems: [{ code: "HandlerNotFound" }] });
   expect(pids()).toHaveLength(1);
-});
-
-test("without a project, watching fails", async () => {
-  await expect(watchPack(makeTree({ x: "" }))).rejects.toMatchObject({ code: "ProjectNotFound" });
-  await expect(watchPack("absent", { cwd: makeTree({}) })).rejects.toMatchObject({ code: "ProjectNotFound" });
-});
-
-test("a folder that cannot be read is not watched in silence", () => {
-  const watch = () => watchFolder(join(makeTree({}), "absent"), {}, () => {});
-  expect(watch).toThrow(expect.objectContaining({ code: "InvalidArguments" }));
 });

@@ -203,14 +203,6 @@ describe("the page of a catalog", () => {
     expect(one.page).toContain('<bdi class="version">1.0.0</bdi>');
   });
 
-  test("a definition over 64 KiB is cut with a note", async () => {
-    const description = "lorem ipsum ".repeat(80_000);
-    const { page } = await build(makeProject(tool({ description })));
-    expect(page).toContain("Cut after 64 KiB of");
-    expect(page).toContain("trailblaze inspect acme/desk/greet --kind tool --json");
-    expect(page.length).toBeLessThan(200_000);
-  });
-
   test("5,000 tools make a page of at most 25 MB, which has all of them", async () => {
     const packs = Array.from({ length: 25 }, (_, index) => `pack-${index}`);
     const description = "Zählt „alles“. ".repeat(200);

@@ -131,12 +131,6 @@ describe("hostile strings in a config", () => {
     expect(await failureOf(readFrom(root))).toEqual(problems[0]);
   });
 
-  test("a few aliases in a config are replaced by their values", async () => {
-    const text = "toolsets: { a: &tools [acme/jira/x], b: *tools }";
-    const { toolsets } = await readFrom(makeProject({ "trailblaze.config.yaml": text }));
-    expect(toolsets.get("b")).toEqual(["acme/jira/x"]);
-  });
-
   const prototype = '{"__proto__": {"crash": "isolate", "polluted": true}}';
   test.each([
     [prototype, ["__proto__"]],

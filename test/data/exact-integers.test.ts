@@ -1,11 +1,9 @@
 import { describe, expect, test } from "vitest";
 import {
-  carryIntegers,
   markIntegers,
   markText,
   parseExactly,
   readMarks,
-  rememberInteger,
   stringifyExactly,
   unmarkText,
 } from "../../src/data/exact-integers.ts";
@@ -49,28 +47,6 @@ describe("texts keep their integers", () => {
       expect(() => parseExactly(text)).toThrow(SyntaxError);
     },
   );
-
-  test("with indentation, and beside integers that were read before", () => {
-    const value = { list: [parseExactly(`{"id":${big}}`)] };
-    expect(stringifyExactly(value, 2)).toBe(`{\n  "list": [\n    {\n      "id": ${big}\n    }\n  ]\n}`);
-  });
-});
-
-test("a number that is not the one that was read is written as it is", () => {
-  const value = parseExactly(`{"id":${big},"other":${big}}`) as Record<string, unknown>;
-  value.id = 7;
-  expect(stringifyExactly(value)).toBe(`{"id":7,"other":${big}}`);
-});
-
-test("copies have what they are given", () => {
-  const value = parseExactly(`{"id":${big}}`) as object;
-  expect(stringifyExactly({ ...value })).toBe('{"id":725653563933458400}');
-  expect(stringifyExactly(carryIntegers(value, { ...value, more: 1 }))).toBe(`{"id":${big},"more":1}`);
-  const made = { id: Number(big), text: "x", small: 5 };
-  rememberInteger(made, "id", big);
-  rememberInteger(made, "text", "x");
-  rememberInteger(made, "small", "5");
-  expect(stringifyExactly(made)).toBe(`{"id":${big},"text":"x","small":5}`);
 });
 
 test("a string that contains a mark stays a string", () => {

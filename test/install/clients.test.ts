@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clients, findClient } from "../../src/install/clients/index.ts";
-import { expandPath, findCandidates, findHome, findSigns } from "../../src/install/clients/locations.ts";
+import { findCandidates } from "../../src/install/clients/locations.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
 const linux = { platform: "linux", environment: {}, home: "/home/me" } as const;
@@ -60,18 +60,6 @@ describe("the data about clients", () => {
     expect(userFile(id, { ...linux, environment: { [name]: "/elsewhere" } })).toBe(path);
     expect(userFile(id, { ...linux, environment: { [name]: "" } })).toBe(usual);
     expect(userFile(id, { ...linux, environment: { [name]: "relative" } })).toBe(usual);
-  });
-
-  test("without a home folder, a client's config is found only if the environment names its folder", () => {
-    const homeless = { platform: "linux", environment: { CODEX_HOME: "/c" }, home: undefined } as const;
-    expect(userFile("cursor", homeless)).toBeUndefined();
-    expect(findSigns(findClient("cursor"), homeless)).toEqual([]);
-    expect(userFile("codex", homeless)).toBe("/c/config.toml");
-    expect(expandPath("./x", homeless, "/p")).toBe("/p/x");
-    expect(findHome("linux", {})).toBeUndefined();
-    expect(findHome("linux", { HOME: "" })).toBeUndefined();
-    expect(findHome("linux", { HOME: "." })).toBeUndefined();
-    expect(findHome("win32", { USERPROFILE: "C:\\Users\\me", HOME: "/x" })).toBe("C:\\Users\\me");
   });
 });
 

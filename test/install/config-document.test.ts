@@ -88,17 +88,6 @@ test.each<[ConfigFormatName, string, string[], boolean]>([
   },
 );
 
-test.each([
-  '{ "mcpServers": { /* none yet */ } }',
-  '{"mcpServers":{/* none yet */  },"a":1}',
-  '{\n  "mcpServers": { /* none yet */ }\n}',
-  "{ /* none yet */ }",
-])("removing an added entry restores %j, whose comment keeps an empty object", async (text) => {
-  const open = await opener("jsonc");
-  const place = { container: ["mcpServers"], key: "one", isList: false };
-  expect(open(open(text).set(place, entry).text).remove(place).text).toBe(text);
-});
-
 describe("editing any JSON", () => {
   const noise = fc.constantFrom("", " ", "\n", "\n    ", " // c\n", " /* c */ ", "\t");
   /** JSON written in a wild way: comments and blanks wherever they may be. */

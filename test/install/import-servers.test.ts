@@ -1,7 +1,7 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { existsSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
-import { parse, stringify } from "yaml";
+import { parse } from "yaml";
 import { planImport } from "../../src/install/import-servers.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -68,14 +68,6 @@ describe("an import", () => {
     expect(readConfig(cwd)?.startsWith(`${config}mcpServers:\n  b:\n`)).toBe(true);
   });
 
-  test("an import that replaces a server keeps its prefix and its choice of tools", async () => {
-    const chosen = { prefix: "mine", tools: { deny: ["a"] } };
-    const cwd = open({ [configFile]: stringify({ mcpServers: { a: { command: "x", ...chosen } } }) });
-    const plan = await paste(cwd, { mcpServers: { a: server } }, { replace: true });
-    await plan.edit.apply();
-    expect(parse(readConfig(cwd) ?? "").mcpServers.a).toEqual({ ...server, ...chosen });
-  });
-
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {
     const cwd = open();
     const plan = await paste(cwd, {
@@ -126,32 +118,6 @@ describe("an import", () => {
     expect(plan.variables).toEqual(["API_KEY", "C_API_KEY", "C_API_KEY_2", "A_B_API_KEY", "A_B_API_KEY_2"]);
   });
 
-  test("an import of a name that the source does not have fails with similar names", async () => {
-    const cwd = open();
-    const only = ["githb"];
-    await expect(paste(cwd, { mcpServers: { github: server } }, { only })).rejects.toMatchObject({
-      code: "ServerNotFound",
-      problem: { args: { name: "githb", nearest: ["github"] } },
-    });
-    await expect(paste(cwd, { mcpServers: { a: server } }, { only: ["a", "b"] })).rejects.toMatchObject({
-      problem: { args: { name: "b", nearest: ["a"] } },
-    });
-    expect(readConfig(cwd)).toBeUndefined();
-  });
-
-  test("an import names the keys of a server that it cannot translate", async () => {
-    const known = { type: "stdio", name: "a", disabled: false, autoApprove: [], tools: ["*"] };
-    const entries = {
-      a: { ...server, ...known, envFile: ".env", timeout: 5, headers: { A: "b" } },
-      b: server,
-    };
-    const plan = await paste(open(), { mcpServers: entries });
-    const notes = ["envFile", "timeout", "headers"].map((key) =>
-      expect.stringContaining(`"a": the key "${key}"`),
-    );
-    expect(plan).toMatchObject({ added: ["a", "b"], notes });
-  });
-
   test.each([
     { disabledTools: ["b"] },
     { excluded_tools: ["*"] },
@@ -164,50 +130,6 @@ describe("an import", () => {
     const detail = expect.stringContaining(Object.keys(choice)[0] ?? "");
     expect(plan).toMatchObject({ added: [], skipped: [{ name: "a", reason: "invalid", detail }] });
   });
-
-  test("an import takes a server for which a client chooses all tools", async () => {
-    const all = { tools: ["*"], disabledTools: [], available_tools: [] };
-    const plan = await paste(open(), { mcpServers: { a: { ...server, ...all } } });
-    expect(plan).toMatchObject({ added: ["a"], notes: [] });
-  });
-
-  test("an import from Claude Code has the servers of its local scope for this project, which win", async () => {
-    const cwd = open();
-    mkdirSync(join(cwd, "home"));
-    const local = { local: { type: "stdio", ...server }, both: { command: "near" } };
-    const settings = (mcpServers: object) => ({ mcpServers, history: [] });
-    writeFileSync(
-      join(cwd, "home/.claude.json"),
-      JSON.stringify({
-        ...settings({ user: server, both: { command: "far" } }),
-        projects: { [cwd]: settings(local), "/elsewhere": settings({ other: server }) },
-      }),
-    );
-    const plan = await planImport("claude-code", optionsOf(cwd));
-    expect(plan.added).toEqual(["user", "both", "local"]);
-    expect(plan.edit.diff).toContain("command: near");
-  });
-
-  test.each([
-    [
-      "claude-code",
-      ".claude.json",
-      (cwd: string) => ({ projects: { [cwd]: { disabledMcpServers: ["a"] } } }),
-    ],
-    ["gemini-cli", ".gemini/settings.json", () => ({ mcp: { excluded: ["a"] } })],
-  ])(
-    "an import from %s leaves a server turned off that the client has turned off",
-    async (client, file, more) => {
-      const cwd = open();
-      mkdirSync(dirname(join(cwd, "home", file)), { recursive: true });
-      const settings = { mcpServers: { a: server, b: server }, ...more(cwd) };
-      writeFileSync(join(cwd, "home", file), JSON.stringify(settings));
-      const plan = await planImport(client, optionsOf(cwd));
-      await plan.edit.apply();
-      const entries = parse(readConfig(cwd) ?? "").mcpServers;
-      expect(entries).toEqual({ a: { ...server, enabled: false }, b: server });
-    },
-  );
 
   test.each([
     ["${env:GH}", "${GH}"],

@@ -1,7 +1,6 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { inRepository } from "../support/repository.ts";
 import { makeInstallPlace, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
@@ -52,24 +51,6 @@ describe("an invalid install request", () => {
     });
     const file = join(place.home, "named.json");
     expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
-  });
-
-  test("an install from npx's cache is rejected, except with project scope", async () => {
-    const cache = "project/_npx/1f";
-    const place = makeInstallPlace({
-      [`${cache}/package.json`]: { name: "app" },
-      [`${cache}/trailblaze.config.yaml`]: "servers:\n  mine: { tools: [] }\n",
-    });
-    const cwd = join(place.root, cache);
-    mkdirSync(join(cwd, "node_modules"));
-    symlinkSync(inRepository("."), join(cwd, "node_modules/trailblaze"));
-    await expect(place.install("cursor", "mine", { cwd })).rejects.toMatchObject({
-      code: "InvalidArguments",
-      problem: { args: { hint: expect.stringContaining("npm install trailblaze") } },
-    });
-    expect(await place.install("cursor", "mine", { cwd, scope: "project" })).toMatchObject({
-      changed: true,
-    });
   });
 
   test.each([

@@ -30,20 +30,6 @@ describe("a problem formatted for people", () => {
     );
   });
 
-  test("unknown parts of a place are omitted", () => {
-    const { code, severity, message } = problem;
-    expect(formatProblem({ code, severity, message })).toBe(
-      "error InvalidItemName\n  The name is not allowed.",
-    );
-    const [first] = formatProblem({ code, severity, message, file: "a/b.json" }).split("\n");
-    expect(first).toBe("error InvalidItemName  a/b.json");
-    // An item is named only with its kind.
-    for (const half of [{ item: "getIssue" }, { kind: "tool" }] as const)
-      expect(formatProblem({ code, severity, message, ...half }).split("\n")[0]).toBe(
-        "error InvalidItemName",
-      );
-  });
-
   test.each([false, true])("no part of a problem contains control characters (color: %s)", (color) => {
     const text =
       "a\u001b[2J\u009b31m\u001b]0;title\u0007\u202e\u2066\u200b\ufeff\ud800\udc00\u{e0041}\u2028\r\b\u007f\u00ad\n\0é";
@@ -72,12 +58,6 @@ describe("creating a problem", () => {
 
 describe("the lines of a formatted problem", () => {
   const { code, severity, message } = problem;
-
-  test("the parts of the first line have colors", () => {
-    expect(formatProblem(problem, { color: true }).split("\n")[0]).toBe(
-      "\u001b[31merror\u001b[39m \u001b[1mInvalidItemName\u001b[22m  \u001b[2m@acme/jira › tool getIssue › package.json:6:14\u001b[22m",
-    );
-  });
 
   test("the output of a program follows the message, line by line", () => {
     const args = { output: ["a\u0007", 5, "x".repeat(5000)] };

@@ -1,9 +1,6 @@
 import { describe, expect, test } from "vitest";
 import {
-  formatCount,
   formatInstall,
-  formatSize,
-  listOf,
   printable,
   printableLines,
   quote,
@@ -21,13 +18,6 @@ test.each([
 
 test("lines stay lines, and a carriage return that ends one is dropped", () => {
   expect(printableLines("a\tb\r\n\u001b\n\nc\rd")).toBe("a b\n\\u{001b}\n\nc d");
-});
-
-test.each([
-  [1000, "1,000"],
-  [1234567, "1,234,567"],
-])("the count %i is formatted as %s", (count, text) => {
-  expect(formatCount(count)).toBe(text);
 });
 
 describe("a long text", () => {
@@ -52,22 +42,6 @@ describe("a long text", () => {
   ])("%j is quoted as %s if three characters are allowed", (text, quoted) => {
     expect(quote(text, 3)).toBe(quoted);
   });
-});
-
-test.each([
-  [1 << 20, "1 MiB"],
-  [1000, "1000 bytes"],
-  [(1 << 20) + 1, "1048577 bytes"],
-])("the limit of %i bytes is formatted as %s", (bytes, text) => {
-  expect(formatSize(bytes)).toBe(text);
-});
-
-test.each([
-  [[], ""],
-  [["a", "b"], "a or b"],
-  [["a", "b", "c"], "a, b or c"],
-])("%j is listed as %j", (names, sentence) => {
-  expect(listOf(names)).toBe(sentence);
 });
 
 test.each([

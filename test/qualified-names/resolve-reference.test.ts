@@ -193,16 +193,6 @@ describe("a range in a reference", () => {
   });
 });
 
-describe("what an error says of a missing item", () => {
-  test.each([
-    ["acme/confluence/page", "@acme/confluence"],
-    ["acme/confluence@^2/page", "@acme/confluence@^2"],
-  ])("what to install for %s is %s", (reference, missingPack) => {
-    expect(() => fromUser(reference)).toThrow(expect.objectContaining({ missingPack }));
-    expect(failureOf(() => fromUser(reference)).pack).toBe(missingPack.replace(/(.)@.*/, "$1"));
-  });
-});
-
 test("kinds may be in the plural, and other words are errors", () => {
   expect(fromUser("swipe", { kind: "tools" as Kind })).toEqual(tool("swipe"));
   expect(failureOf(() => fromUser("swipe", { kind: "tol" as Kind }))).toMatchObject({

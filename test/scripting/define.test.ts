@@ -78,30 +78,6 @@ describe("defineTool", () => {
     expect(() => define(z.string())).toThrow("`inputSchema` must be the schema of an object.");
     expect(() => define(z.object({ a: z.bigint() }))).toThrow("JSON Schema");
   });
-
-  test("defineTool passes a client to handlers wherever they run", async () => {
-    const caller = defineTool({
-      name: "probe_outer",
-      description: "Calls another.",
-      parameters: {},
-      handler: async (_args, { client, callTool }) => ({
-        own: (await client.callTool("probe_inner", { x: 1 })).structuredContent,
-        same: (await callTool("probe_inner", { x: 2 })).structuredContent,
-      }),
-    });
-    const inner = defineTool({
-      name: "probe_inner",
-      description: "Is called.",
-      inputSchema: z.object({ x: z.number().refine((x) => x !== 3, "must not be three") }),
-      handler: ({ x }) => ({ x }),
-    });
-    const builtIns = [caller, inner] as never;
-    const session = await openForTest(makeProject({}), { builtIns });
-    const result = await session.callTool("probe_outer", {});
-    expect(result.structuredContent).toEqual({ own: { x: 1 }, same: { x: 2 } });
-    const refused = await session.callTool("probe_inner", { x: 3 });
-    expect(refused).toMatchObject({ variant: "ExceptionThrown", message: "/x must not be three" });
-  });
 });
 
 describe("defineServer, defineToolset and definePrompt", () => {

@@ -97,18 +97,6 @@ describe("invoke", () => {
     await invoke(tool, {}, { context });
     expect(context.remembered()).toEqual({ user: "Ada", new: "1" });
   });
-
-  test("invoke runs `initialize` once, and a failed `initialize` fails each call", async () => {
-    let times = 0;
-    const initialize = () => void times++;
-    const counted = defineTool({ name: "a_b", parameters: {}, initialize, handler: () => times });
-    await invoke(counted, {});
-    expect(await invoke(counted, {})).toEqual({ content: [{ type: "text", text: "1" }] });
-    const reject = () => Promise.reject(new Error("No connection."));
-    const failing = defineTool({ name: "a_b", parameters: {}, initialize: reject, handler: () => "x" });
-    const failure = { isError: true, content: [{ text: "No connection." }] };
-    for (let call = 0; call < 2; call++) expect(await invoke(failing, {})).toMatchObject(failure);
-  });
 });
 
 describe("mock clients", () => {

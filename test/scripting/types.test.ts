@@ -3,9 +3,6 @@
 import { describe, expectTypeOf, test } from "vitest";
 import type {
   CallToolResult,
-  HandlerContext,
-  ToolDefinition,
-  TrailblazeContext,
   TrailblazeErrorVariant,
   TrailblazeTool,
   TrailblazeToolMeta,
@@ -15,26 +12,6 @@ import type {
 const inputSchema = { type: "object" } as const;
 
 describe("the metadata of a tool", () => {
-  test("metadata has a type for every trailblaze key", () => {
-    const tool: TrailblazeTool = {
-      name: "shop_signIn",
-      description: "Sign in to the shop.",
-      inputSchema: { type: "object", properties: { user: { type: "string" } }, required: ["user"] },
-      annotations: { readOnlyHint: false },
-      _meta: {
-        "trailblaze/isForLlm": true,
-        "trailblaze/surfaceToLlm": true,
-        "trailblaze/isRecordable": false,
-        "trailblaze/requiresHost": true,
-        "trailblaze/supportedDrivers": ["playwright-native"],
-        "trailblaze/supportedPlatforms": ["IOS", "android"],
-        "trailblaze/toolset": "auth",
-        "trailblaze/requiresContext": true,
-      },
-    };
-    expectTypeOf(tool._meta).toEqualTypeOf<TrailblazeToolMeta | undefined>();
-  });
-
   test("unknown trailblaze keys do not compile", () => {
     // @ts-expect-error: isForLlm is misspelled
     const misspelled: TrailblazeToolMeta = { "trailblaze/isForLm": true };
@@ -67,30 +44,5 @@ describe("results", () => {
     // @ts-expect-error: a failing tool cannot name success
     const success: CallToolResult = { content: [], _meta: { trailblaze: { variant: "Success" } } };
     void success;
-  });
-});
-
-describe("definitions", () => {
-  test("a tool has a function or a reference as handler", () => {
-    const definition: ToolDefinition<{ issueKey: string }> = {
-      name: "jira_getIssue",
-      parameters: { issueKey: { type: "string", description: "Key of the issue.", required: true } },
-      handler: async ({ issueKey, _trailblazeContext }, context) => {
-        expectTypeOf(issueKey).toEqualTypeOf<string>();
-        expectTypeOf(_trailblazeContext).toEqualTypeOf<TrailblazeContext | undefined>();
-        expectTypeOf(context).toEqualTypeOf<HandlerContext>();
-        const related = await context.callTool("acme/jira/search", { text: issueKey });
-        return related.isError ? related : `${issueKey} is open`;
-      },
-    };
-    const referring: ToolDefinition = { name: "a_b", inputSchema, handler: "./lib/tools.js#getIssue" };
-    const misspelled: ToolDefinition = {
-      name: "a_b",
-      inputSchema,
-      handler: "./lib/tools.js",
-      // @ts-expect-error: isForLlm is misspelled
-      _meta: { "trailblaze/isForLLM": true },
-    };
-    void [definition, referring, misspelled];
   });
 });
