@@ -59,15 +59,6 @@ describe("options before the command", () => {
       expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
     }
   });
-
-  test("an option after the command belongs to that command", async () => {
-    const project = makeProject();
-    const { stdout, exitCode } = await run("--cwd", project, "validate", "--strict", "--format", "json");
-    expect(JSON.parse(stdout)).toMatchObject({ pack: "app" });
-    expect(exitCode).toBe(0);
-    const { stderr } = await run("--cwd", project, "list", "--strict", "--nope");
-    expect(stderr).toMatch(/^error InvalidArguments\n.*--nope/);
-  });
 });
 
 // Windows lets nobody delete a folder that a process is in.
@@ -88,14 +79,6 @@ describe.skipIf(process.platform === "win32")("a deleted working directory", () 
     expect([exitCode, stdout]).toEqual([2, ""]);
     expect(stderr).toMatch(/^error ProjectNotFound/);
     expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
-  });
-
-  test("--version and --cwd work in a deleted working directory", async () => {
-    expect((await runWhereDeleted("--version")).stdout).toBe(`${version}\n`);
-    const project = makeTree({ "package.json": packManifest("app") });
-    const { stdout, exitCode } = await runWhereDeleted("list", "--json", "--cwd", project);
-    expect(JSON.parse(stdout)).toMatchObject({ project });
-    expect(exitCode).toBe(0);
   });
 });
 
@@ -127,9 +110,4 @@ describe("invalid arguments", () => {
       expect(text.stderr + json.stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
     },
   );
-
-  test("a mistyped command gets a suggestion", async () => {
-    expect((await run("lst")).stderr).toContain("list");
-    expect((await run("inpect")).stderr).toContain("inspect");
-  });
 });

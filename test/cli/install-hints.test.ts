@@ -51,19 +51,6 @@ test.each([
   expect(error.hint).not.toMatch(/install |\badd\b/);
 });
 
-test.each([["start"], ["install", "cursor"]])(
-  "`%s` with --install names the packs that could be meant, and installs none",
-  async (...words) => {
-    const cwd = makeProject();
-    expect(await fail([...words, "globex/nothere", "--install"], cwd)).toMatchObject({
-      code: "PackNotInstalled",
-      args: { name: "globex", alternative: "@globex/nothere" },
-    });
-    const manifest = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
-    expect(Object.keys(manifest.dependencies)).toEqual(["@acme/jira", "@acme/absent"]);
-  },
-);
-
 test("hints name the project's package manager and the requested range, and run nothing", async () => {
   const cwd = makeProject({ "pnpm-lock.yaml": "lockfileVersion: '9.0'\n", "trailblaze.config.json": {} });
   const missing = { code: "PackNotInstalled", args: { name: "@acme/confluence", manager: "pnpm" } };
@@ -95,21 +82,4 @@ test("a pack is only called by the name that it is installed under", async () =>
       code: "PackNotInstalled",
       args: { name: "@fork/jira" },
     });
-});
-
-test.each([
-  ["install", "cursor", "acme/text/shout"],
-  ["start", "acme/text/shout"],
-  ["inspect", "acme/text/shout", "--kind", "server"],
-])("the hint of `%s` for a name of another kind contains a command that works", async (...args) => {
-  const pack = toolPack({ shout: {} }, "export const shout = () => 1;");
-  const cwd = makePackProject({ "@acme/text": pack });
-  const error = await fail(args, cwd);
-  expect(error).toMatchObject({ code: "ServerNotFound", args: { otherKind: "tool" } });
-  const [, command = ""] = /`trailblaze ([^`]+)`/.exec(error.hint) ?? [];
-  const { stdout, exitCode } = await runMain([...command.split(" "), "--json"], { cwd });
-  expect({ exitCode, item: JSON.parse(stdout) }).toMatchObject({
-    exitCode: 0,
-    item: { kind: "tool", qualifiedName: "acme/text/shout" },
-  });
 });

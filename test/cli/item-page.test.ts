@@ -30,14 +30,6 @@ test("the page of a prompt shows its text or its messages", async () => {
   expect(await showPrompt({ content })).toContain('\n\nuser: Greet {{who}}.\nuser: {"type":"image"');
 });
 
-test("the page of a long prompt is cut, with control characters escaped", async () => {
-  const page = await showPrompt({ content: `\u001b[2J${"x".repeat(5000)}\n${"line\n".repeat(100)}` });
-  expect(page).toContain("\\u{001b}[2Jxxx");
-  expect(page).toMatch(/x… \([\d,]+ more characters; --json shows all\)\nline\n/);
-  expect(page).toMatch(/\n… \(41 more lines; --json shows all\)$/);
-  expect(page).not.toContain("\u001b");
-});
-
 test("the page of a toolset lists the tools that servers offer for it, including those of nested toolsets", async () => {
   const files = {
     "trailblaze/tools/greet.json": greetTool("./x.js"),
@@ -56,21 +48,4 @@ test("the page of a toolset lists the tools that servers offer for it, including
   expect(page).toMatch(/^hostTool$/m);
   expect(page).toMatch(/^toolsets +\["inner"\]$/m);
   expect(Object.keys(item)).not.toContain("tools");
-});
-
-test("the page of an item marks unknown keys, including keys of other kinds, but not free keys", async () => {
-  const fields = { colour: "red", content: "Hi", "x-owner": "me", constructor: 1 };
-  const files = { "trailblaze/tools/greet.json": greetTool("./x.js", fields) };
-  const { page } = await showItem("greet", { tools: ["greet"] }, files);
-  expect(page).toMatch(/^colour \(unknown\) +red$/m);
-  expect(page).toMatch(/^content \(unknown\) +Hi$/m);
-  expect(page).toMatch(/^constructor \(unknown\) +1$/m);
-  expect(page).toMatch(/^x-owner +me$/m);
-  expect(page).toMatch(/^handler +\.\/x\.js$/m);
-});
-
-test("the page of an item without a definition claims no advertised name", async () => {
-  const { page } = await showItem("greet", { tools: ["greet"] }, {});
-  expect(page).toMatch(/^file +\(no definition\)$/m);
-  expect(page).not.toMatch(/^advertised +\S/m);
 });

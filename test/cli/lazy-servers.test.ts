@@ -89,7 +89,6 @@ test("`call` exits with 1 and the code if the server fails, or lists something e
 
 test.each([
   ["", [], {}, 0],
-  [" with `serversStart: eager`", [], { serversStart: "eager" }, 2],
   [" with --lazy and `serversStart: eager`", ["--lazy"], { serversStart: "eager" }, 0],
 ])("`start` without a server%s starts as many servers with the session", async (_, args, config, count) => {
   const cwd = await makeProject(config);

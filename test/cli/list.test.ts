@@ -3,7 +3,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
-import { openSession } from "../../src/session.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -96,21 +95,6 @@ describe("trailblaze list KIND --json", () => {
     const toolsets = await runMain(["list", "toolsets", "--json"], { cwd: makeProject() });
     expect(JSON.parse(toolsets.stdout).items).toMatchObject([{ kind: "toolset", name: "triage" }]);
   });
-
-  test("`list KIND --json` lists each qualified name once, even if a pack is installed twice", async () => {
-    const cwd = makeProject({
-      "node_modules/stray/node_modules/notes/package.json": packManifest("notes", {
-        version: "0.1.0",
-        trailblaze: { tools: ["createNote", "old"] },
-      }),
-    });
-    const { stdout, exitCode } = await runMain(["list", "tools", "--all", "--json"], { cwd });
-    const names = JSON.parse(stdout).items.map((item: { qualifiedName: string }) => item.qualifiedName);
-    expect(names).toEqual([...new Set(names)]);
-    expect(names).not.toContain("notes/old");
-    expect(JSON.parse(stdout).problems).toEqual([expect.objectContaining({ code: "ShadowedPack" })]);
-    expect(exitCode).toBe(0);
-  });
 });
 
 describe("trailblaze list as text", () => {
@@ -154,16 +138,6 @@ describe("trailblaze list as text", () => {
 });
 
 describe("the exit code of list", () => {
-  test("`list` exits with 1 after an error, and still lists the other packs", async () => {
-    const cwd = makeProject({ "node_modules/notes/package.json": '{"trailblaze": ' });
-    const { stdout, exitCode } = await runMain(["list", "--json"], { cwd });
-    expect(JSON.parse(stdout).packs.map(({ name }: { name: string }) => name)).toEqual(["@acme/jira"]);
-    expect(JSON.parse(stdout).problems).toEqual([
-      expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
-    ]);
-    expect(exitCode).toBe(1);
-  });
-
   test.each([
     ["without a project", []],
     ["if --cwd names a folder that does not exist", ["--cwd", "nowhere"]],
@@ -255,46 +229,5 @@ describe("packs that the project does not declare", () => {
       expect((await runMain(["list", "tools"], { cwd })).stdout).toMatch(/No tools are declared.*\n.*--all/);
       expect((await runMain(["list", "--all"], { cwd })).stdout).toContain("No packs are installed");
     }
-  });
-
-  test("sessions use packs that definitions, the config and calls refer to, unless they are denied", async () => {
-    const tool = (folder: string, name: string) => ({
-      [`${folder}/trailblaze/tools/${name}.json`]: {
-        name,
-        description: "Does it.",
-        inputSchema: { type: "object" },
-        handler: "./main.js",
-      },
-      [`${folder}/main.js`]: "export default () => 'done';\n",
-    });
-    const jira = "node_modules/desk/node_modules/@acme/jira";
-    const makeDesk = (config: unknown) =>
-      makeTree({
-        "package.json": { name: "app", dependencies: { desk: "*" } },
-        "trailblaze.config.json": config,
-        "node_modules/desk/package.json": packManifest("desk", { trailblaze: { toolsets: ["all"] } }),
-        "node_modules/desk/trailblaze/toolsets/all.json": {
-          name: "all",
-          description: "All of them.",
-          tools: ["acme/jira/getIssue"],
-        },
-        [`${jira}/package.json`]: packManifest("@acme/jira", { trailblaze: { tools: ["getIssue"] } }),
-        ...tool(jira, "getIssue"),
-        "node_modules/stray/package.json": packManifest("stray", { trailblaze: { tools: ["other"] } }),
-        ...tool("node_modules/stray", "other"),
-      });
-    const open = async (config: object) => {
-      await using session = await openSession({ cwd: makeDesk(config) });
-      const packs = session.tools.map(({ source }) => source.pack);
-      const patterns = session.problems.filter(({ code }) => code === "UnmatchedPattern");
-      return [packs, patterns.map(({ args }) => (args as { pattern: string }).pattern)];
-    };
-    expect(await open({ toolsets: { mine: ["stray/other"] } })).toEqual([["@acme/jira", "stray"], []]);
-    expect(await open({ packs: { deny: ["acme/jira", "stray", "gone"] } })).toEqual([[], ["gone"]]);
-    const call = (config: object) => runMain(["call", "stray/other"], { cwd: makeDesk(config) });
-    expect((await call({})).stdout).toContain("done");
-    const denied = await call({ packs: { deny: ["stray"] } });
-    expect(denied.exitCode).toBe(1);
-    expect(denied.stdout).not.toContain("done");
   });
 });
