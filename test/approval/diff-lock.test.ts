@@ -102,16 +102,6 @@ test("only what is named is compared", async () => {
   ]);
 });
 
-test("unknown names are errors with suggestions", async () => {
-  const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search")]));
-  await lockEverything(cwd);
-  const failed = (target: string) => expect(diffLock({ cwd, targets: [target] })).rejects;
-  const near = (name: string) => ({ args: { nearest: [name] } });
-  await failed("acme/jirra").toMatchObject({ code: "PackNotInstalled", problem: near("acme/jira") });
-  const problem = near("acme/jira/createIssue");
-  await failed("acme/jira/createIsue").toMatchObject({ code: "ToolNotFound", problem });
-});
-
 test("what is unlocked, excluded by the config, or not used is left out", async () => {
   const cwd = makeJiraProject({ "@acme/jira": jira() }, configWith([listed("search"), listed("noise")]));
   writeFileSync(lockOf(cwd), `{ "lockfileVersion": 1, "packs": {}, "servers": {} }`);

@@ -4,7 +4,6 @@ import { describe, expect, test, vi } from "vitest";
 import { makeTree } from "../support/packs.ts";
 import { evaluateCode, evaluateIn, evaluatePack, ways } from "./evaluate-pack.ts";
 
-const stripsTypes = Boolean(Reflect.get(process.features, "typescript"));
 const limits = { wallMs: 20_000, packMs: 40_000 };
 
 describe("a definition file that is code", () => {
@@ -114,12 +113,6 @@ describe("a definition file that is code", () => {
       "compiled.cjs": { value: { d: 1 } },
       "named.cjs": { reason: "it has no default export" },
     });
-  });
-
-  test.runIf(stripsTypes)("a file may be TypeScript if Node strips types", async () => {
-    const root = makeTree({ "tool.ts": "const a: number = 1; export default { a } satisfies object;" });
-    const { results } = await evaluateIn(root, ["tool.ts"]);
-    expect(results).toEqual({ "tool.ts": { value: { a: 1 } } });
   });
 });
 

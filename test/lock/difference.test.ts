@@ -93,16 +93,3 @@ test("text of packs hides nothing: every character is visible, and nothing is cu
   const blanks = textOf(tool({}), tool({ description: [`x${" ".repeat(500)}Hidden.`] }));
   expect(blanks).toContain('"x [500 blanks] Hidden."');
 });
-
-test("large differences are shown in full, in a moment", () => {
-  const lists = (count: number, title: string) =>
-    Object.fromEntries(
-      Array.from({ length: count }, (_, index) => [`tool${index}`, { title, name: `${title}${index}` }]),
-    );
-  const locked = (entries: LockedItem) =>
-    lockOf(undefined, { mine: { launch: { command: "node" }, lists: entries } as never });
-  for (const from of [{}, lists(500, "Old")]) {
-    const text = textOf(locked(from), locked(lists(500, "New")));
-    expect(text.match(/^\+.*"New\d+"/gm)).toHaveLength(500);
-  }
-});

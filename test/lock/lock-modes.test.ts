@@ -9,13 +9,22 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatLock, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
+import { formatLock, lockFileOf } from "../../src/lock/lock-file.ts";
 import type { LockFile } from "../../src/lock/types.ts";
 import { openSession, type SessionOptions } from "../../src/session.ts";
 import { openFollowed } from "../session/support/followed.ts";
 import { makeFifo } from "../support/special-files.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { count, editJson, inPack, makeLocked, openLocked, query } from "./support/locked-project.ts";
+import {
+  count,
+  editJson,
+  editLock,
+  inPack,
+  jiraOf,
+  makeLocked,
+  openLocked,
+  query,
+} from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
@@ -26,14 +35,6 @@ const setVersion = (project: string, version: string) =>
   editJson(project, inPack("package.json"), (old: Values) => ({ ...old, version }));
 const setLock = (project: string, lock: Values) =>
   editJson(project, "trailblaze.config.json", (old: Values) => ({ ...old, lock }));
-/** Changes the lock as another tool would: with fitting hashes. */
-async function editLock(project: string, edit: (lock: LockFile) => void): Promise<void> {
-  const lock = await readLock(project);
-  if (lock === undefined) throw new Error("There is no lock.");
-  edit(lock);
-  writeFileSync(lockFileOf(project), formatLock(lock));
-}
-const jiraOf = (lock: LockFile) => lock.packs["@acme/jira"] as NonNullable<LockFile["packs"][string]>;
 const refuse = (project: string, options: SessionOptions = {}) =>
   openSession({ cwd: project, ...options }).then(
     (session) => session.close().then(() => "opened"),
@@ -302,15 +303,6 @@ describe("files that are no lock", () => {
     const message = expect.stringContaining(reason);
     expect(await refuse(project)).toMatchObject({ code: "LockMalformed", message, problem: { file } });
     expect(isStarted(project)).toEqual([]);
-  });
-
-  test("a link to a lock is followed", async () => {
-    const project = await makeLocked();
-    const other = join(project, "locks.json");
-    writeFileSync(other, readFileSync(lockFileOf(project)));
-    rmSync(lockFileOf(project));
-    symlinkSync(other, lockFileOf(project));
-    expect((await openLocked(project)).problems).toEqual([]);
   });
 });
 

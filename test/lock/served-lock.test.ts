@@ -1,25 +1,16 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { formatLock, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
-import type { LockFile } from "../../src/lock/types.ts";
+import { lockFileOf } from "../../src/lock/lock-file.ts";
 import type { ServeOptions } from "../../src/serve.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
-import { count, editJson, inPack, makeLocked, query } from "./support/locked-project.ts";
+import { count, editJson, editLock, inPack, jiraOf, makeLocked, query } from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
 const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => name);
 const setList = (project: string, tools: Values[], instructions = "Use SQL.") =>
   writeFileSync(join(project, inPack("list.json")), JSON.stringify({ instructions, tools }));
-const jiraOf = (lock: LockFile) => lock.packs["@acme/jira"] as NonNullable<LockFile["packs"][string]>;
-async function editLock(project: string, edit: (lock: LockFile) => void): Promise<void> {
-  const lock = await readLock(project);
-  if (lock === undefined) throw new Error("There is no lock.");
-  edit(lock);
-  writeFileSync(lockFileOf(project), formatLock(lock));
-}
-
 const serve = (cwd: string, server: string | null, options: ServeOptions = {}) =>
   serveForTest(server, { cwd, ...options });
 const connect = async (...of: Parameters<typeof serve>) => connectLegacy((await serve(...of)).url);

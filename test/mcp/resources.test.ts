@@ -1,10 +1,8 @@
-import { Client as ModernClient, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { StreamableHTTPClientTransport as LegacyHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { serveHttp } from "../../src/mcp/http/serve-http.ts";
 import type { ServedServer } from "../../src/mcp/served-server.ts";
 import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
@@ -45,8 +43,8 @@ function createResources() {
 
 const info = { name: "test", version: "1.0.0" };
 
-/** A client of an era over a transport, and the URIs that it has heard of. */
-async function connect(served: ServedServer, era: "legacy" | "modern", over: "http" | "connection") {
+/** A client of an era, and the URIs that it has heard of. `serve/resources.test.ts` has them over HTTP. */
+async function connect(served: ServedServer, era: "legacy" | "modern") {
   const client =
     era === "legacy" ? new Client(info) : new ModernClient(info, { versionNegotiation: { mode: "auto" } });
   onTestFinished(() => client.close());
@@ -61,36 +59,20 @@ async function connect(served: ServedServer, era: "legacy" | "modern", over: "ht
       "notifications/resources/updated",
       ({ params }) => void heard.push(params.uri),
     );
-  const { session, requests, connection } = erasOf(served);
-  if (over === "http") {
-    const running = await serveHttp(session, { label: "test", modern: requests(), graceMs: 200 });
-    onTestFinished(() => running.close());
-    const url = new URL(running.url);
-    await client.connect(
-      (client instanceof Client ? new LegacyHttp(url) : new StreamableHTTPClientTransport(url)) as never,
-    );
-    return { client, heard, running };
-  }
+  const { connection } = erasOf(served);
   const [near, far] = InMemoryTransport.createLinkedPair();
   const running = connection({ sessionId: "1" });
   await running.connect(far as never);
   await client.connect(near as never);
-  return { client, heard, running };
+  return { client, heard };
 }
 
-const eras = [
-  { era: "legacy", over: "http" },
-  { era: "legacy", over: "connection" },
-  { era: "modern", over: "http" },
-  { era: "modern", over: "connection" },
-] as const;
-
 describe("subscriptions to resources", () => {
-  test.each(eras)(
-    "a $era client over $over hears of changes until it unsubscribes, and its watches end with its connection",
-    async ({ era, over }) => {
+  test.each(["legacy", "modern"] as const)(
+    "a %s client hears of changes until it unsubscribes, and its watches end with its connection",
+    async (era) => {
       const { served, watched } = createResources();
-      const { client, heard, running } = await connect(served, era, over);
+      const { client, heard } = await connect(served, era);
       const [item, other] = ["test://item/1", "test://text"];
       let unsubscribe: () => Promise<unknown>;
       if (client instanceof Client) {
@@ -108,15 +90,14 @@ describe("subscriptions to resources", () => {
       await expect.poll(() => heard).toEqual([item]);
       await unsubscribe();
       await expect.poll(() => [...watched.keys()]).toEqual([other]);
-      if (over === "http") await running.close();
-      else await client.close();
+      await client.close();
       await expect.poll(() => watched.size).toBe(0);
     },
   );
 
   test("of requests that a legacy client makes at once, at most 1000 subscribe", async () => {
     const { served, watched } = createResources();
-    const { client } = await connect(served, "legacy", "connection");
+    const { client } = await connect(served, "legacy");
     if (!(client instanceof Client)) throw new Error("This is no legacy client.");
     const asked = Array.from({ length: 1002 }, (_, index) =>
       client.subscribeResource({ uri: `test://item/${index}` }),
@@ -128,7 +109,7 @@ describe("subscriptions to resources", () => {
 });
 
 test("what clients may keep is said with lists and static resources, and of handlers' answers nothing", async () => {
-  const { client } = await connect(createResources().served, "modern", "http");
+  const { client } = await connect(createResources().served, "modern");
   expect(await client.listResources()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
   expect(await client.listResourceTemplates()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
   expect(await client.readResource({ uri: "test://text" })).toMatchObject({ ttlMs: 300_000 });

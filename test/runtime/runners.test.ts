@@ -102,16 +102,6 @@ describe("what a handler throws", () => {
     const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
     expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
   });
-
-  test("the outcome has the code and data of what was thrown", async () => {
-    const { root, runner } = createRunner({
-      "a.mjs":
-        "export const a = () => { throw Object.assign(new Error('x'), { code: 'E', data: { at: 1 } }) }",
-    });
-    expect(await runner.invoke(inModule(root, "./a.mjs#a"), {}, createContext())).toEqual({
-      thrown: { message: "x", code: "E", data: '{"at":1}' },
-    });
-  });
 });
 
 describe.each(isolations)("what a handler gets, %s", (isolation) => {
@@ -202,47 +192,6 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
       "l",
       ["other", { x: 1 }],
     ]);
-  });
-
-  test.each([
-    ["callTool('x', 'text')", "Arguments must be an object."],
-    ["callTool('x', { a: 1n })", "Arguments must be JSON, but the value holds a BigInt."],
-    [
-      "progress('half')",
-      "Call progress with a number, optionally the total (a number) and a message (a string).",
-    ],
-  ])("a handler's context rejects %s", async (code, message) => {
-    const { textOf } = createRunner(
-      {
-        "a.mjs": `export const a = async (_, { callTool, progress }) => { await ${code} }`,
-      },
-      isolation,
-    );
-    expect(await textOf("./a.mjs#a")).toBe(message);
-  });
-
-  test("a handler's context does nothing after the call has ended", async () => {
-    const { call, textOf } = createRunner(
-      {
-        "a.mjs": `let kept;
-        export const keep = (_, context) => { kept = context };
-        export const use = async () => {
-          kept.log("info", 1); await kept.progress(1); kept.memory.set("a", "b");
-          return kept.callTool("x").then(() => "called", (error) => error.message);
-        };`,
-      },
-      isolation,
-    );
-    const seen: unknown[] = [];
-    const note = (...all: unknown[]) => void seen.push(all);
-    const memory = { get: () => undefined, set: note, delete: () => true, snapshot: () => ({}) };
-    await call(
-      "./a.mjs#keep",
-      {},
-      { log: note, progress: note, memory, callTool: async (...all) => note(all) },
-    );
-    expect(await textOf("./a.mjs#use")).toBe("The call has ended, so it cannot call other tools.");
-    expect(seen).toEqual([]);
   });
 });
 

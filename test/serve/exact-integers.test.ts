@@ -12,7 +12,7 @@ import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { startServer } from "../../src/serve.ts";
 import { createRequest, openEndpoint, post as postCallback } from "../callback/open-endpoint.ts";
-import { beginSession, post } from "../mcp/http/served.ts";
+import { post } from "../mcp/http/served.ts";
 import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
@@ -57,16 +57,14 @@ const respond = ${respond};
 createInterface({ input: process.stdin }).on("line", (line) => process.stdout.write(respond(line, process.argv[2])));
 `;
 
-/** A remote server: its answers are JSON or, in small pieces, a stream of events. */
-async function serveRemote(kind: "json" | "events") {
+/** A remote server, whose answers are a stream of events in small pieces. */
+async function serveRemote() {
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request.setEncoding("utf8")) body += chunk;
     if (request.method !== "POST") return response.writeHead(405).end();
     const messages = respond(body, answer).split("\n").slice(0, -1);
     if (messages.length === 0) return response.writeHead(202).end();
-    const json = { "content-type": "application/json" };
-    if (kind === "json") return response.writeHead(200, json).end(messages.at(-1));
     response.writeHead(200, { "content-type": "text/event-stream" });
     const text = messages.map((message) => `id: 725653563933458433\r\ndata: ${message}\r\n\r\n`).join("");
     for (let at = 0; at < text.length; at += 50) {
@@ -94,8 +92,7 @@ beforeEach(async () => {
         mcpServers: {
           local: { command: process.execPath, args: ["server.mjs", answer] },
           bare: { command: process.execPath, args: ["server.mjs", bare], prefix: "bare" },
-          json: { url: await serveRemote("json"), prefix: "json" },
-          events: { url: await serveRemote("events"), prefix: "events" },
+          events: { url: await serveRemote(), prefix: "events" },
         },
       },
     },
@@ -106,7 +103,7 @@ const request = (name: string, isModern: boolean) =>
   `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${sent},"_meta":${JSON.stringify(isModern ? envelope() : {})}}}`;
 
 /** Sends calls over stdio, and returns what was written until the answer of each. */
-async function overStdio(names: readonly string[], isModern: boolean): Promise<string[]> {
+async function overStdio(names: readonly string[]): Promise<string[]> {
   const session = await openForTest(cwd, { config: "trailblaze.config.json" });
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   const served = gateway.serve(() => gateway.ownScope());
@@ -122,40 +119,31 @@ async function overStdio(names: readonly string[], isModern: boolean): Promise<s
   const texts: string[] = [];
   for (const name of names) {
     text = "";
-    input.write(`${request(name, isModern)}\n`);
+    input.write(`${request(name, false)}\n`);
     await expect.poll(() => text).toContain('"result"');
     texts.push(text);
   }
   return texts;
 }
 
-async function overHttp(names: readonly string[], isModern: boolean, server: string | null = null) {
-  const running = await startServer(server, {
-    cwd,
-    transport: { port: 0 },
-    ...(server === null && { session: { watch: false } }),
-  });
+async function overHttp(names: readonly string[]) {
+  const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
   onTestFinished(() => running.close());
   const url = String(running.url);
-  const session = isModern ? {} : await beginSession({ url });
   const texts: string[] = [];
   for (const name of names) {
-    const headers = isModern
-      ? { ...headersFor({ method: "tools/call", params: { name } }), "mcp-param-id": "725653563933458433" }
-      : session;
-    texts.push(await (await post({ url }, request(name, isModern), headers)).text());
+    const headers = headersFor({ method: "tools/call", params: { name } });
+    const mirrored = { ...headers, "mcp-param-id": "725653563933458433" };
+    texts.push(await (await post({ url }, request(name, true), mirrored)).text());
   }
   return texts;
 }
 
 test.each([
   ["legacy", "stdio", overStdio],
-  ["legacy", "HTTP", overHttp],
-  ["modern", "stdio", overStdio],
   ["modern", "HTTP", overHttp],
-])("a %s client over %s: arguments and results keep every digit", async (era, _, call) => {
-  const names = ["get", "json_get", "events_get"];
-  for (const text of await call(names, era === "modern")) {
+])("a %s client over %s: arguments and results keep every digit", async (_era, _, call) => {
+  for (const text of await call(["get", "events_get"])) {
     expect(text).toContain(`"structuredContent":{"id":725653563933458436,"sent":${sent}}`);
     expect(text).toContain('"_meta":{"id":725653563933458435}');
     expect(text).toContain('"ids":[725653563933458437],"cursor":725653563933458438');

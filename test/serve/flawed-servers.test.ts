@@ -1,7 +1,7 @@
 // The servers end with the session or with what serves it, which each test closes.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { describe, expect, test } from "vitest";
-import { makeProject, openForTest } from "../session/support/session.ts";
+import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 
@@ -306,128 +306,35 @@ test("what a tool answers arrives without what is null or invalid, and unusable 
   );
 });
 
-test("prompts and resources arrive without what is null or invalid", async () => {
-  const flawed = serverOf({
-    "prompts/list": { prompts: [{ name: "ask" }] },
-    "prompts/get": {
-      description: null,
-      messages: [
-        { role: "user", content: { ...textBlock, annotations: null } },
-        { role: "user", content: { type: "a_later_kind" } },
-      ],
-      _meta: { own: 1 },
-    },
-    "resources/list": { resources: [{ uri: "a:b", name: "b" }] },
-    "resources/read": {
-      contents: [{ uri: "a:b", text: "hi", mimeType: null, _meta: 5 }, { uri: "a:c" }],
-      _meta: { own: 1, "io.modelcontextprotocol/serverInfo": { name: "x", version: "1" } },
-    },
-  });
-  const prompt = [
-    { role: "user", content: textBlock },
-    { role: "user", content: unusable[0]?.[1] },
-  ];
-  const contents = [{ uri: "a:b", text: "hi" }];
-  const session = await openForTest(makeProject({}), { config: configOf(flawed) });
-  expect((await session.getPrompt("ask")).messages).toEqual(prompt);
-  expect(await session.readResource("a:b")).toEqual({ contents, _meta: { own: 1 } });
-  for (const client of (await connectBoth(flawed)) as unknown as Client[]) {
-    expect(await client.getPrompt({ name: "ask" })).toMatchObject({ messages: prompt, _meta: { own: 1 } });
-    expect(await client.readResource({ uri: "a:b" })).toMatchObject({ contents, _meta: { own: 1 } });
-  }
-});
-
-describe("what a pack answers", () => {
-  // The last one is refused in the definition of a prompt.
+test("what a pack answers is read as what servers answer, and is reported once, with the pack, the item and the key", async () => {
   const all = [[textBlock, textBlock], ...blocks, ...unusable.slice(0, 1)] as [Json, Json][];
   const content = all.map(([block]) => block);
   const expected = all.map(([, rest]) => rest);
   const messages = content.map((one) => ({ role: "user", content: one }));
-  const contents = [{ text: "hi", mimeType: null, _meta: 5 }];
-  const shown = { title: "Ask", _meta: { own: 1 } };
-  const pack = {
-    "package.json": { trailblaze: { tools: ["result"], prompts: ["ask", "fill"], resources: ["doc"] } },
-    "code.js": [
-      `export const result = () => ({ content: ${JSON.stringify(content)}, isError: null, _meta: null });`,
-      `export const ask = () => ({ messages: ${JSON.stringify(messages)}, description: null });`,
-      `export const doc = () => ({ contents: ${JSON.stringify(contents)} });`,
-    ].join("\n"),
-    "trailblaze/tools/result.json": {
-      name: "result",
-      description: "Answers.",
-      inputSchema: object,
-      handler: "./code.js#result",
+  const said = expected.map((one) => ({ role: "user", content: one }));
+  const pack = toolPack(
+    { result: {} },
+    `export const result = () => ({ content: ${JSON.stringify(content)}, isError: null, _meta: null });
+     export const ask = () => ({ messages: ${JSON.stringify(messages)}, description: null });`,
+    {
+      "package.json": { trailblaze: { prompts: ["ask"] } },
+      "trailblaze/prompts/ask.json": { name: "ask", handler: "./handlers.js#ask" },
     },
-    "trailblaze/prompts/ask.json": { name: "ask", handler: "./code.js#ask" },
-    "trailblaze/prompts/fill.json": { name: "fill", content: messages.slice(0, -1) },
-    "trailblaze/resources/doc.json": {
-      name: "doc",
-      uri: "test://doc",
-      handler: "./code.js#doc",
-      ...shown,
-      annotations: { audience: ["user"] },
-    },
-  };
-  test("is read as what servers answer, and is reported once, with the pack, the item and the key", async () => {
-    const said = expected.map((one) => ({ role: "user", content: one }));
-    const prompts = [
-      ["ask", said],
-      ["fill", said.slice(0, -1)],
-    ] as const;
-    const cwd = makeProject({ "@acme/flawed": pack }, { "trailblaze.config.json": { logDir: "logs" } });
-    const session = await openForTest(cwd);
+  );
+  const cwd = makeProject({ "@acme/flawed": pack }, { "trailblaze.config.json": { logDir: "logs" } });
+  const session = await openForTest(cwd);
+  for (let call = 0; call < 2; call++)
     expect((await session.callTool("result", {})).content).toEqual(expected);
-    for (const [name, filled] of prompts)
-      expect((await session.getPrompt(name)).messages, name).toEqual(filled);
-    expect(await session.readResource("test://doc")).toEqual({
-      contents: [{ uri: "test://doc", text: "hi" }],
-    });
-    for (const client of (await connectTo("acme/flawed", cwd)) as unknown as Client[]) {
-      expect(await client.callTool({ name: "result" })).toMatchObject({ content: expected });
-      for (const [name, filled] of prompts)
-        expect((await client.getPrompt({ name })).messages, name).toEqual(filled);
-      expect(await client.readResource({ uri: "test://doc" })).toMatchObject({
-        contents: [{ uri: "test://doc", text: "hi" }],
-      });
-      expect((await client.listResources()).resources).toMatchObject([
-        { title: "Ask", annotations: { audience: ["user"] }, _meta: { own: 1 } },
-      ]);
-    }
-    await session.callTool("result", {});
-    const found = session.problems.filter(({ code }) => code === "ServerResultIncomplete");
-    const start = (key: string, method: string, name: string) =>
-      `"${key}" in the result of \`${method}\` for "${name}" of pack "@acme/flawed" is left out: it `;
-    const messages = found.map(({ message }) => message);
-    for (const one of [
-      `${start("content[].annotations", "tools/call", "result")}is not an object.`,
-      `${start("messages[].content", "prompts/get", "ask")}has a type that clients do not know.`,
-      `${start("contents[]._meta", "resources/read", "test://doc")}is not an object.`,
-    ])
-      expect(messages).toContain(one);
-    expect(new Set(messages).size).toBe(messages.length);
-    expect(found[0]).toMatchObject({ severity: "warning", pack: "@acme/flawed" });
-  });
-
-  test("as an error reaches strict clients, also if its structuredContent does not match the outputSchema", async () => {
-    const structuredContent = { reason: "locked" };
-    const result = { content: [textBlock], isError: true, structuredContent };
-    const outputSchema = { ...object, properties: { rows: { type: "number" } }, required: ["rows"] };
-    const tool = { name: "fail", description: "Fails.", inputSchema: object, handler: "./code.js" };
-    const failing = {
-      "package.json": { trailblaze: { tools: ["fail"] } },
-      "code.js": `export default () => (${JSON.stringify(result)});`,
-      "trailblaze/tools/fail.json": { ...tool, outputSchema },
-    };
-    const cwd = makeProject({ "@acme/failing": failing });
-    const session = await openForTest(cwd);
-    // What reads it in a session can take any value.
-    expect(await session.callTool("fail", {})).toMatchObject({ message: "3 rows", structuredContent });
-    expect(session.problems).toEqual([]);
-    for (const client of await connectTo("acme/failing", cwd)) {
-      await client.listTools();
-      const answer = await client.callTool({ name: "fail" });
-      expect(answer).toMatchObject({ content: [textBlock], isError: true });
-      expect(answer).not.toHaveProperty("structuredContent");
-    }
-  });
+  expect((await session.getPrompt("ask")).messages).toEqual(said);
+  for (const client of (await connectTo("acme/flawed", cwd)) as unknown as Client[]) {
+    expect(await client.callTool({ name: "result" })).toMatchObject({ content: expected });
+    expect((await client.getPrompt({ name: "ask" })).messages).toEqual(said);
+  }
+  const found = session.problems.filter(({ code }) => code === "ServerResultIncomplete");
+  const reported = found.map(({ message }) => message);
+  const start =
+    '"content[].annotations" in the result of `tools/call` for "result" of pack "@acme/flawed" is left';
+  expect(reported).toContainEqual(expect.stringContaining(start));
+  expect(new Set(reported).size).toBe(reported.length);
+  expect(found[0]).toMatchObject({ severity: "warning", pack: "@acme/flawed" });
 });

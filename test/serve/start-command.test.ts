@@ -8,7 +8,7 @@ import { makeProject, probeServer, toolPack } from "../session/support/session.t
 import { connectToCommand } from "../support/clients.ts";
 import { hearProgress } from "../support/heard-progress.ts";
 import { runMain } from "../support/main.ts";
-import { runCli, command as script } from "../support/run-cli.ts";
+import { command as script } from "../support/run-cli.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -17,6 +17,7 @@ const connect = async (...given: Parameters<typeof connectToCommand>) =>
   (await connectToCommand(...given)).client;
 
 const module = `
+import { spawnSync } from "node:child_process";
 import { appendFileSync } from "node:fs";
 console.log("printed while loading");
 const note = (text) => appendFileSync(new URL("order.txt", import.meta.url), text + "\\n");
@@ -26,6 +27,7 @@ export const echo = (args, context) => {
   console.log("printed by a handler");
   process.stdout.write(Buffer.from("and again\\n"));
   process.stdout.end("and at its end\\n");
+  spawnSync("sh", ["-c", "echo by a child"], { stdio: "inherit" });
   process.stdin.on("data", (data) => console.error("STOLEN " + data)).pause();
   process.stdin.destroy();
   return { args, keys: Object.keys(context), options: context.options };
@@ -137,7 +139,7 @@ describe("a composed server over stdio", () => {
     expect(rest).toEqual({ args: { text: "a", count: 2 }, options: { limit: 3 } });
     expect(keys.sort()).toEqual(["callTool", "log", "options", "progress", "signal"]);
     await client.callTool({ name: "search1", arguments: { text: "b" } });
-    for (const text of ["printed by a handler", "and again", "and at its end"])
+    for (const text of ["printed by a handler", "and again", "and at its end", "by a child"])
       expect(stderr()).toContain(text);
     expect(stderr()).not.toContain("STOLEN");
     const order = readFileSync(join(cwd, "node_modules/@acme/desk/order.txt"), "utf8");
@@ -157,38 +159,6 @@ describe("a composed server over stdio", () => {
       { type: "text", text: "other" },
     ]);
   });
-
-  test.each([["a child that inherits", "spawnSync('sh', ['-c', 'echo STRAY'], { stdio: 'inherit' })"]])(
-    "output to file descriptors does not reach the protocol: %s",
-    async (_what, code) => {
-      const cwd = makeProject({
-        "@acme/round": toolPack(
-          { stray: {}, after: {} },
-          `import fs from "node:fs";
-        import { spawnSync } from "node:child_process";
-        export const stray = async () => { ${code}; return "done"; };
-        export const after = () => "still here";`,
-          {
-            "package.json": { type: "module", trailblaze: { servers: ["all"] } },
-            "trailblaze/servers/all.json": { tools: ["stray", "after"] },
-          },
-        ),
-      });
-      // The requests come with the end of the input.
-      const lines = ["stray", "after"].map((name, id) =>
-        JSON.stringify({ jsonrpc: "2.0", id, method: "tools/call", params: { name } }),
-      );
-      const run = await runCli(["start", "acme/round/all"], { cwd, input: `${lines.join("\n")}\n` });
-      const answers = run.stdout
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-      const texts = Object.fromEntries(answers.map(({ id, result }) => [id, result.content[0].text]));
-      expect(texts).toEqual({ 0: "done", 1: "still here" });
-      expect(run.stderr).toContain("STRAY");
-      expect(run.exitCode).toBe(0);
-    },
-  );
 
   test("progress and log messages reach the client, and cancellation reaches the handler", async () => {
     const cwd = makeDesk();
@@ -244,16 +214,6 @@ test("a server whose definition requests HTTP uses a free port, and requires a t
   await expect(connectClient(serving)).rejects.toThrow();
   const { client } = await connectClient(serving, { authorization: "Bearer open-sesame" });
   expect(names((await client.listTools()).tools)).toEqual(["search"]);
-});
-
-test("a subprocess server that cannot be started fails at once, over stdio and HTTP", async () => {
-  const config = "trailblazeSubprocessToolsets: [{ name: mine, command: no-such-command }]\n";
-  const cwd = makeDesk({ "trailblaze.config.yaml": config });
-  for (const options of [[], ["--http", "0"]]) {
-    const { exitCode, stdout } = await runMain(["start", "mine", "--json", ...options], { cwd });
-    expect(exitCode).toBe(1);
-    expect(JSON.parse(stdout).error).toMatchObject({ code: "ServerStartFailed", args: { label: "mine" } });
-  }
 });
 
 describe("a subprocess server over stdio", () => {

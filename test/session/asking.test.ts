@@ -10,7 +10,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { createManualClock, standTimeStill } from "./support/manual-clock.ts";
-import { jsonOf, makeProject, openForTest, probe, toolPack } from "./support/session.ts";
+import { jsonOf, makeProject, openForTest, toolPack } from "./support/session.ts";
 
 const entry = (file: string) => ({
   name: "asking",
@@ -283,18 +283,6 @@ describe("a legacy server that asks", () => {
     }
     expect(jsonOf(await session.callTool("early"))).toMatchObject({ code: -32601 });
     expect(questions).toEqual([]);
-  });
-
-  test("a tool that a server calls back asks while the server's own time stands still", async () => {
-    const { questions, onInput } = slow();
-    const session = await openForTest(project(), {
-      config: { trailblazeSubprocessToolsets: [probe()], callback: { timeoutMs: 1000 } },
-      onInput,
-    });
-    standTimeStill();
-    const result = await session.callTool("probe_callback", { tool: "greet" }, { timeoutMs: 1000 });
-    expect(result).toMatchObject({ variant: "Success", message: expect.stringContaining("Ada") });
-    expect(questions).toMatchObject([{ tool: "greet" }]);
   });
 
   test("a prompt and a resource of a server ask, too", async () => {

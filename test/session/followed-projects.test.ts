@@ -9,15 +9,7 @@ import { isRunning } from "../support/processes.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
-import {
-  jsonOf,
-  makeProject,
-  openForTest,
-  probe,
-  probeDefinition,
-  probeServer,
-  toolPack,
-} from "./support/session.ts";
+import { jsonOf, makeProject, openForTest, probe, probeDefinition, toolPack } from "./support/session.ts";
 
 const handler = (answer: string) => `export const ask = () => ${JSON.stringify(answer)};\n`;
 const askPack = (answer: string, name = "ask", version = "1.0.0") =>
@@ -240,24 +232,6 @@ test("the tools stay while a declared pack is missing, and change when it is the
   expect(names()).toEqual(["ask", "most"]);
 });
 
-test("a server from an npm package keeps running while its package is missing", async () => {
-  const cwd = makeProject(
-    {},
-    {
-      ...config({ trailblazeSubprocessToolsets: [{ name: "probe", package: "probe-server" }] }),
-      "node_modules/probe-server/package.json": { name: "probe-server", version: "1.0.0", bin: "./s.mjs" },
-      "node_modules/probe-server/s.mjs": readFileSync(probeServer, "utf8"),
-    },
-  );
-  declare(cwd, "probe-server", "1.0.0");
-  const { clock, names, change } = await openFollowed(cwd);
-  const before = names();
-  expect(before).not.toEqual([]);
-  await change(() => renameSync(join(cwd, "node_modules/probe-server"), join(cwd, "away")));
-  await waitUntil(() => clock.delays.includes(30_000) || names().length === 0);
-  expect(names()).toEqual(before);
-});
-
 test("a server that stops answering its start for good is left out, and does not delay later changes", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
   const gate = join(cwd, "gate");
@@ -273,26 +247,6 @@ test("a server that stops answering its start for good is left out, and does not
   await waitUntil(() => names().length === 0);
   writeFileSync(gate, "");
   await waitUntil(() => names().includes("silent_tell"));
-});
-
-test("a server that was not restarted any more is started again after a change of the project", async () => {
-  const cwd = makeProject({}, config({ trailblazeSubprocessToolsets: [probe("fragile")] }));
-  const { session, names, change } = await openFollowed(cwd);
-  for (let exit = 1; exit <= 4; exit++) await session.callTool("fragile_crash");
-  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "FatalError" });
-  await change(() => installPack(cwd, "@acme/ask", askPack("one")));
-  await waitUntil(() => names().includes("ask"));
-  expect(await session.callTool("fragile_tell")).toMatchObject({ variant: "Success" });
-});
-
-test("names that collide after a change leave the tools as they were", async () => {
-  const cwd = makeProject({ "@acme/one": askPack("one") }, config({}));
-  const { clock, reported, names, change } = await openFollowed(cwd, {}, { served: false });
-  await change(() => installPack(cwd, "@acme/two", askPack("two")));
-  await waitUntil(() => clock.delays.includes(30_000));
-  clock.advance(30_000);
-  await waitUntil(() => reported.some(({ code }) => code === "ChangeNotApplied"));
-  expect(names()).toEqual(["ask"]);
 });
 
 test("a session that follows its project loads modules when it opens, in another process, and reports that if the config says otherwise", async () => {

@@ -2,19 +2,16 @@
 import { describe, expect, test } from "vitest";
 import {
   addPromptAndResources,
-  sendJson,
   serveHttp,
   serveLegacy,
   serveModern,
   serveRaw,
 } from "../support/remote-servers.ts";
 import { waitUntil } from "../support/wait-until.ts";
-import { makeLocked, namesOf, open, openWithClock } from "./support/lazy.ts";
+import { makeLocked, open, openWithClock } from "./support/lazy.ts";
 
 const makeRemote = (url: string, entry: object = {}) =>
   makeLocked({ logDir: "logs", mcpServers: { docs: { url, ...entry } } });
-
-const refused = { variant: "ExceptionThrown", details: { code: "ServerStartFailed" } };
 
 describe.each([
   ["legacy", () => serveLegacy(0, addPromptAndResources)],
@@ -82,16 +79,4 @@ test("a session that closes while a remote server does not answer leaves no requ
   await session.close();
   await expect(call).rejects.toMatchObject({ code: "SessionClosed" });
   await waitUntil(() => silent.received.every(({ isAborted }) => isAborted));
-});
-
-test("a remote server that wants authorization fails the call, and the session goes on", async () => {
-  const remote = await serveLegacy();
-  const cwd = await makeRemote(remote.url);
-  await remote.stop();
-  await serveHttp((_, __, response) => sendJson(response, 401, {}), remote.port);
-  const session = await open(cwd);
-  await expect(session.callTool("echo", {})).resolves.toMatchObject(refused);
-  await expect(session.start("docs")).rejects.toMatchObject({ code: "AuthorizationRequired" });
-  expect(session.servers).toMatchObject([{ state: "failed", reason: "ServerFailed" }]);
-  expect(namesOf(session.tools)).toContain("echo");
 });

@@ -78,18 +78,6 @@ test("with `crash: relaunch`, a lost remote server is initialized once more, and
   await expect(session.callTool("local_tell")).rejects.toMatchObject({ code: "SessionClosed" });
 });
 
-test("with `crash: relaunch`, a remote server that cannot be initialized again ends the session", async () => {
-  const { remote, session, lose } = await open("relaunch");
-  remote.dropForGood();
-  await lose();
-  await waitUntil(() => session.problems.some(({ severity }) => severity === "error"));
-  expect(session.problems).toMatchObject([
-    { code: "ServerDied", severity: "warning" },
-    { code: "ServerDied", severity: "error", args: { restartReason: expect.any(String) } },
-  ]);
-  await expect(session.callTool("local_tell")).rejects.toMatchObject({ code: "SessionClosed" });
-});
-
 test("a served session reaches a remote server again that was away for minutes, however long", async () => {
   const { remote, session, clock, lose } = await open("fail", { served: true });
   remote.dropForGood();

@@ -43,14 +43,6 @@ describe("a server of the config that runs a package", () => {
     );
   });
 
-  test("a server that runs a package starts a shell script unchanged", async () => {
-    const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
-    const root = makeProject({}, plainServer("cli.sh", { "cli.sh": script }));
-    chmodSync(join(root, "node_modules/mcp-probe/cli.sh"), 0o755);
-    const session = await openForTest(root, { config: configOf({ env: { PROBE_PREFIX: "plain" } }) });
-    expect(session.tools.map(({ name }) => name)).toContain("plain_params");
-  });
-
   test("a missing package is ServerPackageNotInstalled, with the command of the project's manager", async () => {
     const error = await startWith({ "pnpm-lock.yaml": "" });
     expect(error.problem).toMatchObject({

@@ -263,16 +263,6 @@ describe("a server that exits during a session", () => {
     expect(session.problems).toContainEqual(expect.objectContaining({ code: "ServerDied" }));
   });
 
-  test("the exit of a server removes only its own tools if the config says so", async () => {
-    const session = await openForTest(makeProject({}), {
-      config: { crash: "isolate", trailblazeSubprocessToolsets: [probe("one"), probe("two")] },
-    });
-    expect(await session.callTool("one_crash")).toMatchObject({ variant: "FatalError" });
-    await waitUntil(() => session.problems.some(({ code }) => code === "ServerDied"));
-    expect(await session.callTool("one_params")).toMatchObject({ variant: "FatalError" });
-    expect(await session.callTool("two_params")).toMatchObject({ variant: "Success" });
-  });
-
   test("an exited server is restarted once if the config says so, without repeating the failed call", async () => {
     const started: string[] = [];
     const session = await openForTest(makeProject({}), {
@@ -310,11 +300,6 @@ test("after closing, no process is left, and each server has its own log, withou
   expect(logs).toEqual(pids.map(() => "my token is [redacted]\n"));
 });
 
-test("unwritable logs are an error if the config sets logDir", async () => {
-  const opening = openForTest(makeProject({}, { file: "" }), { config: { logDir: "file/logs" } });
-  await expect(opening).rejects.toMatchObject({ code: "InvalidConfig", problem: { path: ["logDir"] } });
-});
-
 test("aborting after the start ends the session", async () => {
   const stop = new AbortController();
   const session = await openForTest(makeProject({}), { config, signal: stop.signal });
@@ -326,7 +311,7 @@ test("aborting after the start ends the session", async () => {
 
 test("aborting at any stage of the start leaves no process running", async () => {
   const pidFiles: string[] = [];
-  for (const delay of [0, 20, 60, 130]) {
+  for (const delay of [0, 130]) {
     const cwd = makeProject({
       "@acme/probe": serverPack({ env: { PROBE_PREFIX: "p", PROBE_PIDS: "pids.txt" } }),
       code: {

@@ -1,37 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { inRepository } from "../support/repository.ts";
-import {
-  jsonOf,
-  makeProject,
-  namesOf,
-  openForTest,
-  probe,
-  probeServer,
-  withServers,
-} from "./support/session.ts";
+import { makeProject, namesOf, openForTest, probe, probeServer, withServers } from "./support/session.ts";
 
 const sdkServer = (version: 1 | 2, ...args: string[]) => ({
   command: process.execPath,
   args: [inRepository(`bench/support/${version === 1 ? "" : "modern-"}sdk-server.mjs`), ...args],
 });
-
-/** A server without the SDK that speaks only the modern revision. Its tool tells what it was sent. */
-const modernServer = `
-  import { createInterface } from "node:readline";
-  const answers = {
-    "server/discover": () => ({ supportedVersions: ["2026-07-28"], capabilities: { tools: {} } }),
-    "tools/list": () => ({ tools: [{ name: "params", inputSchema: { type: "object" } }] }),
-    "tools/call": (params) => ({ content: [{ type: "text", text: JSON.stringify(params) }] }),
-  };
-  createInterface({ input: process.stdin }).on("line", (line) => {
-    const { id, method, params } = JSON.parse(line);
-    if (id === undefined) return;
-    const answer = answers[method]?.(params);
-    const error = { code: -32022, message: "no", data: { supported: ["2026-07-28"] } };
-    console.log(JSON.stringify({ jsonrpc: "2.0", id, ...(answer ? { result: { resultType: "complete", ...answer } } : { error }) }));
-  });
-`;
-const modern = { name: "modern", command: process.execPath, args: ["modern.mjs"] };
 
 const packOfServers = (servers: Readonly<Record<string, object>>, files = {}) => ({
   "package.json": { trailblaze: { servers: Object.keys(servers) } },
@@ -109,23 +83,6 @@ describe("session.servers", () => {
     expect(session.servers).toMatchObject([{ era: "legacy", reason: "ServerFailed" }, { era: null }]);
   });
 });
-
-test.each(["auto", "modern"])(
-  "a modern server of the config is called with the protocol `%s` and the session's metadata",
-  async (protocol) => {
-    const cwd = makeProject({}, { "modern.mjs": modernServer });
-    const session = await openForTest(cwd, { config: withServers({ ...modern, protocol }) });
-    expect(session.servers).toMatchObject([{ era: "modern", serverInfo: null, tools: ["params"] }]);
-    const { arguments: args, _meta } = jsonOf(await session.callTool("params", { a: 1 }));
-    expect(args).toMatchObject({ a: 1, _trailblazeContext: {} });
-    expect(_meta).toMatchObject({
-      "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-      "io.modelcontextprotocol/clientInfo": { name: "trailblaze" },
-      "io.modelcontextprotocol/clientCapabilities": {},
-      trailblaze: { sessionId: session.id },
-    });
-  },
-);
 
 test("a tool that can be called only as a task is excluded, other tools are not", async () => {
   const tools = ["required", "optional", "forbidden", 5].map((taskSupport) => ({

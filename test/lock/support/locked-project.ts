@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { lockFileOf } from "../../../src/lock/lock-file.ts";
+import { formatLock, lockFileOf, readLock } from "../../../src/lock/lock-file.ts";
+import type { LockFile } from "../../../src/lock/types.ts";
 import { lockEverything } from "../../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
 
@@ -136,4 +137,14 @@ export const openLocked = (project: string, options: Parameters<typeof openForTe
 export function editJson(project: string, path: string, edit: (value: never) => unknown): void {
   const file = join(project, path);
   writeFileSync(file, JSON.stringify(edit(JSON.parse(readFileSync(file, "utf8")) as never)));
+}
+
+export const jiraOf = (lock: LockFile) => lock.packs["@acme/jira"] as NonNullable<LockFile["packs"][string]>;
+
+/** Changes the lock as another tool would: with fitting hashes. */
+export async function editLock(project: string, edit: (lock: LockFile) => void): Promise<void> {
+  const lock = await readLock(project);
+  if (lock === undefined) throw new Error("There is no lock.");
+  edit(lock);
+  writeFileSync(lockFileOf(project), formatLock(lock));
 }

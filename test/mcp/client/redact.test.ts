@@ -25,12 +25,6 @@ describe("redacting secrets", () => {
     expect(inPieces([secret], ["a hunter2-hun", "gry"])).toBe("a hunter2-hungry");
   });
 
-  test("secrets with a common start are replaced completely", () => {
-    expect(inPieces(["abcd", "abcdef"], ["xabcd", "ef"])).toBe("x[redacted]");
-    expect(inPieces(["abcd", "abcdef"], ["xabcd", "exx"])).toBe("x[redacted]exx");
-    expect(inPieces(["xabc", "abcd"], ["xabc", "d"])).toBe("[redacted]d");
-  });
-
   test("secrets shorter than 4 characters are replaced only as a whole string", () => {
     const redactor = createRedactor(["on", 'a"b']);
     expect(redactor.redact("on")).toBe("[redacted]");

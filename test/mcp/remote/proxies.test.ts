@@ -1,7 +1,4 @@
-// Servers and proxies listen on loopback; what a proxy is asked for never resolves.
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
 import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
 import { call, limit, problemOf, startRemote } from "./start-remote.ts";
@@ -13,17 +10,14 @@ describe("the proxy of a remote server", () => {
   test.each([
     ["https://a.example/", { HTTPS_PROXY: "http://p:1" }, "http://p:1"],
     ["http://a.example/", { HTTP_PROXY: "http://p:1", HTTPS_PROXY: "http://q:1" }, "http://p:1"],
-    ["http://a.example/", { HTTPS_PROXY: "http://q:1" }, "http://q:1"],
     ["https://a.example/", { HTTP_PROXY: "http://p:1" }, undefined],
     ["https://a.example/", { HTTPS_PROXY: "proxy.corp:8080" }, "http://proxy.corp:8080"],
-    ["https://a.example/", { HTTPS_PROXY: "" }, undefined],
   ])("for %s and the variables %j is %s", (url, environment, expected) => {
     expect(find(url, environment as Record<string, string>)).toBe(expected);
   });
 
   test.each([
     ["https://a.example/", { "https-proxy": "http://npm:1" }, "http://npm:1"],
-    ["https://a.example/", { proxy: "http://npm:1" }, "http://npm:1"],
     ["https://a.example/", { proxy: "false", "https-proxy": "null" }, "http://env:1"],
     ["https://a.example/", { proxy: "http://npm:1", noproxy: "a.example" }, undefined],
   ])("for %s and npm's configuration %j is %s", (url, npm, expected) => {
@@ -32,17 +26,10 @@ describe("the proxy of a remote server", () => {
 
   test.each([
     ["a.example", "*"],
-    ["a.example", "A.EXAMPLE"],
     ["a.example", ".example"],
-    ["a.example", "*.example"],
-    ["a.example", "x, example"],
     ["10.1.2.3", "10.1.2.3"],
-    ["[fd00::1]", "fd00::1"],
-    ["a.example:8443", "a.example:8443"],
     ["[2001:db8::1]:8443", "[2001:db8::1]:8443"],
     ["localhost:3000", ""],
-    ["127.0.0.1", ""],
-    ["[::1]:3000", ""],
   ])("is none for https://%s if NO_PROXY is `%s`", (host, excluded) => {
     expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", NO_PROXY: excluded })).toBeUndefined();
   });
@@ -98,31 +85,5 @@ describe("a proxy that does not connect", () => {
       },
     });
     expect(JSON.stringify(problem)).not.toContain("hunter2");
-  });
-
-  test("and answers CONNECT with an error is the reason", async () => {
-    const server = createServer().on("connect", (_request, socket) => socket.end("HTTP/1.1 502 No\r\n\r\n"));
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    onTestFinished(() => void server.close());
-    const { port } = server.address() as AddressInfo;
-    setVariables({ https_proxy: `http://127.0.0.1:${port}` });
-    const problem = await problemOf("https://mcp.corp.invalid/mcp");
-    expect(problem).toMatchObject({
-      args: {
-        reason: expect.stringMatching(
-          /^no connection through the proxy http:\S+: it answered with HTTP status 502$/,
-        ),
-      },
-      hint: expect.stringMatching(/^Check the proxy .*NO_PROXY/),
-    });
-  });
-
-  test("and requires credentials is the reason", async () => {
-    const proxy = await serveHttp((_, __, response) => response.writeHead(407).end("No"));
-    setVariables({ http_proxy: `http://127.0.0.1:${proxy.port}` });
-    const problem = await problemOf("http://mcp.corp.invalid/mcp");
-    expect(problem.args).toMatchObject({
-      reason: expect.stringMatching(/^no connection through the proxy .*: it requires credentials/),
-    });
   });
 });

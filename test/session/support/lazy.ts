@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { onTestFinished } from "vitest";
 import { openSessionByRules } from "../../../src/session/open-session.ts";
 import type { CommandSessionOptions } from "../../../src/session/session-options.ts";
-import { lockEverything } from "../../approval/support/locked-project.ts";
+import { lockEverything, lockOf, readLockText } from "../../approval/support/locked-project.ts";
 import { readPids } from "../../support/processes.ts";
 import { createManualClock } from "./manual-clock.ts";
 import { makeProject, openForTest, probeServer } from "./session.ts";
@@ -30,6 +30,9 @@ export const configOf = (env: Env = {}, entry: object = {}, more: object = {}) =
 export const write = (cwd: string, config: object) =>
   writeFileSync(join(cwd, "trailblaze.config.json"), JSON.stringify(config));
 
+/** Locks by what was locked. They name no absolute path of a project, so they are the same for equal ones. */
+const locks = new Map<string, string>();
+
 /** A project whose lock approves what its servers list. */
 export async function makeLocked(
   config: object = configOf(),
@@ -38,7 +41,11 @@ export async function makeLocked(
 ) {
   const cwd = makeProject(packs, files);
   write(cwd, config);
-  await lockEverything(cwd);
+  const key = JSON.stringify([config, packs, files]);
+  const known = locks.get(key);
+  if (known !== undefined) writeFileSync(lockOf(cwd), known);
+  else await lockEverything(cwd);
+  locks.set(key, readLockText(cwd));
   rmSync(join(cwd, "pids"), { force: true });
   return cwd;
 }
