@@ -50,26 +50,14 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
   }
 }
 
-/**
- * Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. Of a result
- * that is an error already, `structuredContent` is left out if `leaveOut` is given: clients refuse one that does not match,
- * and show its reason instead of the error.
- */
+/** Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. */
 export function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
   validator: SchemaValidator,
-  leaveOut?: LeaveOut,
 ): CallToolResult {
-  if (outputSchema === undefined || Object.keys(outputSchema).length === 0) return result;
   const { structuredContent, isError } = result;
-  if (isError === true) {
-    if (leaveOut === undefined || structuredContent === undefined) return result;
-    if (validator.check(outputSchema, structuredContent).ok) return result;
-    delete result.structuredContent;
-    leaveOut("structuredContent", "does not match the tool's outputSchema");
-    return result;
-  }
+  if (isError === true || outputSchema === undefined || Object.keys(outputSchema).length === 0) return result;
   if (structuredContent === undefined) {
     return createErrorResult("The tool has an outputSchema, but its result has no structuredContent.");
   }

@@ -34,8 +34,6 @@ export interface ToolInvocation {
   validator: SchemaValidator;
   /** Called with what is left out of the answer. */
   leaveOut?: LeaveOut;
-  /** Whether the result goes to a client of MCP, which may refuse it. */
-  isForClient?: boolean;
 }
 
 /**
@@ -69,10 +67,9 @@ export async function invokeTool(
     legacyContext === undefined
       ? values
       : Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
-  const leaveOutError = call.isForClient ? leaveOut : undefined;
   const checkResult = (outcome: BundleOutcome): BundleOutcome =>
     "result" in outcome
-      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator, leaveOutError) }
+      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) }
       : outcome;
   if (entry === undefined) {
     const returned = await runner.invoke(code.handler, withContext(checked.value), context);

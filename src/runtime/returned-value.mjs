@@ -2,60 +2,14 @@
 // `isolation: process` (code-child.mjs) use it, so that a tool answers the same in either.
 import { types } from "node:util";
 
-/** The name of a kind of object that JSON would write as `{}` or as nonsense. */
-function nameLost(value) {
-  if (types.isProxy(value)) return undefined;
-  if (types.isMap(value)) return "a Map";
-  if (types.isSet(value)) return "a Set";
-  if (types.isNativeError(value)) return "an Error";
-  if (types.isPromise(value)) return "a Promise";
-  if (types.isRegExp(value)) return "a RegExp";
-  if (types.isWeakMap(value) || types.isWeakSet(value)) return "a weak collection";
-  if (types.isAnyArrayBuffer(value) || ArrayBuffer.isView(value)) return "binary data";
-  return undefined;
-}
-
-class Refusal extends Error {}
-
-/** `JSON.stringify` calls a Buffer's own `toJSON` before the replacer sees it. */
-const isWrittenBuffer = (holder, key, value) =>
-  Object.getOwnPropertyDescriptor(value, "type")?.value === "Buffer" && ArrayBuffer.isView(holder[key]);
-
-function refuseWhatJsonLoses(key, value) {
-  if (typeof value === "bigint") throw new Refusal("a BigInt");
-  if (typeof value !== "object" || value === null) return value;
-  const name = isWrittenBuffer(this, key, value) ? "binary data" : nameLost(value);
-  if (name !== undefined) throw new Refusal(name);
-  return value;
-}
-
-const messageOf = (thrown) => {
-  try {
-    return thrown instanceof Error && typeof thrown.message === "string" ? thrown.message : "";
-  } catch {
-    return "";
-  }
-};
-
-/** Why JSON cannot represent a value, continuing "it". */
-function describeRefusal(thrown) {
-  if (thrown instanceof Refusal) return `holds ${thrown.message}`;
-  const message = messageOf(thrown);
-  if (message.includes("circular structure")) return "contains itself";
-  if (thrown instanceof RangeError) return "is too large or nested too deeply";
-  return "throws when it is read";
-}
-
-/**
- * A value as JSON text, as `JSON.stringify` writes it, except that a value that would silently become `{}` is refused.
- * Returns `{ json }` or `{ refusal }`; never throws.
- */
+/** A value as JSON text, as `{ json }`, or why it has none, as `{ refusal }`, which continues "it". Never throws. */
 export function toJson(value) {
   try {
-    const json = JSON.stringify(value, refuseWhatJsonLoses);
+    const json = JSON.stringify(value);
     return json === undefined ? { refusal: `is a ${typeof value}` } : { json };
   } catch (thrown) {
-    return { refusal: describeRefusal(thrown) };
+    // Node's message for a value that contains itself has several lines.
+    return { refusal: `cannot be written: ${describeThrown(thrown).message.split("\n", 1)[0]}` };
   }
 }
 
@@ -78,7 +32,12 @@ export function describeReturned(value) {
   if (value === undefined) return { kind: "nothing" };
   if (typeof value === "string") return { kind: "text", text: value };
   const bytes = toBase64(value);
-  const { json, refusal } = bytes === undefined ? toJson(value) : { refusal: "holds binary data" };
+  const { json, refusal } =
+    bytes !== undefined
+      ? { refusal: "is binary data" }
+      : types.isNativeError(value)
+        ? { refusal: "is an Error" }
+        : toJson(value);
   if (json !== undefined) return { kind: value && read(value, needsInput) === true ? "input" : "json", json };
   return {
     kind: "refused",
@@ -118,10 +77,9 @@ export function describeThrown(thrown) {
 
 /** What a handler logs, as data: for an error its message, for a value that JSON cannot represent a placeholder. */
 export function toLogData(value) {
-  const json = value === undefined ? "null" : toJson(value).json;
-  if (json !== undefined) return JSON.parse(json);
   if (types.isNativeError(value)) return describeThrown(value).message;
-  return "(not representable as JSON)";
+  const json = value === undefined ? "null" : toJson(value).json;
+  return json === undefined ? "(not representable as JSON)" : JSON.parse(json);
 }
 
 /** The arguments with which a handler calls another tool, as JSON text. Throws a `TypeError` for the handler. */

@@ -378,6 +378,9 @@ export class SessionGateway {
     const isExit = isComposed && isEntry && result.variant === "FatalError";
     const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
-    return toCallResult(result);
+    const answer = toCallResult(result);
+    // Clients check it against the schema, and would show what does not match instead of the failure.
+    if (answer.isError && shown.outputSchema !== undefined) delete answer.structuredContent;
+    return answer;
   }
 }

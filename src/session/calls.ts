@@ -461,7 +461,6 @@ export class Calls {
       depth,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       maxDepth: callback.maxDepth,
-      isForClient: scope.passesRounds === true && depth === 0,
       leaveOut: this.#noteLeftOut("tools/call", { name }, owner),
       validator: this.#validator ?? (await this.#loadValidator()),
       request: {

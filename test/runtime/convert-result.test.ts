@@ -41,13 +41,13 @@ describe("values that JSON cannot hold", () => {
   };
 
   test.each([
-    ["a BigInt inside", { a: [1n] }, "holds a BigInt"],
-    ["a cycle", cycle, "contains itself"],
+    ["a BigInt inside", { a: [1n] }, "cannot be written: Do not know how to serialize a BigInt"],
+    ["a cycle", cycle, "cannot be written: Converting circular structure to JSON"],
     ["a function", () => 1, "is a function"],
-    ["a Map", new Map([["a", 1]]), "holds a Map"],
-    ["bytes in content", { content: [{ type: "image", data: new Uint8Array(2) }] }, "holds binary data"],
-    ["depth", deep, "is too large or nested too deeply"],
-    ["a getter that throws", throwing, "throws when it is read"],
+    ["an Error", new Error("x"), "is an Error"],
+    ["bytes", new Uint8Array(2), "is binary data"],
+    ["depth", deep, "cannot be written: Maximum call stack size exceeded"],
+    ["a getter that throws", throwing, "cannot be written: boom"],
   ])("%s is an error result", (_what, value, words) => {
     const { isError, content } = toCallToolResult(value);
     expect(isError).toBe(true);

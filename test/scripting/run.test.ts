@@ -111,7 +111,7 @@ describe("a server run in a session", () => {
     expect(await variantOf("probe_noise")).toBe("Success: quiet");
     expect(await variantOf("probe_odd_content")).toBe("Success: odd");
     expect(await variantOf("probe_big")).toBe(
-      "ExceptionThrown: The handler returned a value that JSON cannot represent: it holds a BigInt.",
+      "ExceptionThrown: The handler returned a value that JSON cannot represent: it cannot be written: Do not know how to serialize a BigInt.",
     );
     expect(await variantOf("probe_missing")).toBe("MissingRequiredArgs: Missing required argument: issueKey");
     expect(await variantOf("probe_typed")).toContain("/n must be number");
@@ -222,7 +222,6 @@ describe("a server run by another MCP client", () => {
       await run({ name: "probe", version: "1.2.3", tools: [
         tool("foreign", () => ({ content: [], _meta: { trailblaze } })),
         tool("unchecked", () => "text", { outputSchema: {} }),
-        tool("image", () => ({ content: [{ type: "image", data: Buffer.from("a"), mimeType: "image/png" }] })),
         tool("bad_input", () => "text", { inputSchema: schema({ pattern: "(" }) }),
         tool("bad_output", () => ({}), { outputSchema: schema({ type: "objekt" }) }),
       ] });`;
@@ -234,7 +233,6 @@ describe("a server run by another MCP client", () => {
     });
     expect(await call("unchecked")).toEqual({ content: [{ type: "text", text: "text" }] });
     for (const [name, reason] of [
-      ["image", "it holds binary data"],
       ["bad_input", "Invalid regular expression"],
       ["bad_output", "type must be JSONType"],
     ] as const)
