@@ -1,4 +1,4 @@
-import { type Cancellation, timerMs, whenAborted } from "./abort-listeners.ts";
+import { timerMs } from "./abort-listeners.ts";
 
 /** Time for rules; tests pass their own. */
 export interface Clock {
@@ -15,16 +15,6 @@ export const systemClock: Clock = {
     return () => clearTimeout(timer);
   },
 };
-
-/** Resolves after a time, or when the signal aborts. */
-export const pause = (clock: Clock, ms: number, signal: Cancellation): Promise<void> =>
-  new Promise((resolve) => {
-    const cancel = clock.after(ms, resolve);
-    whenAborted(signal, () => {
-      cancel();
-      resolve();
-    });
-  });
 
 /** The time of a call, which stands still while the user is asked. */
 export class TimeLimit {

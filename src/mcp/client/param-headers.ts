@@ -50,7 +50,7 @@ function decode(header: string): string | undefined {
 }
 
 /** A value for a header, encoded if a header cannot contain it. */
-export function encodeHeader(text: string): string {
+function encodeHeader(text: string): string {
   const isPlain = /^[\t\x20-\x7e]*$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
   return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 }

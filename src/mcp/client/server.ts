@@ -11,7 +11,7 @@ import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts
 import { mostRounds } from "../../runtime/handler-context.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
-import { type Clock, pause, systemClock } from "../../runtime/time-limit.ts";
+import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { rpcCode } from "../client-message.ts";
 import { noteLeftOut, type Results, readResult } from "./call-result.ts";
 import {
@@ -468,7 +468,13 @@ export class Server implements StartingServer {
       unlisten();
       if (isRefused || signal.aborted || this.#carrier.hasPerRequestStream !== true) return;
       if (this.#clock.now() - start > longestDelayMs) delayMs = firstDelayMs;
-      await pause(this.#clock, delayMs, signal);
+      await new Promise<void>((resolve) => {
+        const cancelDelay = this.#clock.after(delayMs, resolve);
+        whenAborted(signal, () => {
+          cancelDelay();
+          resolve();
+        });
+      });
       delayMs = Math.min(2 * delayMs, longestDelayMs);
       // It may have missed a change.
       if (!signal.aborted) onRepeated();

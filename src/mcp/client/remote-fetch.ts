@@ -1,0 +1,264 @@
+import { markText, unmarkText } from "../../data/exact-integers.ts";
+import { isRecord } from "../../data/parse-json.ts";
+import { readNpmConfiguration } from "../../files/npm-configuration.ts";
+import { failure, formatSize, printable } from "../../problems/index.ts";
+import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { AnswerError, own } from "./json-rpc.ts";
+import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
+import type { Redactor } from "./redact.ts";
+
+/** No connection to a remote server, or one that broke off. */
+export class ConnectionError extends Error {
+  override readonly name = "ConnectionError";
+  /** Whether the server was not reached at all. */
+  readonly isUnreachable: boolean;
+  /** What to do about it; `undefined` if only the URL may be wrong. */
+  readonly hint: string | undefined;
+  constructor(message: string, isUnreachable: boolean, hint?: string) {
+    super(message);
+    this.isUnreachable = isUnreachable;
+    this.hint = hint;
+  }
+}
+
+/** The server does not know the session of a request. */
+export class SessionLostError extends AnswerError {}
+
+/** One message to the server, and what comes back. */
+export interface Exchange {
+  /** The id of the request; `undefined` for a message without an answer. */
+  id: unknown;
+  /** Set when the answer begins: as a stream of events, or whole. */
+  isStream: boolean;
+  /** Why the stream broke off. The SDK resumes it if its events have ids. */
+  fault?: Error;
+  /** The request is answered, or fails with the error. */
+  settle(error?: Error): void;
+}
+
+/** What is known of a remote server. */
+export interface RemoteFacts {
+  label: string;
+  url: URL;
+  frameBytes: number;
+  redactor: Redactor;
+  /** Called with the number of bytes that arrive. */
+  onBytes(count: number): void;
+}
+
+/** How much of the body of an error is shown. */
+const shownCharacters = 400;
+/** How much of the body of an error is read, and for how long. */
+const errorBytes = 1 << 16;
+const errorBodyMs = 2000;
+
+/** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
+function findReason(error: unknown): { text: string; isBefore: boolean } {
+  let reason = error;
+  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
+  if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
+  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
+  const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
+  const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
+  // OpenSSL's messages have addresses and source lines.
+  const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
+  const text = isTls ? `TLS error ${code}` : reason.message;
+  return { text, isBefore };
+}
+
+/** The media type of an answer, in lower case without parameters. */
+const readType = ({ headers }: Response): string =>
+  (headers.get("content-type") ?? "").split(";", 1)[0]?.trim().toLowerCase() ?? "";
+
+/** The text of an error's body on one line, of a page without its tags. */
+function summarize(body: string, type: string): string {
+  const text = type.includes("html")
+    ? body.replace(/<(style|script)\b[\s\S]*?<\/\1>/gi, " ").replace(/<[^>]*>/g, " ")
+    : body;
+  const line = text.replace(/\s+/g, " ").trim();
+  return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
+}
+
+/**
+ * The requests of one remote server, for the SDK's transport. Obeys proxies, refuses redirects to other origins and messages
+ * that are too large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
+ * `AuthorizationRequired` and `RemoteRedirect`.
+ */
+export class RemoteFetch {
+  readonly #facts: RemoteFacts;
+  /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
+  readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
+
+  constructor(facts: RemoteFacts) {
+    this.#facts = facts;
+  }
+
+  async fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
+    const url = new URL(address);
+    const { label, redactor } = this.#facts;
+    const { body } = init;
+    const response = await this.#send(
+      url,
+      typeof body === "string" ? { ...init, body: unmarkText(body) } : init,
+    );
+    const { status, headers } = response;
+    const type = readType(response);
+    // The SDK follows what is left.
+    if (this.#checkRedirect(url, response)) return response;
+    if (status === 401 || status === 403) {
+      const reason = summarize(redactor.redactCut(await this.#readStart(response)), type) || undefined;
+      const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
+      throw failure("AuthorizationRequired", { label, status, scheme, reason });
+    }
+    if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
+      await response.body?.cancel();
+      throw new SessionLostError("it no longer knows the session");
+    }
+    if (!response.ok && init.method === "POST") {
+      const text = await this.#readStart(response);
+      // A JSON-RPC error is the answer to the request.
+      const error = exchange.id === undefined ? undefined : readRpcError(text);
+      if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
+      const summary = summarize(redactor.redactCut(text), type);
+      throw new AnswerError(`it answered with HTTP status ${status}${summary === "" ? "" : `: ${summary}`}`);
+    }
+    if (!response.ok) {
+      await response.body?.cancel();
+      return new Response(null, { status, headers });
+    }
+    exchange.isStream = type === "text/event-stream";
+    if (exchange.isStream && response.body !== null) {
+      const events = ReadableStream.from(this.#readEvents(response.body, exchange));
+      return new Response(events, { status, headers });
+    }
+    if (exchange.id !== undefined && type === "application/json")
+      return new Response(markText(await this.#readAll(response)), { status, headers });
+    await response.body?.cancel();
+    if (exchange.id === undefined) return new Response(null, { status, headers });
+    const found = type === "" ? "no content" : `the content type ${type}`;
+    throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
+  }
+
+  async #send(url: URL, init: RequestInit): Promise<Response> {
+    const proxy = findProxy(url, this.#npm, process.env);
+    try {
+      if (proxy !== undefined) return await fetchThrough(proxy, url, init);
+      return await fetch(url, { ...init, redirect: "manual" });
+    } catch (error) {
+      if (init.signal?.aborted) throw error;
+      const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;
+      const { text, isBefore } = findReason(error);
+      const isUnreachable = isBefore || error instanceof ProxyRefusal;
+      const start = isUnreachable ? `no connection${through}` : `the connection${through} failed`;
+      const hint =
+        proxy &&
+        `Check the proxy in the environment or in npm's configuration, or add ${url.hostname} to NO_PROXY.`;
+      throw new ConnectionError(`${start}: ${text}`, isUnreachable, hint);
+    }
+  }
+
+  /** Whether the answer is a redirect to follow: the first, within the origin, and one that keeps the method and the body. */
+  #checkRedirect(url: URL, { status, headers }: Response): boolean {
+    const location = headers.get("location");
+    if (![301, 302, 303, 307, 308].includes(status) || location === null) return false;
+    if (!URL.canParse(location, url.href)) return false;
+    const target = new URL(location, url);
+    const { label, redactor, url: first } = this.#facts;
+    const isOther = target.origin !== url.origin || target.username !== "" || target.password !== "";
+    const isSecond = url.href !== first.href || target.href === url.href;
+    const isKept = status === 307 || status === 308;
+    if (!isOther && isKept && !isSecond) return true;
+    const cause = isOther ? "origin" : isSecond ? "second" : "status";
+    const shown = `${target.origin}${target.pathname}${target.search === "" ? "" : "?…"}`;
+    throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown), cause });
+  }
+
+  /** What arrives. Throws if the connection breaks off. */
+  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+    try {
+      for await (const chunk of body) {
+        this.#facts.onBytes(chunk.length);
+        yield chunk;
+      }
+    } catch (error) {
+      if (isAbort(error)) throw error;
+      throw new ConnectionError(`the connection failed: ${findReason(error).text}`, false);
+    }
+  }
+
+  /** Throws if a message has more bytes than the limit. */
+  #checkSize(bytes: number): void {
+    const { frameBytes } = this.#facts;
+    if (bytes > frameBytes) throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
+  }
+
+  async #readAll({ body }: Response): Promise<string> {
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    for await (const chunk of this.#read(body ?? ReadableStream.from([]))) {
+      size += chunk.length;
+      this.#checkSize(size);
+      chunks.push(chunk);
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  /** The start of an error's body, as far as it arrives in time. */
+  async #readStart({ body }: Response): Promise<string> {
+    const signal = AbortSignal.timeout(errorBodyMs);
+    const chunks: Uint8Array[] = [];
+    let left = errorBytes;
+    try {
+      const limited = body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal });
+      for await (const chunk of this.#read(limited ?? ReadableStream.from([]))) {
+        chunks.push(chunk.subarray(0, left));
+        left -= chunk.length;
+        // Leaving the loop closes the connection.
+        if (left <= 0) break;
+      }
+    } catch {
+      // What has arrived says enough.
+    }
+    return Buffer.concat(chunks).toString("utf8");
+  }
+
+  /** The lines of a stream of events as they arrive, with marks in place of integers that a number cannot hold. */
+  async *#readEvents(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+    let lines = "";
+    /** Of the lines of the event so far. */
+    let size = 0;
+    const decoder = new LineDecoder(this.#facts.frameBytes, {
+      onLine: (line) => {
+        size = line.length === 0 ? 0 : size + line.length;
+        this.#checkSize(size);
+        // Each byte is a character, and of the bytes beyond ASCII none matters.
+        lines += `${line.toString("latin1").replace(/^data:.*/, markText)}\n`;
+      },
+      onTooLong: () => this.#checkSize(Number.POSITIVE_INFINITY),
+    });
+    try {
+      for await (const chunk of this.#read(body)) {
+        decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        if (lines !== "") yield Buffer.from(lines, "latin1");
+        lines = "";
+      }
+    } catch (error) {
+      exchange.fault = error as Error;
+      // Resumed after another error, the stream would bring the same message again.
+      if (!(error instanceof ConnectionError)) exchange.settle(exchange.fault);
+      throw error;
+    }
+  }
+}
+
+export const isAbort = (error: unknown) => error instanceof Error && error.name === "AbortError";
+
+function readRpcError(body: string): object | undefined {
+  try {
+    const message: unknown = JSON.parse(body);
+    const error = isRecord(message) ? own(message, "error") : undefined;
+    return isRecord(error) && Number.isSafeInteger(own(error, "code")) ? error : undefined;
+  } catch {
+    return undefined;
+  }
+}
