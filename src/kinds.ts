@@ -1,11 +1,16 @@
 /** The kinds of items. */
-export type Kind = "server" | "tool" | "toolset" | "prompt" | "resource";
+export type Kind = "server" | "tool" | "toolset" | "prompt" | "resource" | "skill";
+
+/** The kinds whose items have definitions; a skill has a folder. */
+export type DefinedKind = Exclude<Kind, "skill">;
 
 /** The key in the `trailblaze` field, and the folder below its root, for the items of a kind. */
-export type KindKey = "servers" | "tools" | "toolsets" | "prompts" | "resources";
+export type KindKey = "servers" | "tools" | "toolsets" | "prompts" | "resources" | "skills";
 
 /** Every kind, in the order in which items are listed. */
-export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt", "resource"];
+export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt", "resource", "skill"];
+
+export const definedKinds = kinds.filter((kind): kind is DefinedKind => kind !== "skill");
 
 export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
   server: "servers",
@@ -13,6 +18,7 @@ export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
   toolset: "toolsets",
   prompt: "prompts",
   resource: "resources",
+  skill: "skills",
 };
 
 /** Reads a kind written in the singular or the plural; `undefined` for any other word. */

@@ -22,11 +22,15 @@ const table = `
   # The machine.
   files: problems data
   processes: problems files
+  # Skills: where they are, what is in them.
+  skills: problems files
   # Discovery, inspection, validation: each a stage with its conductor.
   config: problems data qualified-names extension-schema files
-  discovery: kinds.ts version.ts problems data qualified-names extension-schema files config
+  discovery: kinds.ts version.ts problems data qualified-names extension-schema files skills
+    config
   confinement: problems data qualified-names files
-  inspection: kinds.ts problems data qualified-names extension-schema files config discovery confinement
+  inspection: kinds.ts problems data qualified-names extension-schema files skills config discovery
+    confinement
   validate: kinds.ts problems data qualified-names extension-schema expressions json-schema files discovery
     confinement inspection
   # Packages in registries, and what installs them.
@@ -274,10 +278,10 @@ describe("modules that only one place may use", () => {
     ]);
   });
 
-  test("the MCP SDK is imported only in src/mcp", () => {
+  test("the MCP SDK is imported only in src/mcp and by the reader of skills", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
-    for (const path of importers) expect(path).toMatch(/^mcp\//);
+    for (const path of importers) expect(path).toMatch(/^(?:mcp\/|skills\/read-skill)/);
     expect(importersOf(/^@modelcontextprotocol\/sdk($|\/)/)).toEqual([]);
   });
 

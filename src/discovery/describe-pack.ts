@@ -2,12 +2,22 @@ import { basename } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { parseExtension } from "../extension-schema/parse-extension.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { FoundSkill } from "../skills/find-skills.ts";
+import { mayHaveSkills } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
 import { isFault, type ReadPackage } from "./manifest.ts";
-import type { DiscoveredItem, DiscoveredPack, FoundPack, Manifest, Origin } from "./types.ts";
+import {
+  type DiscoveredItem,
+  type DiscoveredPack,
+  type FoundPack,
+  isDeclaredOrigin,
+  type Manifest,
+  type Origin,
+} from "./types.ts";
 
 /** Limit on the length of a range: parsing a hostile one could take seconds. */
 const maximumRange = 256;
@@ -40,6 +50,7 @@ const contextOf = (origin: Origin): ProblemContext =>
 
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
+  port: DiscoveryPort,
   { location, manifest, origin, name: installedAs }: PackSource,
   context: ProblemContext = "operation",
 ): Promise<FoundPack> {
@@ -59,18 +70,29 @@ export async function describePack(
   }
   const isAliased = packageName !== undefined && packageName !== name;
   if (isAliased) note(createProblem("AliasedPack", { name, packageName }), ["name"]);
-  const { extension, problems, usable } = parseExtension(value.trailblaze, context);
+  const hasField = Object.hasOwn(value, "trailblaze");
+  const field = hasField ? value.trailblaze : {};
+  const { extension, problems, usable } = parseExtension(field, context);
   for (const problem of problems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
   const hostProblem = await checkHostVersion(value.engines, context);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
+  let skills: readonly FoundSkill[] = [];
+  if (extension.skills.length > 0 || mayHaveSkills(port, location)) {
+    const { describeSkills } = await import("./pack-skills.ts");
+    const described = describeSkills(port, { location, name, isSource, field, source }, extension.skills);
+    skills = described.skills;
+    extension.skills = described.declarations;
+    found.push(...described.problems);
+  }
   const qualifiedName = qualifyPackageName(name);
   const items = {} as Record<KindKey, DiscoveredItem[]>;
   for (const key of kinds.map((kind) => keyOfKind[kind]))
-    items[key] = extension[key].map((item) => ({
+    items[key] = extension[key].map((item, index) => ({
       name: item.name,
       qualifiedName: `${qualifiedName}/${item.name}`,
       description: item.description,
+      ...(key === "skills" && { path: skills[index]?.path }),
     }));
   const pack: DiscoveredPack = {
     name,
@@ -86,11 +108,16 @@ export async function describePack(
     ...items,
     problems: await locateProblems(found),
   };
-  return { pack, manifest, extension, isUsable: usable && hostProblem === undefined };
+  const isUsable = usable && hostProblem === undefined;
+  return { pack, manifest, extension, skills, hasField, isUsable };
 }
 
-/** Describes the packages that are packs. Those whose package.json cannot be used are added to `broken`. */
+/**
+ * Describes the packages that are packs: those with the field, and declared ones with skills. Those whose package.json cannot be
+ * used are added to `broken`.
+ */
 export async function describePackages(
+  port: DiscoveryPort,
   packages: readonly ReadPackage[],
   broken: Map<string, Problem>,
 ): Promise<FoundPack[]> {
@@ -101,8 +128,13 @@ export async function describePackages(
       const { describeFault } = await import("./describe-fault.ts");
       const isSource = origin === "self" || origin === "workspace";
       broken.set(location, describeFault(read, name, { context: contextOf(origin), isSource }));
-    } else if (Object.hasOwn(read.value, "trailblaze"))
-      packs.push(await describePack({ ...source, manifest: read }));
+    } else if (
+      Object.hasOwn(read.value, "trailblaze") ||
+      (isDeclaredOrigin(origin) && mayHaveSkills(port, location))
+    ) {
+      const found = await describePack(port, { ...source, manifest: read });
+      if (found.hasField || found.skills.length > 0) packs.push(found);
+    }
   }
   return packs;
 }

@@ -54,12 +54,12 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const named = policy.transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
   const namedFolders = packageFolders(port, project.directory, named, "transitive");
   known.push(...readManifests(port, namedFolders, known));
-  const found = await describePackages(known, broken);
+  const found = await describePackages(port, known, broken);
   const packs = found.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
   if (all || needsWalk(policy, packs)) {
     const { readInstalled } = await import("./walk-packages.ts");
     const installed = readInstalled(port, workspace, known);
-    for (const one of await describePackages(installed, all ? broken : new Map())) {
+    for (const one of await describePackages(port, installed, all ? broken : new Map())) {
       if (isNamed(policy, one)) one.pack.origin = "transitive";
       else if (!all) continue;
       packs.push(one);
@@ -68,7 +68,8 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   }
   if (global) {
     const { globalFolders } = await import("./walk-packages.ts");
-    packs.push(...(await describePackages(readManifests(port, await globalFolders(port), known), broken)));
+    const installed = readManifests(port, await globalFolders(port), known);
+    packs.push(...(await describePackages(port, installed, broken)));
   }
 
   const ranked = await rankPacks(packs, { port, workspace, policy });

@@ -17,7 +17,7 @@ async function lookUp(
   const known = new Set(found.packs.flatMap(({ pack }) => (pack.origin === "global" ? [] : pack.name)));
   const unknown = names.filter((name) => !known.has(name));
   const packages = readManifests(port, packageFolders(port, directory, unknown, origin), []);
-  for (const added of await describePackages(packages, found.broken)) {
+  for (const added of await describePackages(port, packages, found.broken)) {
     added.pack.enabled = decideEnabled(found.policy, added);
     found.packs.push(added);
     found.packs.sort((one, other) => compareText(one.pack.name, other.pack.name));

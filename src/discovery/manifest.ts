@@ -1,6 +1,7 @@
 import { DataSyntaxError } from "../data/decode.ts";
 import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../files/discovery-port.ts";
+import { mayHaveSkills } from "../skills/skill-folders.ts";
 import type { Manifest, Origin } from "./types.ts";
 
 /** An unusable package.json, before its fault is located and described. */
@@ -45,7 +46,7 @@ export function readManifests(
       const isSource = name === undefined;
       if (!isSource && "text" in read && isIrrelevant(read.text)) {
         if (read.text.length <= maximumManifestBytes) others?.set(path, read.text);
-        break;
+        if (origin !== "direct" || !mayHaveSkills(port, path)) break;
       }
       // Undefined if the folder is a link that leads to itself.
       const location = isSource ? path : port.realPath(path);

@@ -2,10 +2,8 @@ import { isAllowed, matchesAny, type PacksPolicy } from "../config/packs-policy.
 import { isNeededForTools } from "../config/tool-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { createProblem } from "../problems/index.ts";
 import type { FoundPacks } from "./find-packs.ts";
-import { resolveFrom } from "./package-folders.ts";
-import { type FoundPack, isDeclaredOrigin } from "./types.ts";
+import { type FoundPack, isDeclaredOrigin, isUnasked } from "./types.ts";
 
 export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
@@ -27,37 +25,6 @@ async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
       compareVersions(a.version, b.version) ||
       compareText(a.location, b.location),
   );
-}
-
-/**
- * Selects one of several copies of a pack: one that the project declares, then one that its config names, then another; of
- * these the project itself, the one that the project would resolve, or else the last in order, which has the highest
- * version. Marks the others as shadowed and reports them. Expects sorted packs.
- */
-async function shadowCopies(
-  packs: readonly FoundPack[],
-  { port, workspace, policy }: RankingContext,
-): Promise<void> {
-  const names = packs.map(({ pack }) => pack.name);
-  for (const name of new Set(names.filter((one, index) => one === names[index - 1]))) {
-    const copies = packs.filter(({ pack }) => pack.name === name);
-    const resolved = resolveFrom(port, workspace.project.directory, name);
-    const rankOf = (found: FoundPack) => {
-      const { origin, location } = found.pack;
-      const tier = isDeclaredOrigin(origin) ? 0 : origin === "global" ? 3 : isNamed(policy, found) ? 1 : 2;
-      return 3 * tier + (origin === "self" ? 0 : location === resolved ? 1 : 2);
-    };
-    const winner = copies.reduceRight((best, one) => (rankOf(one) < rankOf(best) ? one : best));
-    const { managerIn } = await import("./project-manager.ts");
-    const manager = managerIn(port, workspace);
-    for (const { pack: copy } of copies) {
-      if (copy === winner.pack) continue;
-      copy.shadowed = true;
-      const { version, location } = winner.pack;
-      const args = { name, version: copy.version, winner: version, location, manager };
-      copy.problems.push(createProblem("ShadowedPack", args, { pack: name }));
-    }
-  }
 }
 
 /** The qualified names of the items of a pack. */
@@ -91,7 +58,11 @@ type RankingContext = Pick<FoundPacks, "workspace" | "policy"> & { port: Discove
 /** Sorts packs, decides which copy of each counts, and whether sessions use it. */
 export async function rankPacks(packs: FoundPack[], context: RankingContext): Promise<FoundPack[]> {
   const ordered = await orderPacks(packs);
-  await shadowCopies(ordered, context);
+  if (ordered.some(({ pack }, index) => pack.name === ordered[index - 1]?.pack.name)) {
+    const { shadowCopies } = await import("./shadow-copies.ts");
+    shadowCopies(ordered, { ...context, isNamed: (found) => isNamed(context.policy, found) });
+  }
   for (const found of ordered) found.pack.enabled = decideEnabled(context.policy, found);
+  if (ordered.some(isUnasked)) (await import("./pack-skills.ts")).markUnapproved(ordered, context);
   return ordered;
 }

@@ -1,6 +1,7 @@
 import type { Extension, Needs } from "../extension-schema/index.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
+import type { FoundSkill } from "../skills/find-skills.ts";
 
 export type { Needs };
 
@@ -23,11 +24,16 @@ export type Origin =
 export const isDeclaredOrigin = (origin: Origin): boolean =>
   origin === "self" || origin === "workspace" || origin === "direct";
 
+/** A pack that nobody asked for: a dependency that has skills, and does not mention Trailblaze. They need an approval, lock or no lock. */
+export const isUnasked = ({ hasField, pack }: FoundPack): boolean => !hasField && pack.origin === "direct";
+
 /** An item as its pack's package.json declares it. */
 export interface DiscoveredItem {
   name: string;
   qualifiedName: string;
   description: string | null;
+  /** Of a skill: below the pack's folder of skills, with `/`. */
+  path?: string;
 }
 
 /** A pack as its package.json describes it. Its strings are untrusted. */
@@ -47,9 +53,10 @@ export type DiscoveredPack = {
   shadowed: boolean;
   /**
    * Whether a session uses the pack, according to package.json files and the config's `packs`; `"onDemand"` if it does
-   * once a definition or the config refers to the pack.
+   * once a definition or the config refers to the pack; `"approval"` for a dependency without the field, until a skill of it
+   * is approved.
    */
-  enabled: boolean | "onDemand";
+  enabled: boolean | "onDemand" | "approval";
   /** What its author says it needs; absent if that is not declared. */
   needs?: Needs;
 } & Record<KindKey, DiscoveredItem[]> & { problems: Problem[] };
@@ -76,7 +83,12 @@ export interface Manifest {
 export interface FoundPack {
   pack: DiscoveredPack;
   manifest: Manifest;
+  /** Of its skills, those that it has. */
   extension: Extension;
+  /** Where its skills are, in the order of `extension.skills`. */
+  skills: readonly FoundSkill[];
+  /** Whether package.json has the field. Otherwise the pack has skills alone. */
+  hasField: boolean;
   /** Whether its package.json allows this host to use the pack. */
   isUsable: boolean;
 }

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { Kind } from "../kinds.ts";
+import type { DefinedKind } from "../kinds.ts";
 import {
   createProblem,
   listOf,
@@ -73,7 +73,7 @@ function chooseServerShape(definition: Written): DefinitionShape | Fault {
 }
 
 /** The shape of a definition; a fault if it has none. */
-function chooseShape(kind: Kind, content: unknown): DefinitionShape | Fault {
+function chooseShape(kind: DefinedKind, content: unknown): DefinitionShape | Fault {
   if (!isRecord(content)) {
     const reason = content === null ? "it is empty" : `expected an object, found ${describeWritten(content)}`;
     return { reason, path: [] };
@@ -159,7 +159,11 @@ export type CheckedDefinition =
  * Checks the content of a definition against the shapes of its kind. Reports every fault as
  * `Invalid…Definition` with a path from the definition's top. Pure.
  */
-export function checkDefinition(kind: Kind, content: unknown, context: ProblemContext): CheckedDefinition {
+export function checkDefinition(
+  kind: DefinedKind,
+  content: unknown,
+  context: ProblemContext,
+): CheckedDefinition {
   const report = ({ reason, hint, path }: Fault) =>
     createProblem(problemCode[kind], { reason, hint }, { path }, context);
   const shape = chooseShape(kind, content);

@@ -28,6 +28,7 @@ const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
   toolset: ["toolsetList", "toolsBundle"],
   prompt: ["prompt"],
   resource: ["resource"],
+  skill: [],
 };
 
 /** Whether a top-level key of a definition of this kind is known or custom. */

@@ -71,6 +71,7 @@ export const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form
   toolset: { name: text, description: text, tools: references },
   prompt: { name: text, description: text, arguments: inputs },
   resource: { name: text, description: text, uri: text, uriTemplate: text, mimeType: text },
+  skill: { name: text, description: text },
 };
 
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */

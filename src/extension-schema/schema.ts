@@ -81,10 +81,11 @@ export const extension = z
     toolsets: declarations("toolset", "Groups of tools that the pack provides."),
     prompts: declarations("prompt", "Prompts that the pack provides."),
     resources: declarations("resource", "Resources that the pack provides."),
+    skills: declarations("skill", "Which folders with a SKILL.md count; without this key, all of them."),
     needs: needs.optional().meta({ description: "What the pack needs, to read before installing it." }),
   })
   .meta({
     title: "The trailblaze field of a package.json",
     description:
-      "The MCP servers, tools, toolsets, prompts and resources that a pack provides. Custom keys start with x-.",
+      "The MCP servers, tools, toolsets, prompts, resources and skills that a pack provides. Custom keys start with x-.",
   });

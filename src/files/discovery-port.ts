@@ -41,6 +41,7 @@ export const configFiles = [
 export type ProjectFile =
   | (typeof configFiles)[number]
   | "pnpm-workspace.yaml"
+  | "trailblaze.lock"
   | ".pnp.cjs"
   | ".pnp.js"
   | "deno.json"

@@ -7,6 +7,7 @@ import { normalizeDefinition } from "../extension-schema/normalize-definition.ts
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
+import { instructionsFile } from "../skills/skill-folders.ts";
 import { isData, isTypeScript } from "./formats.ts";
 import {
   type DefinitionSource,
@@ -107,14 +108,17 @@ export class DefinitionReader {
         definition: null,
       };
     });
-    const unreadable = await this.#readFiles(this.#findWanted(items, unneeded));
+    const unreadable = [
+      ...(await this.#readFiles(this.#findWanted(items, unneeded))),
+      ...(await this.#readSkills(items)),
+    ];
 
     const invalid: { item: InspectedItem; problem: Problem }[] = [];
     for (const item of items) {
       const { kind, name } = item.declaration;
       const located = files.get(kind);
       const definitions = this.#contents.get(item.file ?? "");
-      if (located === undefined || definitions === undefined) continue;
+      if (kind === "skill" || located === undefined || definitions === undefined) continue;
       if (!Object.hasOwn(definitions, name)) {
         missing.push(explainMissing(found, located, item.declaration, this.#context));
         continue;
@@ -135,6 +139,22 @@ export class DefinitionReader {
       texts: this.#texts,
       definitions: this.#contents,
     };
+  }
+
+  /** Reads the skills among items. */
+  async #readSkills(items: readonly InspectedItem[]): Promise<Problem[]> {
+    const problems: Problem[] = [];
+    for (const item of items) {
+      const { kind, name } = item.declaration;
+      const skill = kind === "skill" && this.#found.skills.find((one) => one.name === name);
+      if (!skill) continue;
+      const { readSkill } = await import("../skills/read-skill.ts");
+      item.file = `${skill.folder}/${instructionsFile}`;
+      const read = await readSkill(this.#port, this.#found.pack, skill, this.#context);
+      if ("problem" in read) problems.push(read.problem);
+      else Object.assign(item, { skill: read.skill, definition: read.skill.frontmatter });
+    }
+    return problems;
   }
 
   /** The files that items need and that were not read. */

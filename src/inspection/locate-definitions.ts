@@ -2,7 +2,7 @@ import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { type Kind, keyOfKind, kinds } from "../kinds.ts";
+import { definedKinds, type Kind, keyOfKind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
 
@@ -95,13 +95,13 @@ export function locateDefinitions(
   }
   const inRoot = port.listFiles(pack.location, root);
   if (inRoot === undefined) {
-    const isNeeded = kinds.some((kind) => extension[keyOfKind[kind]].length > 0);
+    const isNeeded = definedKinds.some((kind) => extension[keyOfKind[kind]].length > 0);
     const missing = createProblem("MissingRootDirectory", { root: extension.root }, inManifest, context);
     return { kinds: [], problems: isNeeded ? [missing] : [] };
   }
   const atRoot = groupByName(inRoot, root);
   const problems: Problem[] = [];
-  const located = kinds.map((kind): LocatedKind => {
+  const located = definedKinds.map((kind): LocatedKind => {
     const key = keyOfKind[kind];
     const folder = joinPath(root, key);
     const place = { pack: pack.name, kind };

@@ -3,6 +3,7 @@ import type { SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";
 import type { Path, Problem } from "../problems/index.ts";
+import type { Skill } from "../skills/read-skill.ts";
 import type { Format } from "./formats.ts";
 import type { LocatedKind } from "./locate-definitions.ts";
 
@@ -19,6 +20,8 @@ export interface InspectedItem {
   shape: DefinitionShape | undefined;
   /** Normalized: a tool's short `parameters` are expanded to `inputSchema`. `null` if not valid. */
   definition: Record<string, unknown> | null;
+  /** Of a valid skill, whose definition is its front matter. It has no shape. */
+  skill?: Skill;
 }
 
 /** A pack with everything that inspection reads. */

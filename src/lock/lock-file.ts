@@ -78,6 +78,7 @@ const shapeOf: Readonly<Record<string, (value: unknown) => boolean>> = {
   prompts: isTable,
   toolsets: isTable,
   resources: isTable,
+  skills: isTable,
   servers: isTable,
 };
 

@@ -59,7 +59,7 @@ export class LockScope {
   }
 
   /** Whether what a server lists by a name, or by the URI of a resource, needs none. `pack`: the qualified name of the server's pack. */
-  isListedFree(kind: ListedKind, label: string, own: string, pack: string | undefined): boolean {
+  isListedFree(kind: ListedKind | "skill", label: string, own: string, pack: string | undefined): boolean {
     // A pattern with the name of a server and of a pack means the server.
     if (pack !== undefined && this.#labels.has(pack)) return false;
     return this.#patterns.matches(`${kind}:${pack ?? label}/${own}`);

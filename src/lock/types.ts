@@ -15,6 +15,8 @@ export interface LockedPack {
   prompts?: Record<string, LockedItem>;
   toolsets?: Record<string, LockedItem>;
   resources?: Record<string, LockedItem>;
+  /** By path: `engineering/triage`. */
+  skills?: Record<string, LockedItem>;
   /** Items that were refused, as `kind:name`. */
   denied?: string[];
 }
@@ -45,4 +47,4 @@ export interface LockFile {
 }
 
 /** What a part of the lock is about: an item, or what a pack needs. */
-export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "needs";
+export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "skill" | "needs";

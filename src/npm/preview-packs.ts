@@ -171,7 +171,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     const announced = await readAnnounced(context, spec, String(value.version));
     rejectForeignDependencies(name, value);
     rejectClaims(spec, announced, value);
-    const found = await describePack({ location: folder, manifest, origin: "direct", name });
+    const found = await describePack(context.port, { location: folder, manifest, origin: "direct", name });
     const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
     const { deprecated } = announced;
     const preview: PackPreview = {

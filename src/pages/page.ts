@@ -191,6 +191,7 @@ const partsByKind: Readonly<Record<Kind, (definition: Definition) => Part[]>> = 
     return [{ type: "table", columns: ["Argument", "Required", "Description"], rows }];
   },
   resource: () => [],
+  skill: () => [],
 };
 
 /** Keys of a definition that have a place of their own on the page. */
@@ -275,4 +276,5 @@ export const titlesOfKinds: Readonly<Record<Kind, string>> = {
   toolset: "Toolsets",
   prompt: "Prompts",
   resource: "Resources",
+  skill: "Skills",
 };

@@ -7,6 +7,8 @@ export interface MissingDefinition {
   own: string;
   /** The file for all items of its kind, or the possible ones. */
   combined: string;
+  /** A skill has a folder, and no combined file. */
+  isSkill?: boolean;
   /** The file is a symbolic link whose target is missing. */
   isDangling?: boolean;
 }
@@ -30,6 +32,7 @@ const fileProblems = {
         message: '"{own:200}" is a broken symbolic link.',
         hint: "Create its target inside the package, or replace the link with a file.",
       },
+      isSkill: { hint: 'Create "{own:200}", or remove the name from "skills".' },
     },
     hint: 'Create "{own:200}", add the key "{name}" to "{combined:200}", or remove the declaration.',
   }),
@@ -83,6 +86,20 @@ const fileProblems = {
     severity: "warning",
     message: '"{name}" is defined in "{file}", so its definition in "{combined}" is ignored.',
     hint: "Remove one of the two definitions.",
+  }),
+};
+
+/** Problems of skills. */
+const skillProblems = {
+  InvalidSkill: entryOf<{ reason: string; hint?: string | undefined }>({
+    message: "Invalid skill: {reason}.",
+    hint: "Correct SKILL.md: it begins with front matter, which has `name`, the name of the folder, and `description`.",
+    when: { hint: { hint: "{hint}" } },
+  }),
+  BrokenLink: entry({
+    severity: "warning",
+    message: 'The link leads to "{target:200}", which the skill does not have.',
+    hint: "Add the file to the skill's folder, or correct the link.",
   }),
 };
 
@@ -242,4 +259,9 @@ const packageProblems = {
   }),
 };
 
-export const definitionProblems = { ...fileProblems, ...contentProblems, ...packageProblems };
+export const definitionProblems = {
+  ...fileProblems,
+  ...skillProblems,
+  ...contentProblems,
+  ...packageProblems,
+};

@@ -147,6 +147,7 @@ export const operationProblems = {
   ToolsetNotFound: itemNotFound("toolset"),
   PromptNotFound: itemNotFound("prompt"),
   ResourceNotFound: itemNotFound("resource"),
+  SkillNotFound: itemNotFound("skill"),
   /**
    * `server`: the server of the config that has a tool with this name, as a pack has. `servers`: those of the pack with this name, or
    * of the config and of packs. `isInConfig`: the config has a server with this name, too.

@@ -58,6 +58,7 @@ export const notFoundCode = {
   toolset: "ToolsetNotFound",
   prompt: "PromptNotFound",
   resource: "ResourceNotFound",
+  skill: "SkillNotFound",
 } as const;
 
 function notFound(

@@ -103,7 +103,11 @@ export async function validateTarget(
     return report(name, value.version, [createProblem("NoExtension", args, place, "validation")]);
   }
 
-  const found = await describePack({ location, manifest: read, origin, name: installedAs }, "validation");
+  const found = await describePack(
+    port,
+    { location, manifest: read, origin, name: installedAs },
+    "validation",
+  );
   const inspected = await loadDefinitions(port, found, {
     dataOnly,
     requireConfinement,

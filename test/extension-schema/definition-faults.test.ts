@@ -1,17 +1,17 @@
 import { describe, expect, test } from "vitest";
 import { checkDefinition } from "../../src/extension-schema/check-definition.ts";
-import type { Kind } from "../../src/kinds.ts";
+import type { DefinedKind } from "../../src/kinds.ts";
 
 type Fields = Record<string, unknown>;
 
 /** The faults of a definition: the path, the reason and the hint of each. */
-function faultsOf(kind: Kind, content: unknown) {
+function faultsOf(kind: DefinedKind, content: unknown) {
   return checkDefinition(kind, content, "validation").problems.map(({ path = [], args }) => {
     const { reason, hint } = args as { reason: string; hint?: string };
     return { place: path.join("."), reason, hint };
   });
 }
-const placesOf = (kind: Kind, content: unknown) => faultsOf(kind, content).map(({ place }) => place);
+const placesOf = (kind: DefinedKind, content: unknown) => faultsOf(kind, content).map(({ place }) => place);
 
 const run = "./lib/a.js#run";
 const tool = (fields: Fields) => ({ name: "greet", inputSchema: {}, handler: run, ...fields });
@@ -31,7 +31,7 @@ const bundle = (fields: Fields) => ({
   ...fields,
 });
 
-test.each<[Kind, Fields, string]>([
+test.each<[DefinedKind, Fields, string]>([
   ["tool", tool({}), "tool"],
   ["prompt", prompt({}), "prompt"],
   ["prompt", prompt({ content: undefined, handler: run, $function: "a" }), "prompt"],
@@ -74,7 +74,7 @@ describe("a content that is no definition", () => {
 });
 
 /** A kind and a definition; the place of its first fault and the reason; and a part of the hint, if there is one. */
-type Row = [kind: Kind, content: Fields, place: string, reason: RegExp, hint?: string];
+type Row = [kind: DefinedKind, content: Fields, place: string, reason: RegExp, hint?: string];
 
 describe("keys that are missing, or exclude each other", () => {
   test.each<Row>([

@@ -7,7 +7,7 @@ import { parse } from "yaml";
 import { fillTemplate, templateNames } from "../../src/author/init-pack.ts";
 import { checkDefinition } from "../../src/extension-schema/index.ts";
 import { validateExtension } from "../../src/index.ts";
-import { type Kind, keyOfKind, kinds } from "../../src/kinds.ts";
+import { type DefinedKind, definedKinds, keyOfKind } from "../../src/kinds.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { samplePacks } from "../support/sample-packs.ts";
@@ -15,10 +15,10 @@ import { samplePacks } from "../support/sample-packs.ts";
 const require = createRequire(import.meta.url);
 const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
 const validators = new Map(
-  kinds.map((kind) => [kind, ajv.compile(require(`trailblaze/schemas/${kind}.json`) as object)]),
+  definedKinds.map((kind) => [kind, ajv.compile(require(`trailblaze/schemas/${kind}.json`) as object)]),
 );
 
-function findErrors(kind: Kind, definition: unknown): unknown[] {
+function findErrors(kind: DefinedKind, definition: unknown): unknown[] {
   const validate = validators.get(kind);
   if (validate === undefined) throw new Error(kind);
   validate(definition);
@@ -27,7 +27,7 @@ function findErrors(kind: Kind, definition: unknown): unknown[] {
 
 interface WrittenDefinition {
   name: string;
-  kind: Kind;
+  kind: DefinedKind;
   definition: unknown;
 }
 
@@ -36,8 +36,8 @@ function readDefinitions(path: string, text: string): WrittenDefinition[] {
   if (!/\.(?:json|ya?ml)$/.test(path)) return [];
   const folder = basename(dirname(path));
   const content = parse(text) as Record<string, unknown>;
-  const isCombined = (kind: Kind) => basename(path).split(".")[0] === keyOfKind[kind];
-  return kinds.flatMap((kind) => {
+  const isCombined = (kind: DefinedKind) => basename(path).split(".")[0] === keyOfKind[kind];
+  return definedKinds.flatMap((kind) => {
     if (folder === keyOfKind[kind]) return [{ name: path, kind, definition: content as unknown }];
     return isCombined(kind)
       ? Object.entries(content).map(([item, definition]) => ({ name: `${path} ${item}`, kind, definition }))
@@ -66,7 +66,7 @@ describe("the schemas of definitions", () => {
   const prompt = { name: "a", content: "b" };
   const resource = { name: "a", uri: "docs://a", text: "b" };
   const template = { name: "a", uriTemplate: "docs://{b}", handler: "./a.js" };
-  test.each<[Kind, object]>([
+  test.each<[DefinedKind, object]>([
     ["tool", { ...tool, $schema: 5, unknown: 1, "x-own": 2 }],
     ["tool", { ...tool, parameters: {} }],
     ["server", {}],
@@ -121,7 +121,7 @@ describe("the schemas of definitions", () => {
         if (schema.description === undefined) lacking.push(`${path}/${key}`);
       for (const [key, value] of Object.entries(node)) visit(value, `${path}/${key}`);
     };
-    for (const kind of kinds) visit(require(`trailblaze/schemas/${kind}.json`), kind);
+    for (const kind of definedKinds) visit(require(`trailblaze/schemas/${kind}.json`), kind);
     expect(lacking).toEqual([]);
   });
 });

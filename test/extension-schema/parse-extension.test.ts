@@ -4,8 +4,16 @@ import schema from "../../schema/extension.schema.json" with { type: "json" };
 import { parseExtension } from "../../src/extension-schema/index.ts";
 import { explainInvalidItemName } from "../../src/qualified-names/index.ts";
 
-const empty = { root: "trailblaze", servers: [], tools: [], toolsets: [], prompts: [], resources: [] };
-const keys = ["servers", "tools", "toolsets", "prompts", "resources"] as const;
+const empty = {
+  root: "trailblaze",
+  servers: [],
+  tools: [],
+  toolsets: [],
+  prompts: [],
+  resources: [],
+  skills: [],
+};
+const keys = ["servers", "tools", "toolsets", "prompts", "resources", "skills"] as const;
 
 /** Codes and paths of what is wrong with a field. */
 const findings = (value: unknown, context?: "validation" | "operation") =>

@@ -63,6 +63,7 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     toolsets: [],
     prompts: [],
     resources: [],
+    skills: [],
     installed: false,
     problems: [],
   };

@@ -131,6 +131,12 @@ export const samples: Samples = {
   ToolNotFound: notFound,
   ToolsetNotFound: [notFound[0]],
   PromptNotFound: [notFound[0]],
+  SkillNotFound: [{ name: "acme/jira/triag", otherKind: undefined, nearest: ["acme/jira/triage"] }],
+  InvalidSkill: [
+    { reason: "anchors, aliases and tags are not supported" },
+    { reason: "it is a link", hint: "Replace it with a copy." },
+  ],
+  BrokenLink: [{ target: "references/guide.md" }],
   ResourceNotFound: [notFound[0]],
   AmbiguousName: [{ name: "acme/jira/issues", kinds: ["tool", "prompt"] }],
   NameCollision: [

@@ -1,6 +1,6 @@
 import type { DiscoveredPack } from "../../src/index.ts";
 
-const kinds = ["servers", "tools", "toolsets", "prompts", "resources"] as const;
+const kinds = ["servers", "tools", "toolsets", "prompts", "resources", "skills"] as const;
 
 /** A pack on one line: name, version, origin, what is special about it, and its items by kind. */
 function describePack(pack: DiscoveredPack): string {
@@ -8,7 +8,13 @@ function describePack(pack: DiscoveredPack): string {
   const head = [
     `${name}@${version}`,
     origin,
-    enabled === "onDemand" ? "on demand" : enabled ? "enabled" : "disabled",
+    enabled === "onDemand"
+      ? "on demand"
+      : enabled === "approval"
+        ? enabled
+        : enabled
+          ? "enabled"
+          : "disabled",
     ...(shadowed ? ["shadowed"] : []),
   ];
   const items = kinds

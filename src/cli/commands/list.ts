@@ -79,7 +79,8 @@ function readKind(word: string | undefined): Kind | undefined {
 
 function describeUse(pack: DiscoveredPack): string {
   if (pack.shadowed) return "shadowed";
-  return pack.enabled === "onDemand" ? "on demand" : pack.enabled ? "yes" : "no";
+  const { enabled } = pack;
+  return enabled === true ? "yes" : enabled === "onDemand" ? "on demand" : enabled || "no";
 }
 
 /** Says that nothing is listed, and what to do. */

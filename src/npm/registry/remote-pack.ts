@@ -44,6 +44,7 @@ const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
   toolset: ["tools"],
   prompt: ["arguments"],
   resource: ["uri", "uriTemplate", "mimeType"],
+  skill: [],
 };
 
 /** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */

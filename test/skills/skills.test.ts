@@ -1,0 +1,153 @@
+import { mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { skillEntry } from "@modelcontextprotocol/server/ext/skills";
+import { describe, expect, test } from "vitest";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { findSkills, skillUri } from "../../src/skills/find-skills.ts";
+import { readSkill, readSkillFile } from "../../src/skills/read-skill.ts";
+import { makeTree } from "../support/packs.ts";
+import { makeFifo, makeLink } from "../support/special-files.ts";
+
+const port = createNodeInspectionPort();
+const skillText = (name: string, more = "") => `---\nname: ${name}\ndescription: Do it.\n${more}---\nText\n`;
+const find = (location: string, isDependency = true) => findSkills(port, location, { isDependency });
+const foldersOf = (location: string, isDependency = true) =>
+  find(location, isDependency).skills.map(({ folder }) => folder);
+
+/** Reads the skill `triage` of a package with these files in its folder. */
+async function readFiles(files: Readonly<Record<string, unknown>>, change?: (folder: string) => void) {
+  const tree = Object.entries(files).map(([path, content]) => [`skills/triage/${path}`, content]);
+  const location = makeTree(Object.fromEntries(tree));
+  change?.(join(location, "skills/triage"));
+  const skill = { name: "triage", path: "triage", folder: "skills/triage" };
+  return { location, ...(await readSkill(port, { location, name: "@acme/jira" }, skill)) };
+}
+
+describe("finding skills", () => {
+  test("folders of skills are found in order, nested ones too, and links and hidden folders are passed over", () => {
+    const location = makeTree({
+      "skills/z/SKILL.md": "",
+      "skills/z/inner/SKILL.md": "",
+      "skills/engineering/triage/SKILL.md": "",
+      "skills/a/b/c/SKILL.md": "",
+      "skills/a/b/c/d/SKILL.md": "",
+      "skills/.hidden/SKILL.md": "",
+      "skills/folder/SKILL.md/x": "",
+      "skills/SKILL.md": "",
+      ".agents/skills/review/SKILL.md": "",
+      ".agents/skills/review/deeper/SKILL.md": "",
+      ".agents/skills/group/other/SKILL.md": "",
+      "elsewhere/SKILL.md": "",
+    });
+    makeLink(join(location, "elsewhere"), join(location, "skills/linked"));
+    const own = ["skills/a/b/c", "skills/engineering/triage", "skills/z", "skills/z/inner"];
+    expect(foldersOf(location)).toEqual([...own, ".agents/skills/review", ".agents/skills/review/deeper"]);
+    expect(foldersOf(location, false)).toEqual(own);
+    const linked = makeTree({});
+    makeLink(join(location, "skills"), join(linked, "skills"));
+    expect(foldersOf(linked)).toEqual([]);
+  });
+
+  test("the first skill with a name counts, and after 1,000 folders no more are read", () => {
+    const location = makeTree({
+      "skills/b/triage/SKILL.md": "",
+      "skills/a/triage/SKILL.md": "",
+      ".agents/skills/triage/SKILL.md": "",
+    });
+    const { skills, shadowed } = find(location);
+    expect(skills).toEqual([{ name: "triage", path: "a/triage", folder: "skills/a/triage" }]);
+    expect(shadowed.map(({ folder }) => folder)).toEqual(["skills/b/triage", ".agents/skills/triage"]);
+    for (let index = 0; index < 1100; index += 1)
+      mkdirSync(join(location, "skills/a0", `x${index}`), { recursive: true });
+    expect(foldersOf(location)).toEqual(["skills/a/triage"]);
+    expect(find(location).shadowed).toEqual([]);
+  });
+
+  test("a package without skills costs two look-ups", () => {
+    const location = makeTree({ "index.js": "" });
+    const calls: string[] = [];
+    const counted = {
+      exists: (path: string) => calls.push(path) < 0,
+      listDirectory: () => expect.unreachable(),
+      realPath: () => expect.unreachable(),
+    };
+    expect(findSkills(counted, location, { isDependency: true })).toEqual({ skills: [], shadowed: [] });
+    expect(calls).toHaveLength(2);
+  });
+
+  test("a URI has the pack, the path and the file", () => {
+    expect(skillUri("acme/jira", "engineering/triage")).toBe("skill://acme/jira/engineering/triage/SKILL.md");
+    expect(skillUri("desk", "triage", "a b/%.md")).toBe("skill://desk/triage/a%20b/%25.md");
+  });
+});
+
+describe("reading skills", () => {
+  test("a skill has its front matter as clients parse it, and the digests of its files", async () => {
+    const text = skillText(
+      "triage",
+      "metadata:\n  version: '1'\nlicense: MIT\nallowed-tools: [Read, 1.50]\n",
+    );
+    const files = {
+      "SKILL.md": text,
+      "references/guide.md": "Guide\n",
+      "inner/SKILL.md": "no front matter",
+      "data.bin": new Uint8Array([255, 0]),
+      ".hidden": "x",
+    };
+    const { location, ...read } = await readFiles(files);
+    if ("problem" in read) throw new Error(read.problem.message);
+    const { skill } = read;
+    const { ".hidden": _, ...visible } = files;
+    const entry = await skillEntry("jira/triage", visible);
+    const resources = skill.files.map(({ path, digest, size }) => ({
+      uri: skillUri("jira", "triage", path),
+      digest: `sha256:${Buffer.from(digest.slice(7), "base64").toString("hex")}`,
+      size,
+    }));
+    const { uri, frontmatter } = entry;
+    expect({ uri, frontmatter, resources }).toEqual(entry);
+    expect(skill).toMatchObject({ name: "triage", description: "Do it.", text, frontmatter });
+
+    expect(readSkillFile(port, location, skill, "data.bin")).toEqual(Buffer.from([255, 0]));
+    writeFileSync(join(location, "skills/triage/references/guide.md"), "Other\n");
+    rmSync(join(location, "skills/triage/data.bin"));
+    for (const path of ["references/guide.md", "data.bin", "../../package.json", ".hidden"])
+      expect(readSkillFile(port, location, skill, path)).toBeUndefined();
+  });
+
+  const big = new Uint8Array(9 << 20);
+  const many = Object.fromEntries(Array.from({ length: 512 }, (_, index) => [`f${index}`, ""]));
+  test.each<[string, Readonly<Record<string, unknown>>, object?]>([
+    ["without front matter", { "SKILL.md": "Text" }, { line: 1 }],
+    ["anchors", { "SKILL.md": skillText("triage", "metadata: &a\n  b: c\n") }, { line: 4 }],
+    ["a list", { "SKILL.md": "---\n- a\n---\n" }, { line: 2 }],
+    ["another name", { "SKILL.md": skillText("other") }],
+    ["no description", { "SKILL.md": "---\nname: triage\n---\n" }],
+    ["a long description", { "SKILL.md": `---\nname: triage\ndescription: ${"x".repeat(1025)}\n---\n` }],
+    ["compatibility", { "SKILL.md": skillText("triage", `compatibility: ${"x".repeat(501)}\n`) }],
+    ["metadata", { "SKILL.md": skillText("triage", "metadata:\n  a: 1\n") }],
+    ["bytes that are not UTF-8", { "SKILL.md": new Uint8Array([0x2d, 0x2d, 0x2d, 0x0a, 0xff]) }],
+    ["more than 1 MiB", { "SKILL.md": skillText("triage") + "x".repeat(1 << 20) }],
+    ["more than 16 MiB", { "SKILL.md": skillText("triage"), a: big, b: big }],
+    ["more than 512 files", { "SKILL.md": skillText("triage"), ...many }],
+  ])("%s is invalid", async (_, files, place = {}) => {
+    expect(await readFiles(files)).toMatchObject({
+      problem: {
+        ...{ code: "InvalidSkill", severity: "error", pack: "@acme/jira", kind: "skill", item: "triage" },
+        ...{ file: "skills/triage/SKILL.md", hint: expect.any(String), ...place },
+      },
+    });
+  });
+
+  test("links, pipes and vanished files make a skill invalid", async () => {
+    const files = { "SKILL.md": skillText("triage"), "a.md": "" };
+    const link = await readFiles(files, (folder) => makeLink(join(folder, "a.md"), join(folder, "b.md")));
+    expect(link).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/b.md" } });
+    const folder = await readFiles(files, (path) => makeLink(path, join(path, "again")));
+    expect(folder).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/again" } });
+    const pipe = await readFiles(files, (path) => makeFifo(join(path, "pipe")));
+    expect(pipe).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/pipe" } });
+    const gone = await readFiles(files, (path) => rmSync(path, { recursive: true }));
+    expect(gone).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/SKILL.md" } });
+  });
+});
