@@ -171,9 +171,16 @@ const serverKeys = {
   args: byDefault(z.array(text), [], "The arguments."),
   cwd: optional(name, "The working folder, relative to the folder of this file. Default: that folder."),
   env: byDefault(
-    z.record(z.string().check(rule(rules.explainVariableName)), text),
+    z.record(
+      z.string().check(rule(rules.explainVariableName)),
+      z.union([text, z.object({ file: name })], { error: "a string, or { file: ./path }" }),
+    ),
     {},
-    "Environment variables to add to the inherited ones.",
+    "Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break.",
+  ),
+  envFile: optional(
+    name,
+    "A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`.",
   ),
   url: optional(
     name.check(rule(rules.explainUrl)),
@@ -372,6 +379,10 @@ export const config = z
     ),
     callback: section(callback, "The callback endpoint, through which servers call tools."),
     timeouts: section(timeouts, "Timeouts in milliseconds."),
+    envFile: optional(
+      name,
+      "A file of environment variables for your servers, and for those that servers of packs name in `envPassthrough`, relative to the folder of this file.",
+    ),
     logDir: optional(
       name,
       "The folder for the session's logs, relative to the folder of this file. Default: a folder in your state folder.",

@@ -125,14 +125,17 @@ function buildDevice(device: CheckedConfig["device"]): Device | undefined {
 }
 
 /** A server of a valid config: one to start, or one that sessions do not use. */
-function buildServer(entry: ServerEntry): UserServer | UnusedServer {
+function buildServer(entry: ServerEntry, configEnvFile: string | undefined): UserServer | UnusedServer {
   const { label, path, isPasted } = entry;
   const name = String(label);
   if (isDisabled(entry)) return { name, path };
   const server = userServer.parse(entry.values);
   const { prefix, tools, toolset, cwd = ".", headers = {}, enabled: _, ...values } = server;
   const choices = { prefix, allow: tools?.allow, deny: tools?.deny ?? [], toolset };
-  return { name, path, isListed: !isPasted, ...values, cwd, headers, choices };
+  return {
+    ...{ name, path, isListed: !isPasted, ...values, cwd, headers, choices },
+    ...(configEnvFile !== undefined && { configEnvFile }),
+  };
 }
 
 /** `packs.memory` with names of packs without `@`. */
@@ -148,7 +151,7 @@ const noItems = { tools: [], toolsets: [], prompts: [], resources: [] };
 function buildConfig(checked: CheckedConfig, source: ConfigSource): Omit<SessionConfig, "problems"> {
   const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;
   const { value: ____, ...place } = source;
-  const servers = listServerEntries(checked).map(buildServer);
+  const servers = listServerEntries(checked).map((entry) => buildServer(entry, checked.envFile));
   const options = Object.entries(config.options);
   return {
     ...config,

@@ -37,6 +37,8 @@ export interface UserServer
   cwd: string;
   /** The headers of requests to a remote server. */
   headers: Readonly<Record<string, string>>;
+  /** The config's own `envFile`, which comes before that of the server. */
+  configEnvFile?: string | undefined;
   /** Whether a server written in the list, which is for Trailblaze alone, rather than as any client reads it. */
   isListed: boolean;
   choices: ToolChoices;
@@ -84,6 +86,7 @@ export interface SessionConfig
     | "isolation"
     | "callback"
     | "timeouts"
+    | "envFile"
   > {
   /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
   file: string | undefined;

@@ -68,7 +68,7 @@ export function followLinks(path: string): string {
 const megabytes = (bytes: number) => `${Math.ceil(bytes / (1 << 20))} MiB`;
 
 /** The bytes of a file; `undefined` if it does not exist. Throws `UnusableFileError` for what is not a file or too large. */
-export function readBytes(file: string): Buffer | undefined {
+export function readBytes(file: string, mostBytes = maximumBytes): Buffer | undefined {
   let descriptor: number;
   try {
     descriptor = openSync(file, openFlags);
@@ -79,8 +79,8 @@ export function readBytes(file: string): Buffer | undefined {
   try {
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new UnusableFileError(`it is ${describeFileType(stats)}, not a file`);
-    if (stats.size > maximumBytes)
-      throw new UnusableFileError(`it has ${megabytes(stats.size)}; the limit is ${megabytes(maximumBytes)}`);
+    if (stats.size > mostBytes)
+      throw new UnusableFileError(`it has ${megabytes(stats.size)}; the limit is ${megabytes(mostBytes)}`);
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);

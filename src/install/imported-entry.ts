@@ -273,7 +273,7 @@ function readEntry(
   const known = new Set([...readKeys, ...(command === undefined ? keysOfAddresses : keysOfCommands)]);
   for (const key of Object.keys(value)) {
     if (known.has(key) || isEmpty(value[key])) continue;
-    const advice = key === "envFile" ? ": set the variables of that file in the environment" : "";
+    const advice = key === "envFile" ? ": write it as `envFile`, relative to the config" : "";
     notes.push(`the key ${quote(key)} was not imported${advice}`);
   }
   return { entry, notes: notes.map((note) => `Server ${quote(label)}: ${note}.`), variables };

@@ -8,6 +8,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
+import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
 import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
@@ -239,25 +240,12 @@ export function describePack(
   return { pack, entry, unknown };
 }
 
-const decidingNames = new Set(
-  "PATH NODE_OPTIONS NODE_PATH LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP RUBYOPT PERL5OPT BASH_ENV ENV JAVA_TOOL_OPTIONS".split(
-    " ",
-  ),
-);
-
-/** Whether a variable decides what runs. On Windows, case does not matter. npm's credentials do not count. */
-function decidesWhatRuns(name: string): boolean {
-  const upper = name.toUpperCase();
-  if (upper.startsWith("NPM_CONFIG_")) return !/AUTH|TOKEN|PASSWORD|USERNAME|EMAIL|OTP|KEY|CERT/.test(upper);
-  return decidingNames.has(upper) || upper.startsWith("DYLD_");
-}
-
 /**
  * How a server of the config is launched or reached. Values of headers and variables may be secret: those of variables are
  * recorded only if they decide what runs, as the config writes them.
  */
 export function describeUserServer(
-  { command, package: name, bin, args, cwd, env, url, headers, context }: UserServer,
+  { command, package: name, bin, args, cwd, env, envFile, configEnvFile, url, headers, context }: UserServer,
   version: string | null | undefined,
 ): LockedServer {
   const launch = createItem({
@@ -269,6 +257,7 @@ export function describeUserServer(
     context,
     cwd: cwd === "." ? undefined : cwd,
     env: Object.keys(env).sort(),
+    envFile: configEnvFile && envFile ? [configEnvFile, envFile] : (envFile ?? configEnvFile),
     values: Object.fromEntries(Object.entries(env).filter(([key]) => decidesWhatRuns(key))),
     headers: Object.keys(headers).sort(),
   });

@@ -34,6 +34,19 @@ const inheritedOnWindows = [
   "PROGRAMFILES",
 ];
 
+const decidingNames = new Set(
+  "PATH NODE_OPTIONS NODE_PATH LD_PRELOAD LD_LIBRARY_PATH PYTHONPATH PYTHONHOME PYTHONSTARTUP RUBYOPT PERL5OPT BASH_ENV ENV JAVA_TOOL_OPTIONS".split(
+    " ",
+  ),
+);
+
+/** Whether a variable decides what runs. On Windows, case does not matter. npm's credentials do not count. */
+export function decidesWhatRuns(name: string): boolean {
+  const upper = name.toUpperCase();
+  if (upper.startsWith("NPM_CONFIG_")) return !/AUTH|TOKEN|PASSWORD|USERNAME|EMAIL|OTP|KEY|CERT/.test(upper);
+  return decidingNames.has(upper) || upper.startsWith("DYLD_");
+}
+
 /** Added to the endpoint's own timeout, for the transfer. */
 const fetchReserveMs = 2000;
 

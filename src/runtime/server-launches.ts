@@ -7,6 +7,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { ServerTimeouts } from "../extension-schema/timeouts-schema.ts";
+import { attempt } from "../files/file-errors.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import {
   findCommandOwner,
@@ -17,9 +18,11 @@ import {
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
 import type { WrittenCommand } from "../processes/find-program.ts";
+import { type FileVariables, readFileVariables, readSecret, SecretFileError } from "./secret-files.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
+  decidesWhatRuns,
   type EnvironmentFacts,
 } from "./server-environment.ts";
 import type { ToolSource } from "./tool-code.ts";
@@ -45,6 +48,8 @@ interface PlannedServer {
   context: boolean;
   /** Whether a program that gets the context also has `_trailblazeContext` in the arguments of calls. */
   legacyContext: boolean;
+  /** What files say that it uses, for no log. */
+  secrets: readonly string[];
   /** Its own limits, before those of the config. */
   timeouts?: ServerTimeouts | undefined;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
@@ -115,24 +120,49 @@ function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): 
 /** What a server that was written for any client gets of the callback endpoint. */
 const noCallback = { callback: undefined };
 
-type Environment = Readonly<Record<string, string | undefined>>;
+const noVariables: FileVariables = { values: {}, secrets: [] };
 
-/** The parts of a user's server that refer to variables, with their values. Throws `UnsetVariableError`. */
+/** A user's server with the values of variables. */
+interface ExpandedServer extends Pick<UserServer, "command" | "args" | "cwd">, FileVariables {
+  env: Readonly<Record<string, string>>;
+}
+
+/**
+ * The parts of a user's server that refer to variables and files, with their values. Throws `UnsetVariableError` and
+ * `SecretFileError`.
+ */
 function expandServer(
-  { path, command, args, cwd, env }: UserServer,
-  environment: Environment,
-): Pick<UserServer, "command" | "args" | "cwd" | "env"> {
+  server: UserServer,
+  config: Pick<SessionConfig, "directory" | "envFile">,
+  isLocked: boolean,
+): ExpandedServer {
+  const { path, command, args, cwd, env } = server;
+  const { values, secrets } = readFileVariables(config, isLocked, server);
+  const environment = { ...process.env, ...values };
   const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
-  const variables = Object.entries(env).map(([name, value]) => [name, expand(value, "env", name)] as const);
+  const ofFiles: string[] = [];
+  const variables = Object.entries(env).map(([name, value]) => {
+    if (typeof value === "string") return [name, expand(value, "env", name)] as const;
+    const at = [...path, "env", name, "file"];
+    if (isLocked && decidesWhatRuns(name))
+      throw new SecretFileError(`its variable ${name} decides what runs, so a file cannot have it`, at);
+    const text = readSecret(config.directory, expand(value.file, "env", name, "file"), at);
+    ofFiles.push(text);
+    return [name, text] as const;
+  });
   return {
     command: command === undefined ? undefined : expand(command, "command"),
     args: args.map((argument, index) => expand(argument, "args", index)),
     cwd: expand(cwd, "cwd"),
     env: Object.fromEntries(variables),
+    values,
+    secrets: [...secrets, ...ofFiles],
   };
 }
 
 function explainUnset({ name: label }: UserServer, error: unknown): TrailblazeError {
+  if (error instanceof SecretFileError)
+    return failure("ServerStartFailed", { label, reason: error.message }, { path: error.path });
   if (!(error instanceof UnsetVariableError)) throw error;
   const { variable, path, message: reason } = error;
   const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
@@ -170,7 +200,7 @@ async function explainPackage(
 /** Why the command of a user's server cannot be run, if it is the command of a dependency and not in the PATH. */
 async function explainCommand(
   port: InspectionPort,
-  { name: label, path }: UserServer,
+  { name: label, path, command: written = "" }: UserServer,
   { project }: SessionConfig,
   launch: WrittenCommand,
 ): Promise<TrailblazeError | undefined> {
@@ -181,7 +211,7 @@ async function explainCommand(
   const declared = declaredDependencies(findProject(port, project).manifest);
   const owner = findCommandOwner(port, project, declared, command);
   if (owner === undefined) return undefined;
-  const args = { label, reason: `the command ${quote(command)} was not found` };
+  const args = { label, reason: `the command ${quote(written)} was not found` };
   const hint = suggestPackage(owner, command);
   return failure("ServerStartFailed", { ...args, hint }, { path: [...path, "command"] });
 }
@@ -196,25 +226,25 @@ function describeUserServer(
 }
 
 /**
- * A server of the user's config (seed 004). References to variables get their values from `environment`, and its package
- * is found as Node finds it from the project.
+ * A server of the user's config (seed 004). References to variables get their values from this process's environment and the
+ * files of variables, and its package is found as Node finds it from the project.
  */
 export async function planUserServer(
   port: InspectionPort,
   server: UserServer,
   config: SessionConfig,
-  environment: Environment = process.env,
+  isLocked = false,
 ): Promise<ProgramPlan> {
   const { package: packageName, bin } = server;
   const context = server.context ?? (server.isListed && packageName === undefined);
-  let expanded: ReturnType<typeof expandServer> = server;
+  let expanded: ExpandedServer = { ...server, env: {}, ...noVariables };
   let fault: TrailblazeError | undefined;
   try {
-    expanded = expandServer(server, environment);
+    expanded = expandServer(server, config, isLocked);
   } catch (error) {
     fault = explainUnset(server, error);
   }
-  const { command = "", args, env } = expanded;
+  const { command = "", args, env, values, secrets } = expanded;
   const cwd = resolve(config.directory, expanded.cwd);
   const found =
     packageName === undefined
@@ -229,7 +259,7 @@ export async function planUserServer(
       ...{ command, cwd },
       // They do not matter for what is found.
       args: [],
-      env: { ...environment, ...env },
+      env: { ...process.env, ...values, ...env },
     });
   else if (found.state !== "found") fault ??= await explainPackage(port, server, config, found);
   const script = found?.state === "found" ? found.file : findScript({ command, args, cwd });
@@ -243,8 +273,12 @@ export async function planUserServer(
     context,
     legacyContext: context && server.legacyContext,
     toolsetFile,
-    createEnvironment: (facts) =>
-      createUserServerEnvironment({ ...facts, ...(context ? {} : noCallback), toolsetFile }, env),
+    secrets,
+    createEnvironment: ({ hostEnvironment: host, ...facts }) => {
+      const hostEnvironment = { ...host, ...values };
+      const whole = { ...facts, hostEnvironment, ...(context ? {} : noCallback), toolsetFile };
+      return createUserServerEnvironment(whole, env);
+    },
   };
 }
 
@@ -257,18 +291,22 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
   return invalid && `its header ${quote(invalid[0])} has characters that headers cannot contain`;
 }
 
-/** A remote server of the user's config. References to variables get their values from `environment`. */
+/** A remote server of the user's config. References to variables get their values as for a program. */
 export function planRemoteServer(
   server: UserServer,
-  config: Pick<SessionConfig, "file">,
-  environment: Environment = process.env,
+  config: Pick<SessionConfig, "file" | "directory" | "envFile">,
+  isLocked = false,
 ): RemotePlan {
   const { name, path } = server;
-  const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
+  let { values, secrets } = noVariables;
+  const expand = (text: string, ...at: Path) =>
+    expandVariables(text, { ...process.env, ...values }, [...path, ...at]);
   let url = "";
   let headers: Record<string, string> = {};
   let fault: TrailblazeError | undefined;
   try {
+    const isReferring = JSON.stringify([server.url, server.headers]).includes("${");
+    if (isReferring) ({ values, secrets } = readFileVariables(config, isLocked, server));
     url = expand(server.url ?? "", "url").trim();
     const pairs = Object.entries(server.headers);
     headers = Object.fromEntries(pairs.map(([key, value]) => [key, expand(value, "headers", key).trim()]));
@@ -285,6 +323,7 @@ export function planRemoteServer(
     url: new URL(fault === undefined ? url : "http://invalid"),
     shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
     headers,
+    secrets,
     fault,
     context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.
@@ -335,7 +374,15 @@ function findPackProgram(
 }
 
 /** A pack's subprocess server with a valid definition, whose program the checks have found. */
-export function planPackServer(port: InspectionPort, found: FoundPack, item: InspectedItem): ProgramPlan {
+export function planPackServer(
+  port: InspectionPort,
+  found: FoundPack,
+  item: InspectedItem,
+  config: Pick<SessionConfig, "directory" | "envFile">,
+  isLocked = false,
+): ProgramPlan {
+  // The user's servers tell of a file that is missing.
+  const { values, secrets } = attempt(() => readFileVariables(config, isLocked)) ?? noVariables;
   const { location, qualifiedName } = found.pack;
   const definition = item.definition ?? {};
   const { env, protocol, legacyContext, timeouts } = definition;
@@ -358,9 +405,15 @@ export function planPackServer(port: InspectionPort, found: FoundPack, item: Ins
     context,
     legacyContext: context && legacyContext !== false,
     toolsetFile: file,
-    createEnvironment: (facts) =>
+    secrets,
+    createEnvironment: ({ hostEnvironment: host, ...facts }) =>
       createPackEnvironment(
-        { ...facts, ...(context ? {} : noCallback), toolsetFile: file },
+        {
+          ...facts,
+          hostEnvironment: { ...host, ...values },
+          ...(context ? {} : noCallback),
+          toolsetFile: file,
+        },
         {
           env: (env ?? {}) as Record<string, string>,
           envPassthrough: textsOf(definition.envPassthrough),

@@ -188,8 +188,8 @@ class ServerFinder {
       const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
-          ? await planUserServer(port, subprocess, config)
-          : planRemoteServer(subprocess, config);
+          ? await planUserServer(port, subprocess, config, gate !== undefined)
+          : planRemoteServer(subprocess, config, gate !== undefined);
       return { type: "subprocess", plan, hasChoices };
     }
     return this.#findItem(reference);
@@ -229,21 +229,22 @@ class ServerFinder {
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
-    const { port } = this.#sources;
+    const { port, config, gate } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     const owner = this.#found.packs.find(
       ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
     );
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
-    refuseExcluded(this.#sources.config.packs, owner, item);
+    refuseExcluded(config.packs, owner, item);
     await this.#checkItems([item]);
     const refusal = this.#refused.get(item);
     if (refusal !== undefined) throw new TrailblazeError(refusal);
     if (item.shape === "subprocessServer") {
       const described = describeServers(owner)(item.declaration.name);
-      const hasChoices = mayDenyTools(this.#sources.config.packs, described);
-      return { type: "subprocess", plan: planPackServer(port, owner, item), hasChoices };
+      const hasChoices = mayDenyTools(config.packs, described);
+      const plan = planPackServer(port, owner, item, config, gate !== undefined);
+      return { type: "subprocess", plan, hasChoices };
     }
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };

@@ -1,5 +1,6 @@
 import type { Writable } from "node:stream";
 import { finished } from "node:stream/promises";
+import { createRedactor } from "../mcp/client/redact.ts";
 import { failure } from "../problems/index.ts";
 import { createProcessPort, endDurations } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
@@ -17,7 +18,7 @@ const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write(
  * rejects if it exits with an error.
  */
 export async function passThrough(
-  { command, args, cwd, label, fault, createEnvironment }: ProgramPlan,
+  { command, args, cwd, label, fault, secrets, createEnvironment }: ProgramPlan,
   { protocol = "both", cacheTtl, drain = 2 }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain">,
 ): Promise<RunningServer> {
   if (fault !== undefined) throw fault;
@@ -35,7 +36,7 @@ export async function passThrough(
   try {
     await child.started;
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
+    const reason = createRedactor(secrets).redact(cause instanceof Error ? cause.message : String(cause));
     throw failure("ServerStartFailed", { label, reason }, {}, { cause });
   }
   let isClosing = false;

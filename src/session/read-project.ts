@@ -124,6 +124,7 @@ function addServer(
   const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
   const isLazy = mayBeLazy && approved !== undefined;
   const idleMs = preferred.idleMs ?? config.serversIdleMs;
+  frame.memory.addSecrets(plan.secrets);
   const server = processes.getServer(plan, config, { isLazy, idleMs });
   holds.add(server.hold());
   return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
@@ -147,8 +148,9 @@ async function addOwnServers(
     return refusal === undefined;
   });
   const plans = wanted.map(async (server): Promise<[ServerPlan, UserServer]> => {
-    if (server.url !== undefined) return [planRemoteServer(server, config), server];
-    const plan = await planUserServer(port, server, config);
+    const isLocked = gate !== undefined;
+    if (server.url !== undefined) return [planRemoteServer(server, config, isLocked), server];
+    const plan = await planUserServer(port, server, config, isLocked);
     const content = frame.options.watch ? hashUserProgram(port, server, config, plan) : undefined;
     return [content === undefined ? plan : { ...plan, content }, server];
   });
@@ -166,7 +168,7 @@ function addPackServers(
   return inspected.items
     .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
     .map((item) => {
-      const plan = planPackServer(port, inspected, item);
+      const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
       const content = frame.options.watch ? { content: hashPackProgram(port, inspected, plan) } : {};
       const { start, idleMs } = item.definition ?? {};
       const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };

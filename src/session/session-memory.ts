@@ -57,6 +57,11 @@ export class SessionMemory extends Map<string, string> {
     if (this.#sensitive.has(key)) (this.#shared ?? this).#addSecret(value);
   }
 
+  /** Registers secrets that are in no key. */
+  addSecrets(values: readonly string[]): void {
+    for (const value of values) (this.#shared ?? this).#addSecret(value);
+  }
+
   #addSecret(value: string): void {
     if (value === "" || this.#known.has(value)) return;
     this.#known.add(value);

@@ -44,6 +44,7 @@ export const completeConfig = {
   timeouts: { handshakeMs: 5, listMs: -1, callMs: 7, inputMs: 8 },
   serversStart: "lazy",
   serversIdleMs: 600_000,
+  envFile: ".env",
   logDir: "logs",
   trailblazeSubprocessToolsets: [
     {
@@ -51,7 +52,8 @@ export const completeConfig = {
       command: "node",
       args: ["./my-mcp-server.js", ""],
       cwd: "./tools",
-      env: { API_BASE_URL: "https://api.example.com", EMPTY: "" },
+      env: { API_BASE_URL: "https://api.example.com", EMPTY: "", TOKEN: { file: "./token" } },
+      envFile: "own.env",
       legacyContext: false,
       protocol: "modern",
       prefix: "api",

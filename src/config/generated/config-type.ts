@@ -33,6 +33,8 @@ export interface TrailblazeConfig {
     widthPixels?: number;
     [key: `x-${string}`]: unknown;
   };
+  /** A file of environment variables for your servers, and for those that servers of packs name in `envPassthrough`, relative to the folder of this file. */
+  envFile?: string;
   /** Where the tools of packs run: in the host's process, or in one child process per pack. Default: `in-process`. */
   isolation?: "in-process" | "process";
   /** How sessions use trailblaze.lock. */
@@ -63,8 +65,13 @@ export interface TrailblazeConfig {
     disabled?: boolean;
     /** Whether the server is used. Default: `true`. */
     enabled?: boolean;
-    /** Environment variables to add to the inherited ones. */
-    env?: { [key: string]: string };
+    /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
+    env?: { [key: string]: string | {
+      file: string;
+      [key: `x-${string}`]: unknown;
+    } };
+    /** A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`. */
+    envFile?: string;
     /** The HTTP headers of requests to a remote server. */
     headers?: { [key: string]: string };
     /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
@@ -185,8 +192,13 @@ export interface TrailblazeConfig {
     cwd?: string;
     /** Whether the server is used. Default: `true`. */
     enabled?: boolean;
-    /** Environment variables to add to the inherited ones. */
-    env?: { [key: string]: string };
+    /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
+    env?: { [key: string]: string | {
+      file: string;
+      [key: `x-${string}`]: unknown;
+    } };
+    /** A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`. */
+    envFile?: string;
     /** The HTTP headers of requests to a remote server. */
     headers?: { [key: string]: string };
     /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
