@@ -170,7 +170,7 @@ export function createModernQuestions(
   whenAborted(ended, () => stop.abort(ended.reason));
   const rounds = new Map<string, InputRound>();
   const seen = new Map<string, number>();
-  /** Answers to what was not asked yet, of a client that knows the questions. */
+  /** Answers to what was not asked yet, of a client that knows the questions, as the conformance suite does. */
   let early = requestState === undefined ? inputResponses : undefined;
   let opening: Promise<void> | undefined;
 

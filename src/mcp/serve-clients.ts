@@ -1,9 +1,13 @@
 // The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
-import { CLIENT_CAPABILITIES_META_KEY, createMcpHandler, type Server } from "@modelcontextprotocol/server";
+import {
+  CLIENT_CAPABILITIES_META_KEY,
+  createMcpHandler,
+  McpServer,
+  type Server,
+} from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { isRecord } from "../data/parse-json.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { findHeaderFault, findMirroredArguments } from "./client/param-headers.ts";
 import {
   cancelledIdOf,
   claimedRevision,
@@ -24,9 +28,6 @@ import type {
   ServedProtocol,
   ServedServer,
 } from "./served-server.ts";
-
-/** The error code for headers that disagree with the body. */
-const headerMismatch = -32020;
 
 const ignore = () => {};
 
@@ -172,10 +173,29 @@ function listen<Message>(
   return { ...message, params };
 }
 
+/** The server of one request over HTTP. The SDK asks it which headers must repeat arguments of a call. */
+class RequestServer extends McpServer {
+  readonly #served: ServedServer;
+
+  constructor(served: ServedServer, server: Server) {
+    super(served.info);
+    this.#served = served;
+    Object.assign(this, { server });
+  }
+
+  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
+    return this.#served.list("tools").find((tool) => tool.name === name)?.inputSchema as
+      | Record<string, unknown>
+      | undefined;
+  }
+}
+
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
   const servers = new McpServers(served, "modern", options);
-  const handler = createMcpHandler(() => servers.create(null), { legacy: "reject" });
+  const handler = createMcpHandler(() => new RequestServer(served, servers.create(null)), {
+    legacy: "reject",
+  });
   const updated = (uri: string) => handler.notify.resourceUpdated(uri);
   const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
@@ -186,15 +206,9 @@ function createHttpServer(served: ServedServer, options: ServingOptions): Modern
     async answer(request, message, over) {
       const method = methodOf(message);
       const isListening = method === "subscriptions/listen";
+      if (method === "tools/call") await served.changing?.ready();
       const parsedBody = isListening ? listen(served, message, over, updated) : message;
-      if (method !== "tools/call") return handler.fetch(request, { parsedBody });
-      await served.changing?.ready();
-      const { name, arguments: args } = paramsOf(message);
-      const tool = served.list("tools").find((one) => one.name === name);
-      const fault = findHeaderFault(findMirroredArguments(tool?.inputSchema), args, request.headers);
-      if (fault === undefined) return handler.fetch(request, { parsedBody });
-      const error = { code: headerMismatch, message: fault };
-      return Response.json({ jsonrpc: "2.0", id: requestIdOf(message) ?? null, error }, { status: 400 });
+      return handler.fetch(request, { parsedBody });
     },
     close: () => {
       stopFollowing?.();
