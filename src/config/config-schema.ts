@@ -153,6 +153,15 @@ const composedServer = z
 
 const toolPatterns = z.array(name);
 
+const results = z.object({
+  maxChars: optional(
+    z.union([z.literal(-1), z.int().check(z.minimum(100))], {
+      error: "an integer from 100, or -1 for no limit",
+    }),
+    "At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links.",
+  ),
+});
+
 const headerValue = text.check(
   rule((value) => (/[\r\n\0]/.test(value) ? "contains a line break or a NUL character" : undefined)),
 );
@@ -212,6 +221,10 @@ const serverKeys = {
   idleMs: optional(
     milliseconds,
     "Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`.",
+  ),
+  results: optional(
+    results,
+    "How large the results of the server's tools may be. Default: as in the config.",
   ),
   timeouts: optional(
     serverTimeouts(),
@@ -379,6 +392,10 @@ export const config = z
     ),
     callback: section(callback, "The callback endpoint, through which servers call tools."),
     timeouts: section(timeouts, "Timeouts in milliseconds."),
+    results: optional(
+      results,
+      "How large results may be. Default: 100,000 characters for `trailblaze start` without a server and for `trailblaze call` on a terminal, otherwise any size.",
+    ),
     envFile: optional(
       name,
       "A file of environment variables for your servers, and for those that servers of packs name in `envPassthrough`, relative to the folder of this file.",

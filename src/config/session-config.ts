@@ -87,6 +87,7 @@ export interface SessionConfig
     | "callback"
     | "timeouts"
     | "envFile"
+    | "results"
   > {
   /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
   file: string | undefined;

@@ -156,7 +156,7 @@ function capabilitiesOf(served: ServedServer) {
     logging: {},
     tools: { ...list },
     ...(offers("prompts") && { prompts: { ...list } }),
-    ...((offers("resources") || offers("resourceTemplates")) && {
+    ...((offers("resources") || offers("resourceTemplates") || served.keepsResults) && {
       resources: { ...list, ...(subscribe && { subscribe: true }) },
     }),
     ...(complete && { completions: {} }),

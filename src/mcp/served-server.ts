@@ -92,6 +92,8 @@ export interface ServedServer {
     | undefined;
   /** Set if the lists can change, or are not complete yet. */
   changing?: ChangingLists | undefined;
+  /** Whether results may link to what is in no list. */
+  keepsResults?: boolean;
   /** Reports to the operator why a client got a general error. */
   report(message: string): void;
 }

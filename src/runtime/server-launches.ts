@@ -50,6 +50,8 @@ interface PlannedServer {
   legacyContext: boolean;
   /** What files say that it uses, for no log. */
   secrets: readonly string[];
+  /** How large its results may be, before what the config says. */
+  results?: UserServer["results"];
   /** Its own limits, before those of the config. */
   timeouts?: ServerTimeouts | undefined;
   /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
@@ -217,12 +219,22 @@ async function explainCommand(
 }
 
 function describeUserServer(
-  { name, path, protocol, timeouts, choices }: UserServer,
+  { name, path, protocol, timeouts, results, choices }: UserServer,
   { file }: Pick<SessionConfig, "file">,
 ) {
   const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
   const key = `config ${name}`;
-  return { label: name, key, pack: undefined, source, configPath: path, protocol, timeouts, choices };
+  return {
+    label: name,
+    key,
+    pack: undefined,
+    source,
+    configPath: path,
+    protocol,
+    timeouts,
+    results,
+    choices,
+  };
 }
 
 /**

@@ -185,7 +185,8 @@ class ServerFinder {
       if (refusal !== undefined) throw new TrailblazeError(refusal);
       for (const problem of problems) report?.(problem);
       const { prefix, allow, deny } = subprocess.choices;
-      const hasChoices = prefix !== undefined || allow !== undefined || deny.length > 0;
+      const isLimited = (subprocess.results ?? config.results) !== undefined;
+      const hasChoices = isLimited || prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
           ? await planUserServer(port, subprocess, config, gate !== undefined)
@@ -242,7 +243,7 @@ class ServerFinder {
     if (refusal !== undefined) throw new TrailblazeError(refusal);
     if (item.shape === "subprocessServer") {
       const described = describeServers(owner)(item.declaration.name);
-      const hasChoices = mayDenyTools(config.packs, described);
+      const hasChoices = config.results !== undefined || mayDenyTools(config.packs, described);
       const plan = planPackServer(port, owner, item, config, gate !== undefined);
       return { type: "subprocess", plan, hasChoices };
     }

@@ -280,6 +280,8 @@ export class SessionGateway {
         };
       },
       findResource: (uri) => {
+        const kept = this.#parts?.calls.large.find(uri);
+        if (kept !== undefined) return async () => kept();
         const state = this.#parts?.frame.state();
         const route = state && this.#open.calls.findResource(state, uri);
         if (state === undefined || route === undefined) return undefined;
@@ -343,6 +345,7 @@ export class SessionGateway {
     const changes = state.of("resource").some(({ route }) => route.by === "code" && route.code.watch);
     return Object.assign(served, {
       changing: undefined,
+      keepsResults: (state.config.results?.maxChars ?? -1) !== -1,
       ...(!changes && { subscribe: undefined }),
       ...(!suggests && { complete: undefined }),
     });
@@ -379,6 +382,9 @@ export class SessionGateway {
     const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
     const answer = toCallResult(result);
+    // Clients refuse a success without what the schema says.
+    if (this.#open.calls.large.isIncomplete(result) && shown.outputSchema !== undefined)
+      answer.isError = true;
     // Clients check it against the schema, and would show what does not match instead of the failure.
     if (answer.isError && shown.outputSchema !== undefined) delete answer.structuredContent;
     return answer;

@@ -67,6 +67,7 @@ export async function startSession(
     install,
     watch,
     served: true,
+    defaultMaxChars: target === undefined ? 100_000 : undefined,
     defaultStart: target === undefined ? "lazy" : "eager",
     signal: closing.signal,
     onProblem: report,

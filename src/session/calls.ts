@@ -42,6 +42,7 @@ import {
 import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
 import { type AskInput, signRequests } from "./host-input.ts";
 import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
+import { LargeResults } from "./large-results.ts";
 import type { ServerSource } from "./server-source.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
@@ -179,6 +180,8 @@ export class Calls {
   readonly own: CallScope;
   readonly #listeners: CallListeners;
   #validator: SchemaValidator | undefined;
+  /** What was too large for results. */
+  readonly large: LargeResults;
   /** The links in results. */
   readonly #links = new ResourceLinks<LinkMaker>();
   /** What is left out of the answers of code. */
@@ -191,6 +194,7 @@ export class Calls {
     this.own = own;
     this.#noteLeftOut = createPackNotes(frame.report);
     this.#listeners = new CallListeners(frame.report);
+    this.large = new LargeResults(frame.logDir);
     whenAborted(this.#closing, () => {
       for (const { stop } of this.#open.values()) stop.abort(this.#closing.reason);
     });
@@ -322,7 +326,7 @@ export class Calls {
 
   /** The same for a client; resolves with what the tool asks. */
   async askTool(
-    { shown: { name }, route, meta: { isRecordable }, legacyContext }: ToolItem,
+    { shown: { name }, listing, route, meta: { isRecordable }, legacyContext }: ToolItem,
     args: unknown,
     request: CallRequest,
     nesting = outermost,
@@ -346,11 +350,22 @@ export class Calls {
       // Recorded without the schema's defaults, which the replay adds again.
       const isSuccess = "variant" in answer && answer.variant === "Success";
       if (isSuccess && nesting.recorded && isRecordable) request.scope.record(name, json);
-      return answer;
+      const maxChars = this.#maxCharsOf(route, request);
+      // Calls of code and of servers get all of it.
+      if (maxChars === -1 || nesting.depth > 0 || !("variant" in answer)) return answer;
+      const { memory } = request.scope;
+      const { _meta } = listing as { _meta?: unknown };
+      const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
+      return this.large.cut(answer, { maxChars, keepsStructured, redact: (text) => memory.redact(text) });
     } catch (error) {
       if (error instanceof CallFailure) return describeFailure(error, route);
       throw error;
     }
+  }
+
+  #maxCharsOf(route: ToolItem["route"], { state }: CallRequest): number {
+    const ofServer = route.by === "server" ? route.from.plan.results?.maxChars : undefined;
+    return ofServer ?? state.config.results?.maxChars ?? this.#frame.options.defaultMaxChars ?? -1;
   }
 
   /** Executes a call that a server makes during one of its own calls. */
@@ -540,6 +555,8 @@ export class Calls {
       const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
       throw failure("InvalidArguments", { reason });
     }
+    const kept = this.large.find(uri)?.();
+    if (kept !== undefined) return { contents: kept.contents };
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);
     const { isStatic: _, ...result } = requireAnswer(uri, await this.askResource(uri, route, request));

@@ -109,6 +109,8 @@ export interface CommandSessionOptions extends SessionOptions {
   calls?: readonly string[];
   /** When servers start if neither `start` nor the config says so. Default: `eager`. */
   defaultStart?: ServerStart;
+  /** At most how many characters results have if neither the server nor the config says so. Default: any number. */
+  defaultMaxChars?: number | undefined;
   /** Names tools as `trailblaze start` does: by default, it prefixes names that collide. */
   served?: boolean;
 }

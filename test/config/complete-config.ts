@@ -44,6 +44,7 @@ export const completeConfig = {
   timeouts: { handshakeMs: 5, listMs: -1, callMs: 7, inputMs: 8 },
   serversStart: "lazy",
   serversIdleMs: 600_000,
+  results: { maxChars: -1 },
   envFile: ".env",
   logDir: "logs",
   trailblazeSubprocessToolsets: [
@@ -59,6 +60,7 @@ export const completeConfig = {
       prefix: "api",
       tools: { allow: ["get*"], deny: ["get/secret"] },
       toolset: "auth",
+      results: { maxChars: 100 },
       timeouts: { handshakeMs: 1, listMs: 2, callMs: -1 },
     },
     { name: "plain", command: "plain" },

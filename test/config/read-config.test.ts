@@ -112,6 +112,7 @@ const complete = (root: string) => ({
       isListed: true,
       legacyContext: false,
       protocol: "modern",
+      results: { maxChars: 100 },
       timeouts: { handshakeMs: 1, listMs: 2, callMs: -1 },
       choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
     },

@@ -53,7 +53,7 @@ export const command = defineCommand({
         };
       },
       [name],
-      { defaultStart: "lazy" },
+      { defaultStart: "lazy", defaultMaxChars: output.stdoutIsTerminal() ? 100_000 : undefined },
     );
   },
 });

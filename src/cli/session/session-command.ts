@@ -97,7 +97,7 @@ export async function withSession<Answer>(
   {
     asks = calls.length > 0,
     ...more
-  }: Pick<CommandSessionOptions, "start" | "defaultStart"> & { asks?: boolean } = {},
+  }: Pick<CommandSessionOptions, "start" | "defaultStart" | "defaultMaxChars"> & { asks?: boolean } = {},
 ): Promise<Answer> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),

@@ -84,6 +84,12 @@ export interface TrailblazeConfig {
     prefix?: string;
     /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
     protocol?: "auto" | "legacy" | "modern";
+    /** How large the results of the server's tools may be. Default: as in the config. */
+    results?: {
+      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+      maxChars?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
     /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
     start?: "eager" | "lazy";
     /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
@@ -136,6 +142,12 @@ export interface TrailblazeConfig {
   };
   /** Whether the agent runs on the host. If false, tools that require this are excluded. Default: `true`. */
   preferHostAgent?: boolean;
+  /** How large results may be. Default: 100,000 characters for `trailblaze start` without a server and for `trailblaze call` on a terminal, otherwise any size. */
+  results?: {
+    /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+    maxChars?: -1 | number;
+    [key: `x-${string}`]: unknown;
+  };
   /** Keys of the memory to keep out of tools, envelopes, recordings and logs. */
   sensitiveMemory?: readonly string[];
   /** Your own servers, composed of installed items. */
@@ -213,6 +225,12 @@ export interface TrailblazeConfig {
     prefix?: string;
     /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
     protocol?: "auto" | "legacy" | "modern";
+    /** How large the results of the server's tools may be. Default: as in the config. */
+    results?: {
+      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+      maxChars?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
     /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
     start?: "eager" | "lazy";
     /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */

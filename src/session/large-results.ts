@@ -1,0 +1,107 @@
+import { randomUUID } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import { carryIntegers, stringifyExactly } from "../data/exact-integers.ts";
+import { attempt } from "../files/file-errors.ts";
+import type { ReadAnswer } from "../runtime/pack-resource.ts";
+import type { ContentBlock, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
+
+/** How many results a folder keeps. */
+const mostKept = 100;
+
+/** How a result is cut. */
+export interface Cut {
+  maxChars: number;
+  /** Whether an app is fed by `structuredContent`, which then stays. */
+  keepsStructured: boolean;
+  redact(text: string): string;
+}
+
+const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0);
+
+/** The first and the last half of what may stay, without halves of characters. */
+function cutText(text: string, maxChars: number, uri: string | undefined): string {
+  const first = text.slice(0, Math.ceil(maxChars / 2)).replace(/[\uD800-\uDBFF]$/, "");
+  const last = text.slice(text.length - Math.floor(maxChars / 2)).replace(/^[\uDC00-\uDFFF]/, "");
+  const count = text.length - first.length - last.length;
+  return `${first}\n[${count} characters left out${uri === undefined ? "" : `: ${uri}`}]\n${last}`;
+}
+
+/** Cuts results that are too large for a model, and keeps what they were in files of the session. */
+export class LargeResults {
+  readonly #folder: string;
+  /** Paths by the URIs that were handed out. */
+  readonly #files = new Map<string, string>();
+  readonly #incomplete = new WeakSet<ToolResult>();
+
+  constructor(logDir: string) {
+    this.#folder = join(logDir, "results");
+  }
+
+  /** Whether `structuredContent` was left out of a result. */
+  isIncomplete = (result: ToolResult): boolean => this.#incomplete.has(result);
+
+  /** The same result if it is small enough. */
+  cut(result: ToolResult, { maxChars, keepsStructured, redact }: Cut): ToolResult {
+    const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);
+    const isLong = sizeOf(texts) > maxChars;
+    const leavesOut = !keepsStructured && json.length > maxChars;
+    if (!isLong && !leavesOut) return result;
+    const links: ResourceLinkBlock[] = [];
+    const keep = (text: string, mimeType: string) => {
+      const uri = this.#keep(redact(text), mimeType === "text/plain" ? "txt" : "json");
+      if (uri !== undefined) links.push({ type: "resource_link", uri, name: "The whole result", mimeType });
+      return uri;
+    };
+    const content: ContentBlock[] = result.content.filter((block) => !isLong || block.type !== "text");
+    const whole = texts.join("\n");
+    const at = result.content.findIndex(({ type }) => type === "text");
+    if (isLong)
+      content.splice(at, 0, { type: "text", text: cutText(whole, maxChars, keep(whole, "text/plain")) });
+    if (leavesOut) {
+      const uri = keep(json, "application/json");
+      if (texts.length === 0) content.push({ type: "text", text: cutText(json, maxChars, uri) });
+    }
+    const { structuredContent: _, ...others } = result;
+    const [first] = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
+    const kept = leavesOut ? others : result;
+    const cut = carryIntegers(result, { ...kept, content: [...content, ...links], message: first ?? "" });
+    if (leavesOut) this.#incomplete.add(cut);
+    return cut;
+  }
+
+  /** The URI of a new file with this text; `undefined` if it cannot be written. */
+  #keep(text: string, ending: string): string | undefined {
+    return attempt(() => {
+      mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+      const file = join(this.#folder, `${randomUUID()}.${ending}`);
+      writeFileSync(file, text, { mode: 0o600, flag: "wx" });
+      const uri = pathToFileURL(file).href;
+      this.#files.set(uri, file);
+      attempt(() => this.#removeOldest());
+      return uri;
+    });
+  }
+
+  #removeOldest(): void {
+    const names = readdirSync(this.#folder).filter((name) => /^[\da-f-]{36}\.(?:txt|json)$/.test(name));
+    if (names.length <= mostKept) return;
+    const files = names.map((name) => {
+      const path = join(this.#folder, name);
+      return { path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
+    });
+    files.sort((a, b) => b.at - a.at);
+    for (const { path } of files.slice(mostKept)) rmSync(path, { force: true });
+    for (const [uri, file] of this.#files) if (!existsSync(file)) this.#files.delete(uri);
+  }
+
+  /** Reads a result that was handed out; `undefined` for another URI, and for a result that is not kept any more. */
+  find(uri: string): (() => ReadAnswer) | undefined {
+    const file = this.#files.get(uri);
+    if (file === undefined || !existsSync(file)) return undefined;
+    const mimeType = file.endsWith(".txt") ? "text/plain" : "application/json";
+    return () => ({ contents: [{ uri, mimeType, text: readFileSync(file, "utf8") }], isStatic: false });
+  }
+}
