@@ -49,7 +49,8 @@ beforeAll(() =>
 );
 
 test("add installs an MCP server with a config entry, call runs it, and remove undoes both", async () => {
-  const config = "# mine\ncrash: isolate # keep\n";
+  const listed = `trailblazeSubprocessToolsets:\n  - { name: own, package: ${echo}, enabled: false }\n`;
+  const config = `# mine\n${listed}crash: isolate # keep\n`;
   const { cwd, run, readConfig } = await open(config);
   const before = readState(cwd);
   const added = await run("add", echo, "--yes", "--check", "--name", "every", "--env", "HOME");
@@ -70,14 +71,16 @@ test("add installs an MCP server with a config entry, call runs it, and remove u
   expect(removed.json).toMatchObject({
     removed: [{ name: echo }],
     servers: [{ name: "every", package: echo }],
+    byHand: [{ name: "own", package: echo, place: `${configFile}:3` }],
   });
   expect(readConfig()).toBe(config);
   expect(readState(cwd).files["package.json"]).toBe(before.files["package.json"]);
 });
 
 test("add changes nothing for a package without a server or with several, and for options that do not fit", async () => {
-  const config = "mcpServers:\n  mine: { command: node }\n";
+  const config = "mcpServers:\n  mine: { command: node }\n  mcp: { command: node }\n";
   const { cwd, registry, run, readConfig } = await open(config);
+  await publish(registry, plain("@tb-scope/mcp", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
   const before = readState(cwd);
   const refused: [fields: object | string, options: string[], exitCode: number, code: string][] = [
     // A command that is not declared to be a server.
@@ -91,6 +94,8 @@ test("add changes nothing for a package without a server or with several, and fo
     // A label that is taken.
     [{ bin: "cli.js", mcpName: "x" }, ["--name", "mine"], 2, "InvalidArguments"],
     [{ bin: "cli.js", mcpName: "x" }, ["--env", "A=${b:c}"], 2, "InvalidConfig"],
+    // A label that is taken by default.
+    ["@tb-scope/mcp", [], 2, "InvalidArguments"],
     // A pack with an option of servers.
     ["@globex/calculator", ["--name", "x"], 2, "InvalidArguments"],
   ];
@@ -99,6 +104,7 @@ test("add changes nothing for a package without a server or with several, and fo
     if (typeof fields !== "string") await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
     const result = await run("add", name, "--yes", ...options);
     expect(result, name).toMatchObject({ exitCode, json: { error: { code } } });
+    if (name === "@tb-scope/mcp") expect(result.json.error.hint).toContain("--name tb-scope-mcp");
   }
   writeFileSync(join(cwd, configFile), "crash: maybe\n");
   expect(await run("add", echo, "--yes")).toMatchObject({
@@ -131,14 +137,6 @@ test("add writes a config, which remove deletes, and none with --no-config; the 
   expect(readConfig()).toBeUndefined();
 });
 
-test("add proposes a free label if the name of the package is a label that is taken", async () => {
-  const { registry, run } = await open("mcpServers: { mcp: { command: node } }\n");
-  await publish(registry, plain("@tb-scope/mcp", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
-  const result = await run("add", "@tb-scope/mcp", "--yes");
-  expect(result).toMatchObject({ exitCode: 2, json: { error: { code: "InvalidArguments" } } });
-  expect(result.json.error.hint).toContain("--name tb-scope-mcp");
-});
-
 test("add --check reports a server that does not start at its place in the config", async () => {
   const { registry, run, readConfig } = await open(
     "trailblazeSubprocessToolsets:\n  - { name: first, command: node }\n",
@@ -160,21 +158,6 @@ test("add --check reports a server that does not start at its place in the confi
   expect(readConfig()).toContain("s3cret");
   expect(result.stderr).toContain("***");
   expect(result.stderr).not.toContain("s3cret");
-});
-
-test("remove names the place of a server in the list, which is removed by hand", async () => {
-  const listed = '# mine\ntrailblazeSubprocessToolsets:\n  - name: own\n    package: "tb-listed"\n';
-  const { registry, run, readConfig } = await open(listed);
-  await publish(registry, plain("tb-listed", { bin: "cli.js", mcpName: "x" }, { "cli.js": "" }));
-  await run("add", "tb-listed", "--yes", "--name", "other");
-  expect(await run("remove", "tb-listed")).toMatchObject({
-    exitCode: 0,
-    json: {
-      servers: [{ name: "other", package: "tb-listed" }],
-      byHand: [{ name: "own", package: "tb-listed", place: `${configFile}:3` }],
-    },
-  });
-  expect(readConfig()).toBe(listed);
 });
 
 test("what cannot be edited in a config in braces is named, to be done by hand", async () => {

@@ -54,7 +54,7 @@ async function watchModern(transport: ModernStdio | ModernHttp) {
   return watching;
 }
 
-test("connected clients of both eras have a pack's tools after npm has installed, updated and removed it", async () => {
+test("connected clients of both eras have a pack's tools after npm has installed it, until npm removes it", async () => {
   const cwd = makeTree({
     "package.json": { name: "app", version: "1.0.0", private: true },
     "trailblaze.config.json": { logDir: "logs" },
@@ -83,17 +83,11 @@ test("connected clients of both eras have a pack's tools after npm has installed
   ];
   // A client opens the stream for notifications by itself.
   await waitUntil(() => isListening);
-  const expectAll = async (names: string, text: string) => {
-    await waitUntil(() => clients.every((client) => client.names === names), 60_000);
-    const content = [{ type: "text", text }];
-    for (const client of clients) expect(await client.call()).toMatchObject({ content });
-  };
-
   expect(clients.map(({ names }) => names)).toEqual(["", "", "", ""]);
   await runPackageManager("npm", ["install", "@acme/live@1.0.0"], isolated);
-  await expectAll("live_ask", "version 1.0.0");
-  await runPackageManager("npm", ["install", "@acme/live@2.0.0"], isolated);
-  await expectAll("live_ask,live_more", "version 2.0.0");
+  await waitUntil(() => clients.every(({ names }) => names === "live_ask"), 60_000);
+  const content = [{ type: "text", text: "version 1.0.0" }];
+  for (const client of clients) expect(await client.call()).toMatchObject({ content });
   await runPackageManager("npm", ["uninstall", "@acme/live"], isolated);
   await waitUntil(() => clients.every(({ names }) => names === ""), 60_000);
   for (const client of clients) await expect(client.call()).rejects.toMatchObject({ code: -32602 });

@@ -13,7 +13,6 @@ async function install(manager: PackageManager, consumer: Omit<Consumer, "regist
 describe("two versions of one pack", () => {
   test.each([
     { manager: "npm", setting: "install-strategy=nested" },
-    { manager: "npm", setting: "install-strategy=linked" },
     { manager: "pnpm", setting: "node-linker=hoisted" },
   ] as const)(
     "the project's own dependency shadows the copy of another pack with $manager and $setting",
@@ -40,16 +39,4 @@ describe("two versions of one pack", () => {
       expect(declared.packs).toEqual(packs.filter(({ origin }) => origin === "direct"));
     },
   );
-
-  test("an alias of another version is listed under the name that it is installed as", async () => {
-    const cwd = await install("npm", {
-      dependencies: { "@globex/text": "1.0.0", "text-next": "npm:@globex/text@2.0.0" },
-    });
-    const { packs } = await discoverPacks({ cwd, all: true });
-
-    expect(describeOrigins(packs)).toEqual([
-      "@globex/text@1.0.0 direct enabled",
-      "text-next@2.0.0 direct enabled",
-    ]);
-  });
 });

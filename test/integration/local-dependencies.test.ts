@@ -9,7 +9,6 @@ const localPack = packManifest("@acme/local-pack", { trailblaze: { tools: ["lock
 
 test.each([
   { manager: "npm", specifier: "file:../local-pack", isCopied: false },
-  { manager: "pnpm", specifier: "link:../local-pack", isCopied: false },
   { manager: "pnpm", specifier: "file:../local-pack", isCopied: true },
 ] as const)(
   "a pack beside the project that $manager has by $specifier is listed once, in its own folder unless it is copied",

@@ -2,7 +2,6 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
-import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
@@ -69,25 +68,6 @@ test("start installs a missing pack in the version that the server's name requir
   const running = await startServer(`${name}@^1.0/both`, { cwd, install: true, transport: { port: 0 } });
   await running.close();
   expect(installedIn(cwd)).toBe("1.2.0");
-});
-
-test("the first of several ranges is installed, and a mismatch with the others is reported", async () => {
-  const tools = [`${name}@^1/tell`, `${name}@^2/say`];
-  const { cwd } = await setUp({ config: { toolsets: { mine: tools }, servers: { own: { tools } } } });
-  const args = { name, version: "1.2.0", range: "^2", manager: "npm" };
-  const mismatch = { code: "PackVersionMismatch", args };
-  {
-    await using session = await openSession({ cwd, install: true });
-    expect(session.problems).toContainEqual(expect.objectContaining(mismatch));
-  }
-  expect(installedIn(cwd)).toBe("1.2.0");
-  const before = readState(cwd);
-  const { answer } = await run(cwd, "call", `${name}@^1/tell`, "--install");
-  expect(answer).toMatchObject({ variant: "Success", message: "1.2.0" });
-  await expect(startServer("own", { cwd, install: true, transport: { port: 0 } })).rejects.toMatchObject({
-    problem: mismatch,
-  });
-  expect(readState(cwd)).toEqual(before);
 });
 
 test("a declared range is kept and installed if a reference excludes it, which is reported", async () => {

@@ -5,7 +5,6 @@ import { join } from "node:path";
 import { describe, expect, inject, test, vi } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
-import { installMissing } from "../../src/npm/install-missing.ts";
 import { findManagerProgram } from "../../src/npm/managers/package-manager.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { removePacks } from "../../src/npm/remove-packs.ts";
@@ -108,25 +107,6 @@ test("add in a member of a workspace changes that member only", async () => {
 });
 
 describe("changes that are rejected", () => {
-  test("add removes a version that differs from the one shown", async () => {
-    const proxy = await startRegistryProxy(inject("registry"));
-    useManagers(proxy.url);
-    const directory = await makeProject("npm", {
-      registry: proxy.url,
-      dependencies: { "hello-tools": "^1.0.0" },
-    });
-    const before = readState(directory);
-    const consent = () => {
-      proxy.rewrite = (_path, document) => ({ ...document, "dist-tags": { latest: "2.0.0" } });
-      return true;
-    };
-    await expect(addPacks(["@globex/text"], { cwd: directory, consent })).rejects.toMatchObject({
-      code: "InstallFailed",
-      problem: { args: { reason: expect.stringMatching(/@globex\/text.*2\.0\.0.*1\.0\.0/), restored: true } },
-    });
-    expect(readState(directory)).toEqual(before);
-  });
-
   test("add detects a tarball that is not the registry's, or does not come", async () => {
     const proxy = await startRegistryProxy(inject("registry"));
     useManagers(proxy.url);
@@ -247,18 +227,12 @@ describe("a package manager that fails", () => {
 
   const interruption = new AbortController();
 
-  test.each([
-    ["does not finish in time is killed", { timeoutMs: 500 }, "0.5 s"],
-    [
-      "runs when the change is interrupted is killed",
-      { onCommand: () => setTimeout(() => interruption.abort(), 300) },
-      "interrupted",
-    ],
-  ])("a package manager that %s, and the project is restored", async (_, options, words) => {
+  test("a package manager that runs when the change is interrupted is killed, and the project is restored", async () => {
     const directory = await setUp('case "$*" in *jira*) echo broken > package.json; exec sleep 600;; esac');
     const before = readState(directory);
-    const args = await add(directory, { signal: interruption.signal, ...options });
-    expect(args).toMatchObject({ reason: expect.stringContaining(words) });
+    const onCommand = () => setTimeout(() => interruption.abort(), 300);
+    const args = await add(directory, { signal: interruption.signal, onCommand });
+    expect(args).toMatchObject({ reason: expect.stringContaining("interrupted") });
     expect(readState(directory)).toEqual(before);
   });
 });
@@ -287,20 +261,6 @@ test.skipIf(process.platform !== "linux").each([
     expect(Object.keys(readManifest(cwd).dependencies).length).toBe(isAdded ? 1 : 0);
   },
 );
-
-test("two concurrent additions to one project both succeed, with the requested tag and version", async () => {
-  const registry = inject("registry");
-  useManagers(registry);
-  const directory = await makeProject("npm", { registry });
-  const options = { cwd: directory, consent: yes };
-  const specs = ["@globex/text@next", "hello-tools@1.0.0"];
-  const changes = await Promise.all(specs.map((spec) => addPacks([spec], options)));
-  expect(changes.flatMap(({ added }) => added.map(({ name, version }) => `${name}@${version}`))).toEqual([
-    "@globex/text@2.0.0",
-    "hello-tools@1.0.0",
-  ]);
-  expect(Object.keys(readManifest(directory).dependencies)).toEqual(["@globex/text", "hello-tools"]);
-});
 
 describe("packs that a session needs but that are not installed", () => {
   const config = {
@@ -362,26 +322,4 @@ describe("packs that a session needs but that are not installed", () => {
     expect(answer).toMatchObject({ key: "hello", changed: true });
     expect(stderr).toMatch(/^Running npm install .* "hello-tools@\^1\.0"$/m);
   });
-});
-
-test("installMissing installs what it can and reports the rest", async () => {
-  const registry = inject("registry");
-  useManagers(registry);
-  const directory = await makeProject("npm", { registry, dependencies: { "hello-tools": "^1.0.0" } });
-  const previews: string[] = [];
-  const missing = [
-    { name: "hello-tools", range: undefined },
-    { name: "tb-nobody-has-this", range: undefined },
-    { name: "@acme/jira", range: "^1.2" },
-    { name: "@acme/jira --registry=http://example.org/", range: undefined },
-  ];
-  const onPreview = ({ pack }: PackPreview) => previews.push(pack.name);
-  const { added, problems } = await installMissing(missing, { cwd: directory, onPreview });
-  expect(namesOf(added)).toEqual(["@acme/jira"]);
-  expect(previews).toEqual(["@acme/jira"]);
-  const errors = problems.filter(({ severity }) => severity === "error");
-  expect(errors).toMatchObject([
-    { code: "InstallFailed", pack: "tb-nobody-has-this" },
-    { code: "UnsupportedSpec" },
-  ]);
 });

@@ -1,12 +1,11 @@
 // Packages whose commands take over Trailblaze's: what real package managers link, and what is refused or seen.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { createLaunch } from "../../src/install/entry.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
-import { openSession } from "../../src/session.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runPackageManager, startPackageManager } from "../support/package-managers.ts";
@@ -124,18 +123,6 @@ test("a trailblaze command that the package manager installed is run by no clien
   // It was there before, so that it is no reason to take anything back.
   const change = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
   expect(change.added.map(({ name }) => name)).toEqual(["tb-harmless"]);
-});
-
-test("a missing pack whose dependency has a trailblaze command is not installed for a session", async () => {
-  const directory = await makeHost();
-  const before = readState(directory);
-  const config = { packs: { autoInstall: ["tb-carrier"] }, toolsets: { mine: ["tb-carrier/greet"] } };
-  await using session = await openSession({ cwd: directory, config });
-  expect(session.problems).toContainEqual(
-    expect.objectContaining({ code: "ReservedCommand", severity: "error", pack: "tb-carrier" }),
-  );
-  expect(readState(directory)).toEqual(before);
-  expect(readFileSync(join(directory, "package.json"), "utf8")).not.toContain("tb-carrier");
 });
 
 test("add names the packages whose install scripts were not run, and a command that runs them", async () => {
