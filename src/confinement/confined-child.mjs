@@ -9,7 +9,7 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 /** The pack may replace the original. */
 const realPath = fs.realpathSync.native;
 const answerPipe = 3;
-const { files, answerBytes, tooLarge, wallMs, maximumDepth } = JSON.parse(fs.readFileSync(0, "utf8"));
+const { files, answerBytes, tooLarge, wallMs } = JSON.parse(fs.readFileSync(0, "utf8"));
 
 // ---- Gaps of the permission model ----
 
@@ -101,14 +101,6 @@ function fail(reason) {
   throw new NotData(reason);
 }
 
-let size = 0;
-
-function count(text) {
-  size += text.length;
-  if (size > answerBytes) fail(tooLarge);
-  return text;
-}
-
 /** What is not data, in words; `undefined` for data. */
 function findFault(value) {
   if (typeof value === "number") return Number.isFinite(value) ? undefined : `${value}`;
@@ -119,34 +111,22 @@ function findFault(value) {
   return typeof name === "string" && name !== "" ? `an object of the class ${name}` : "an object of a class";
 }
 
-/** A value as JSON. `above` are the objects around it. As in JSON, an element without a value keeps its place. */
-function write(value, place, above) {
-  if (value === null || value === undefined) return count("null");
-  if (typeof value === "string" || typeof value === "boolean") return count(JSON.stringify(value));
-  if (typeof value === "function") {
-    const name = typeof value.name === "string" ? value.name.slice(0, 200) : "";
-    return count(`{"$function":${JSON.stringify(name || "anonymous")}}`);
-  }
-  const fault = above.includes(value) ? "a cycle" : findFault(value);
-  if (fault !== undefined)
-    fail(`it is not data: ${place === "" ? `the default export is ${fault}` : `${fault} at ${place}`}`);
-  if (typeof value === "number") return count(JSON.stringify(value));
-  if (above.length >= maximumDepth)
-    fail(`it is not data: it is nested more than ${maximumDepth} levels deep`);
-  count("{}");
-  const inside = [...above, value];
-  if (Array.isArray(value)) {
-    const parts = [];
-    for (let index = 0; index < value.length; index++)
-      parts.push(write(value[index], `${place}[${index}]`, inside));
-    return `[${parts.join(",")}]`;
-  }
-  const parts = Object.entries(value).flatMap(([key, member]) =>
-    member === undefined
-      ? []
-      : count(`${JSON.stringify(key)}:`) + write(member, place === "" ? key : `${place}.${key}`, inside),
-  );
-  return `{${parts.join(",")}}`;
+/** A value as JSON. As in JSON, an element without a value keeps its place. */
+function write(value) {
+  const open = [];
+  return JSON.stringify(value, function toData(key) {
+    // `toJSON` of a class would make data of its objects.
+    const member = this[key];
+    if (typeof member === "function") return { $function: `${member.name}`.slice(0, 200) || "anonymous" };
+    if (member === undefined || member === null || /^(?:string|boolean)$/.test(typeof member)) return member;
+    // JSON.stringify refuses a cycle only after it has called this function.
+    while (open.length > 0 && open.at(-1) !== this) open.pop();
+    const fault = open.includes(member) ? "a cycle" : findFault(member);
+    if (fault !== undefined)
+      fail(`it is not data: ${key === "" ? `the default export is ${fault}` : `${fault} at ${key}`}`);
+    if (typeof member === "object") open.push(member);
+    return member;
+  });
 }
 
 /** The default export; for a module compiled to CommonJS, the one inside it. */
@@ -178,8 +158,7 @@ function describeThrown(thrown) {
 async function evaluate(url) {
   try {
     const value = defaultExportOf(await import(url));
-    size = 0;
-    const text = write(value, "", []);
+    const text = write(value);
     if (Buffer.byteLength(text) > answerBytes) fail(tooLarge);
     return `value ${text}`;
   } catch (thrown) {

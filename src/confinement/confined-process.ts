@@ -4,7 +4,6 @@ import { tmpdir } from "node:os";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import { maximumDepth } from "../data/parse-json.ts";
 import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
 
 /** Where the system's programs are, whatever the PATH of this process says. */
@@ -178,7 +177,7 @@ function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<R
   (child.stdio?.[3] as Readable | undefined)?.on("data", readChunk).on("error", () => {});
   child.stdin?.on("error", () => {});
   const { wallMs, answerBytes } = limits;
-  child.stdin?.end(JSON.stringify({ files, answerBytes, tooLarge, wallMs, maximumDepth }));
+  child.stdin?.end(JSON.stringify({ files, answerBytes, tooLarge, wallMs }));
   return new Promise((resolve) => {
     const finish = (end: string) => {
       clearTimeout(timer);

@@ -1,4 +1,5 @@
 import { readFileSync } from "node:fs";
+import { DataSyntaxError } from "../data/decode.ts";
 import { isRecord, parseJson } from "../data/parse-json.ts";
 import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
@@ -100,8 +101,8 @@ async function readAnswer({ kind, json }: Answer, file: string, deadline: number
   try {
     const { value } = parseJson(json);
     return kind === "value" ? { value } : await describeFault(isRecord(value) ? value : {}, file, deadline);
-  } catch {
-    return { reason: "its result is invalid" };
+  } catch (error) {
+    return { reason: error instanceof DataSyntaxError ? error.reason : "its result is invalid" };
   }
 }
 
