@@ -11,17 +11,6 @@ export function endOfString(text: string, start: number): number {
   return index + 1;
 }
 
-/** Whether the text has enough brackets to nest too deep: a fast check that is false for nearly every file. */
-function hasManyBrackets(text: string): boolean {
-  let count = 0;
-  for (const bracket of ["{", "["]) {
-    for (let at = text.indexOf(bracket); at >= 0; at = text.indexOf(bracket, at + 1)) {
-      if (++count > maximumDepth) return true;
-    }
-  }
-  return false;
-}
-
 /** Offset at which brackets nest deeper than `maximumDepth`, outside strings; -1 if they never do. */
 function findExcessiveDepth(text: string): number {
   let depth = 0;
@@ -52,7 +41,7 @@ export function parseJson(
   parse: (text: string) => unknown = JSON.parse,
 ): { text: string; value: unknown } {
   const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
-  const tooDeep = hasManyBrackets(text) ? findExcessiveDepth(text) : -1;
+  const tooDeep = findExcessiveDepth(text);
   if (tooDeep >= 0) {
     throw new DataSyntaxError(`it is nested deeper than ${maximumDepth} levels`, text, tooDeep);
   }
