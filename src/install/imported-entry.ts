@@ -54,8 +54,6 @@ class EntryReader {
   /** The forms of references that the client reads; `undefined` for a file of an unknown client. */
   readonly #forms: readonly string[] | undefined;
   readonly #variables: Variables;
-  /** The converted values of the server's own variables, to which its arguments may refer. */
-  ownVariables: ReadonlyMap<string, string> = new Map();
 
   constructor(label: string, client: ClientRecord | undefined, variables: Variables) {
     this.#label = label;
@@ -99,8 +97,6 @@ class EntryReader {
       for (const { pattern, forms: ofRecord, isUsual } of references) {
         const [, name] = (reads(ofRecord, isUsual) && pattern.exec(match)) || [];
         if (name === undefined) continue;
-        const ownValue = match.startsWith(`\${${name}`) ? this.ownVariables.get(name) : undefined;
-        if (ownValue !== undefined) return ownValue;
         const reference = this.#refer(name.replaceAll("-", "_"));
         return match.includes(":-") ? match : reference;
       }
@@ -248,7 +244,6 @@ function readEntry(
     if (isSelf(words)) return { reason: "self" };
     const [program = "", ...args] = words;
     const env = readValues("env", readStrings("env", pick(value, environmentKeys)));
-    reader.ownVariables = new Map(Object.entries(env));
     entry.command = reader.convert("command", program);
     if (args.length > 0) entry.args = args.map((word) => reader.convert("args", word));
     if (isText(value.cwd)) entry.cwd = reader.convert("cwd", value.cwd);

@@ -1,7 +1,6 @@
 import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { ancestorsOf } from "../discovery/project.ts";
 
 /** The folder of this package, found from the bundle that contains this module. */
 export function findOwnPackage(): string {
@@ -28,9 +27,3 @@ export function findOwnScript(project: string): string {
   }
   return join(own, script);
 }
-
-/** Whether code in the project can resolve the package `trailblaze`. */
-export const hasOwnCopy = (project: string): boolean =>
-  [...ancestorsOf(project)].some((folder) =>
-    existsSync(join(folder, "node_modules/trailblaze/package.json")),
-  );

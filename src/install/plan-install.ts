@@ -1,17 +1,15 @@
 import { isAbsolute, relative, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
-import { managerIn } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, listOf, TrailblazeError } from "../problems/index.ts";
-import { formatInstall } from "../problems/text.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
-import { decideEdit, type EditDecision, findOwnEntries } from "./decide-edit.ts";
+import { decideEdit, findOwnEntries } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
 import { buildEntry, createLaunch, isInNpxCache } from "./entry.ts";
 import {
@@ -22,7 +20,7 @@ import {
   readEnvironment,
   readHeaders,
 } from "./install-request.ts";
-import { findOwnScript, hasOwnCopy } from "./own-command.ts";
+import { findOwnScript } from "./own-command.ts";
 import type { InstallPlan } from "./plan.ts";
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
@@ -31,10 +29,6 @@ export function findFiles(
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
   project: () => string,
 ): string[] {
-  if (scope !== "user" && scope !== "project") {
-    const hint = "Pass user or project.";
-    throw failure("InvalidArguments", { reason: `Unknown scope "${String(scope)}"`, hint });
-  }
   if (file !== undefined) return [resolve(cwd, file)];
   if (scope === "project" && client.project === undefined) {
     throw failure("NoProjectScope", { client: client.name });
@@ -42,11 +36,10 @@ export function findFiles(
   const host = readHost();
   const found = findCandidates(client, scope, host, scope === "project" ? project() : "");
   if (found.length > 0) return found;
-  const isHomeMissing = findCandidates(client, scope, { ...host, home: "/" }, "").length > 0;
   const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
+  const isHomeMissing = host.home === undefined;
   const reason = isHomeMissing ? `${variable} is not set` : "it has no fixed location on this system";
-  const hint = `${isHomeMissing ? `Set ${variable}, or pass` : "Pass"} the config file with --file.`;
-  throw failure("UnknownInstallLocation", { client: client.name, reason, hint });
+  throw failure("UnknownInstallLocation", { client: client.name, reason });
 }
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
@@ -54,16 +47,12 @@ type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
 async function finishPlan(
   client: ClientRecord,
   target: Target,
-  notes: (decision: EditDecision) => string[],
+  nextSteps: readonly string[],
 ): Promise<InstallPlan> {
-  const { file, key, server, scope, edit } = target;
-  const { format } = client;
-  const editor = await loadEditor(format);
-  const text = readConfigFile(file);
-  const decision = decideEdit(client, editor, target, text);
-  const { changed, diff } = decision;
-  const described = [...decision.notes, ...notes(decision)];
-  return { client: client.id, server, file, key, changed, diff, scope, format, edit, notes: described };
+  const { id, format } = client;
+  const text = readConfigFile(target.file);
+  const { changed, diff, notes } = decideEdit(client, await loadEditor(format), target, text);
+  return { client: id, ...target, format, changed, diff, notes: [...notes, ...nextSteps] };
 }
 
 /** Throws `ClientConfigUnwritable` if a link leads a file of the project out of the project and its workspace. */
@@ -77,18 +66,6 @@ async function refuseLinkOut(file: string, options: InstallOptions): Promise<voi
   if (!path.startsWith("..") && !isAbsolute(path)) return;
   const reason = `it leads to ${realFile}, outside the project`;
   throw failure("ClientConfigUnwritable", { file, reason }, { file });
-}
-
-/** Throws because npx's copy of this command is temporary. */
-async function refuseCache(directory: string): Promise<never> {
-  const port = createNodeDiscoveryPort();
-  const workspace = await findWorkspace(port, findProject(port, directory));
-  const install = formatInstall(managerIn(port, workspace), "trailblaze");
-  throw failure("InvalidArguments", {
-    reason:
-      "An entry cannot refer to npx's cache, from which this command runs, because the cache is temporary",
-    hint: `Run ${install} first, then npx trailblaze install …; or pass --scope project.`,
-  });
 }
 
 /** Throws for a URL, or what it is given with, that the client's config cannot have. */
@@ -107,20 +84,12 @@ function checkAddress(
     throw refuse(`Trailblaze does not know how ${name} configures HTTP headers`, "Omit --header.");
 }
 
-interface NextSteps {
-  scope: Scope;
-  names: readonly string[];
-  omitted: readonly string[];
-  /** Names of HTTP headers, whose values are in the entry. */
-  headerNames: readonly string[];
-  /** False for a project's entry if the project does not depend on `trailblaze`; a global one does not count. */
-  canStart: boolean;
-}
-
-/** Notes for users about a new entry, as sentences. */
+/** Notes for users about a new entry, as sentences. `omitted`: variables. `headerNames`: HTTP headers in the entry. */
 function describeNextSteps(
   client: ClientRecord,
-  { scope, names, omitted, headerNames, canStart }: NextSteps,
+  scope: Scope,
+  omitted: readonly string[],
+  headerNames: readonly string[],
 ): string[] {
   const notes: string[] = [];
   if (omitted.length > 0) {
@@ -129,8 +98,6 @@ function describeNextSteps(
       `${listOf(omitted, "and")} ${were} omitted, because ${client.name} entries cannot refer to environment variables: ` +
         `set ${them} in the environment of ${client.name}, or add ${them} to the entry by hand.`,
     );
-  } else if (names.length > 0) {
-    notes.push(`${client.name} reads ${listOf(names, "and")} from its own environment.`);
   }
   if (headerNames.length > 0) {
     const whose = `The file contains the value of ${listOf(headerNames, "and")} in plain text`;
@@ -140,13 +107,8 @@ function describeNextSteps(
   if (scope === "project") {
     if (client.approval !== undefined) notes.push(client.approval);
     notes.push(
-      "The entry starts the trailblaze package of the project, so everyone who uses the file must install the project's " +
-        "dependencies.",
+      "The entry starts the trailblaze package of the project, which must be one of its dependencies.",
     );
-    if (!canStart)
-      notes.push(
-        "The project does not depend on trailblaze, so the entry cannot start yet: add trailblaze to devDependencies.",
-      );
   }
   return notes;
 }
@@ -178,7 +140,11 @@ export async function planInstall(
   const headerNames = Object.keys(headers);
   if (url !== undefined) checkAddress(client, url, headerNames, Object.keys(env ?? {}));
   const script = findOwnScript(resolved.project);
-  if (url === undefined && scope === "user" && isInNpxCache(script)) await refuseCache(resolved.project);
+  if (url === undefined && scope === "user" && isInNpxCache(script)) {
+    const reason = "An entry cannot start this command from npx's cache, which is temporary";
+    const hint = "Install trailblaze in the project first, or pass --scope project.";
+    throw failure("InvalidArguments", { reason, hint });
+  }
   const launch =
     url !== undefined
       ? { url, headers }
@@ -194,11 +160,7 @@ export async function planInstall(
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
   await refuseLinkOut(file, options);
-  const canStart = scope !== "project" || url !== undefined || hasOwnCopy(resolved.project);
-  const { names } = environment;
-  return finishPlan(client, target, () =>
-    describeNextSteps(client, { scope, names, omitted, headerNames, canStart }),
-  );
+  return finishPlan(client, target, describeNextSteps(client, scope, omitted, headerNames));
 }
 
 /** Whether an entry is meant, by what it starts (`null` for the session) and its key. */
@@ -268,10 +230,5 @@ export async function planUninstall(
   const started = place === undefined ? server : place.server;
   const target: Target = { file, key, server: started, scope, edit: { action: "uninstall", force } };
   await refuseLinkOut(file, options);
-  return finishPlan(client, target, ({ changed }) => {
-    const isShared = scope === "project" && /(?:^|[\\/])\.mcp\.json$/.test(file);
-    return changed && isShared
-      ? ["Other clients also read .mcp.json, so the entry is removed for them, too."]
-      : [];
-  });
+  return finishPlan(client, target, []);
 }

@@ -12,7 +12,6 @@ export const installProblems = {
   UnknownInstallLocation: entry({
     message: "Unknown config location for {client}: {reason}.",
     hint: "Pass the config file with --file.",
-    when: { hint: { hint: "{hint}" } },
   }),
   NoProjectScope: entry({
     message: "{client} does not read a config from the project folder.",

@@ -40,7 +40,6 @@ describe("the command install", () => {
     });
     const text = answer.formatText?.(plain);
     expect(text).toContain(`Installed mine in cursor as "mine": ${join("~", ".cursor/mcp.json")}`);
-    expect(text).toContain("reads TOKEN from its own environment");
     expect(text).toContain("Restart Cursor");
     const { args, env, command } = JSON.parse(readFileSync(file, "utf8")).mcpServers.mine;
     expect(command).toBe(process.execPath);

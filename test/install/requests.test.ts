@@ -47,7 +47,7 @@ describe("an invalid install request", () => {
     Object.assign(place.environment, { HOME: undefined, USERPROFILE: undefined });
     await expect(place.install("cursor", server)).rejects.toMatchObject({
       code: "UnknownInstallLocation",
-      problem: { args: { hint: expect.stringContaining("HOME") } },
+      message: expect.stringContaining("HOME is not set"),
     });
     const file = join(place.home, "named.json");
     expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
