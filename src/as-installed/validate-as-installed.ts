@@ -1,13 +1,5 @@
 import { randomUUID } from "node:crypto";
-import {
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  writeFileSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -64,31 +56,21 @@ async function runNpm(what: string, cwd: string, args: readonly string[], option
   throw failure("InstallFailed", { what, reason: reason ?? exit });
 }
 
-/** Packs the package in `location` and installs the tarball in `project`. Returns the name it is installed under. */
+/** Packs the package in `location` and installs the tarball in `project`. */
 async function install(
   location: string,
   { temporary, project }: { temporary: string; project: string },
   options: AsInstalledOptions,
-): Promise<string> {
-  const { name, version } = JSON.parse(readFileSync(join(location, "package.json"), "utf8"));
+): Promise<void> {
   const tarballs = join(temporary, "tarballs");
   for (const created of [tarballs, project]) mkdirSync(created);
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
   const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
   if (options.offline) flags.push("--offline");
-  const files = [...options.tarballs];
-  const installedAs = name ?? "unnamed-pack";
-  // A private pack may have no name or version, without which `npm pack` refuses it. An installation packs it all the same.
-  if (name === undefined || version === undefined) {
-    flags.push("--install-links");
-    files.unshift(`${installedAs}@file:${location}`);
-  } else {
-    const args = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
-    await runNpm("pack the package", location, args, options);
-    files.unshift(...readdirSync(tarballs).map((file) => join(tarballs, file)));
-  }
+  const args = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
+  await runNpm("pack the package", location, args, options);
+  const files = [...readdirSync(tarballs).map((file) => join(tarballs, file)), ...options.tarballs];
   await runNpm("install the packed package", project, ["install", ...flags, ...files], options);
-  return installedAs;
 }
 
 /**
@@ -192,10 +174,10 @@ export async function validateAsInstalled(
   const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   const project = join(temporary, "project");
   try {
-    const installedAs = await install(location, { temporary, project }, options);
+    await install(location, { temporary, project }, options);
     const port = createNodeInspectionPort();
     const { packs } = await findPacks(port, { cwd: project });
-    const found = packs.find(({ pack }) => pack.name === installedAs);
+    const found = packs.find(({ pack }) => pack.name === name);
     if (found === undefined) {
       const reason = "its `trailblaze` field is missing";
       return [createFailure("The installed package is not a pack", reason, { pack: name })];
