@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import { isDeepStrictEqual } from "node:util";
 import { createLineIndex } from "../data/line-index.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { fileExists } from "../files/edit.ts";
@@ -10,7 +11,6 @@ import {
   ConfigLayoutError,
   ConfigSyntaxError,
   type EntryPlace,
-  isSameValue,
   type JsonRecord,
   toPlain,
   valueAt,
@@ -141,13 +141,13 @@ export function decideEdit(
     }
 
     if (entry === undefined) return change(config.set(place, edit.entry), undefined, edit.entry);
-    if (isSameValue(toPlain(entry), toPlain(edit.entry))) return unchanged();
+    if (isDeepStrictEqual(toPlain(entry), toPlain(edit.entry))) return unchanged();
     const url = addressOf(client, entry);
     const isSameAddress = url !== undefined && url === addressOf(client, edit.entry);
     const project = owner === server ? findOtherProject(entry, edit.entry) : undefined;
     if ((owner === server && project === undefined) || isSameAddress) {
       const merged = mergeEntry(client, entry as JsonRecord, edit.entry);
-      if (isSameValue(toPlain(entry), toPlain(merged))) return unchanged();
+      if (isDeepStrictEqual(toPlain(entry), toPlain(merged))) return unchanged();
       return change(config.set(place, merged), entry as JsonRecord, merged);
     }
     if (!edit.force) throw failure("ClientConfigConflict", { file, key, owner, project }, { file });

@@ -1,11 +1,11 @@
-import { isRecord } from "../../data/parse-json.ts";
+import { isDeepStrictEqual } from "node:util";
+import { describeType, isRecord } from "../../data/parse-json.ts";
 import {
   type ConfigEditor,
   type ConfigFormatName,
   ConfigLayoutError,
   ConfigSyntaxError,
   type EntryPlace,
-  isSameValue,
   type JsonRecord,
   type ParsedConfig,
   toPlain,
@@ -13,12 +13,6 @@ import {
 } from "./config-format.ts";
 
 const mark = "\uFEFF";
-
-function describe(value: unknown): string {
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  return isRecord(value) ? "an object" : `a ${typeof value}`;
-}
 
 const nameOf = (entry: unknown) => (isRecord(entry) ? entry.name : undefined);
 
@@ -93,7 +87,7 @@ export class ConfigDocument {
     const value = body.trim() === "" ? undefined : this.#config.value;
     if (value === undefined) return Object.create(null);
     if (!isRecord(value))
-      throw new ConfigSyntaxError(`it must be an object, but it is ${describe(value)}`, 0);
+      throw new ConfigSyntaxError(`it must be an object, but it is ${describeType(value)}`, 0);
     return value;
   }
 
@@ -114,7 +108,7 @@ export class ConfigDocument {
       const isInList = isList && path.length === container.length;
       if (isInList ? Array.isArray(value) : isRecord(value)) continue;
       throw new ConfigSyntaxError(
-        `its ${JSON.stringify(path.at(-1))} must be ${isInList ? "an array" : "an object"}, but it is ${describe(value)}`,
+        `its ${JSON.stringify(path.at(-1))} must be ${isInList ? "an array" : "an object"}, but it is ${describeType(value)}`,
         this.#config.offsetOf(path),
       );
     }
@@ -124,12 +118,13 @@ export class ConfigDocument {
   /** The first alternative in which the entry has a value and everything else is as before. */
   #verify(texts: readonly string[], place: EntryPlace, entry: unknown): ConfigDocument | undefined {
     const path = [...place.container, place.key];
-    const others = without(this.root, path);
+    const others = toPlain(without(this.root, path));
     for (const text of texts) {
       const edited = openConfig(this.editor, this.#mark + text);
       if (edited instanceof ConfigSyntaxError) continue;
       const written = edited.entries(place).get(place.key);
-      if (isSameValue(written, entry) && isSameValue(without(edited.root, path), others)) return edited;
+      if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
+        return edited;
     }
     return undefined;
   }

@@ -67,19 +67,6 @@ export function toPlain(value: unknown): unknown {
   return plain;
 }
 
-/** Whether two values in comparable form are equal, ignoring the order of keys. */
-export function isSameValue(a: unknown, b: unknown): boolean {
-  if (Object.is(a, b)) return true;
-  if (Array.isArray(a))
-    return Array.isArray(b) && a.length === b.length && a.every((one, index) => isSameValue(one, b[index]));
-  if (!isRecord(a) || !isRecord(b)) return false;
-  const keys = Object.keys(a);
-  return (
-    keys.length === Object.keys(b).length &&
-    keys.every((key) => Object.hasOwn(b, key) && isSameValue(a[key], b[key]))
-  );
-}
-
 /** The value at a path of keys; `undefined` if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let current = value;

@@ -1,10 +1,10 @@
+import { isDeepStrictEqual } from "node:util";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import {
   beforeLineEnd,
   type ConfigEditor,
   ConfigSyntaxError,
   findLineEnd,
-  isSameValue,
   type JsonValue,
   splice,
   startOfLine,
@@ -181,7 +181,7 @@ export const jsonEditor: ConfigEditor = {
         if (root === undefined)
           return text.trim() === "" ? [layout.write(wrap(keys, entry), "") + layout.lineEnd] : [];
         const value = findValue(root, keys);
-        if (isSameValue(value && toValue(value), toPlain(entry))) return [text];
+        if (isDeepStrictEqual(value && toValue(value), toPlain(entry))) return [text];
         if (value !== undefined) {
           const indentation = layout.isOneLine ? undefined : indentationAt(text, value.parent?.offset ?? 0);
           return [splice(text, value.offset, endOf(value), layout.write(entry, indentation))];
