@@ -6,6 +6,7 @@ import { failure, listOf, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
+import { readVariable } from "./install-request.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
 /** How an added MCP server runs. */
@@ -17,14 +18,6 @@ export interface AddedServerOptions {
   env: readonly string[];
   /** Default: the only command, or the one with the package's name. */
   bin: string | undefined;
-}
-
-function readVariable(written: string): [name: string, value: string] {
-  const equals = written.indexOf("=");
-  const name = equals < 0 ? written : written.slice(0, equals);
-  if (/^[A-Za-z_]\w*$/.test(name)) return [name, equals < 0 ? `\${${name}}` : written.slice(equals + 1)];
-  const reason = `${quote(name)} is not a valid variable name`;
-  throw failure("InvalidArguments", { reason, hint: "Pass --env NAME or --env NAME=VALUE." });
 }
 
 /** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
@@ -49,7 +42,9 @@ export function createEntry(
   const entry: JsonRecord = { package: spec.name };
   if (command !== undefined) entry.bin = command;
   if (args.length > 0) entry.args = [...args];
-  if (env.length > 0) entry.env = Object.fromEntries(env.map(readVariable));
+  const variables = env.map(readVariable);
+  if (env.length > 0)
+    entry.env = Object.fromEntries(variables.map(([key, value]) => [key, value ?? `\${${key}}`]));
   return { label: name ?? spec.name.replace(/^@[^/]*\//, ""), entry };
 }
 

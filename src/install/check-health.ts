@@ -10,6 +10,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { countOf } from "../problems/text.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { Scope } from "./clients/client.ts";
@@ -45,9 +46,6 @@ function failed(name: HealthCheck["name"], error: unknown): Check {
   if (!(error instanceof TrailblazeError)) throw error;
   return { name, ok: false, summary: error.message, problems: [error.problem] };
 }
-
-const count = (number: number, noun: string, nouns = `${noun}s`) =>
-  `${number} ${number === 1 ? noun : nouns}`;
 
 function checkNode(): Check {
   const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
@@ -117,7 +115,7 @@ async function checkInstalls(directory: string): Promise<Check> {
       problems.push({ ...error.problem, severity: "warning", file });
     }
   }
-  const entries = `${count(installs.length, "entry", "entries")} in client configs`;
+  const entries = `${countOf(installs.length, "entry", "entries")} in client configs`;
   const summary =
     installs.length === 0
       ? "no entries in client configs"
@@ -133,7 +131,7 @@ async function checkPacks(cwd: string, config: SessionConfig | undefined): Promi
   const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
   const enabled = packs.filter((pack) => pack.enabled && !pack.shadowed);
   const names = broken.map(({ name }) => name).join(", ");
-  const summary = `${count(packs.length, "pack")}, ${enabled.length} enabled`;
+  const summary = `${countOf(packs.length, "pack")}, ${enabled.length} enabled`;
   return {
     name: "packs",
     ok: broken.length === 0,
@@ -182,7 +180,7 @@ async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
       const needed = lost.filter(({ source }) => source.type === "config").map(({ label }) => label);
       const summary =
         needed.length === 0
-          ? `${count(session.tools.length, "tool")}, ${session.skipped.length} excluded`
+          ? `${countOf(session.tools.length, "tool")}, ${session.skipped.length} excluded`
           : `cannot open without ${listOf(needed, "and")}`;
       yield { name: "session", ok: needed.length === 0, summary, problems: session.problems };
     } finally {
@@ -202,7 +200,7 @@ async function* checkAll(directory: string, cwd: string, options: SessionOptions
   yield {
     name: "config",
     ok: isValid,
-    summary: isValid ? "valid" : count(problems.length, "error"),
+    summary: isValid ? "valid" : countOf(problems.length, "error"),
     problems,
   };
   yield ofClients;

@@ -27,11 +27,16 @@ export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-function checkVariable(name: string): void {
-  if (variableName.test(name) && name !== "__proto__") return;
+/** Splits `NAME=VALUE` or `NAME`. Throws `InvalidArguments` for an invalid name. */
+export function readVariable(text: string): [name: string, value: string | undefined] {
+  const equals = text.indexOf("=");
+  const name = equals < 0 ? text : text.slice(0, equals);
+  if (variableName.test(name) && name !== "__proto__")
+    return [name, equals < 0 ? undefined : text.slice(equals + 1)];
+  const reason = `${quote(name)} is not a valid environment variable name`;
   throw failure("InvalidArguments", {
-    reason: `${quote(name)} is not a valid environment variable name`,
-    hint: "Pass --env NAME=VALUE, or --env NAME to keep the value out of the file.",
+    reason,
+    hint: "Pass --env NAME=VALUE, or --env NAME for a reference.",
   });
 }
 
@@ -55,17 +60,13 @@ export function readHeaders({ headers = {}, url }: InstallOptions): Record<strin
 
 /** The variables of an entry: the requested ones, and those that the server takes from the environment. */
 export function readEnvironment(env: InstallOptions["env"] = [], passedOn: readonly string[]): Environment {
-  const requested: (readonly [string, string | null | undefined])[] = Array.isArray(env)
-    ? env.map((text: string) => {
-        const equals = text.indexOf("=");
-        return equals < 0 ? [text, null] : [text.slice(0, equals), text.slice(equals + 1)];
-      })
-    : Object.entries(env);
+  const written = (one: readonly [string, string | null | undefined]) =>
+    one[1] === null || one[1] === undefined ? one[0] : one.join("=");
+  const requested: string[] = Array.isArray(env) ? env : Object.entries(env).map(written);
   const literals = new Map<string, string>();
   const names = new Set<string>();
-  for (const [name, value] of requested) {
-    checkVariable(name);
-    if (value === null || value === undefined) names.add(name);
+  for (const [name, value] of requested.map(readVariable)) {
+    if (value === undefined) names.add(name);
     else literals.set(name, value);
   }
   for (const name of passedOn) if (variableName.test(name) && !literals.has(name)) names.add(name);
