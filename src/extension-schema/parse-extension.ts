@@ -45,20 +45,22 @@ export type Extension = {
 /** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
 const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
 
-/** What a value of form 3 must be, and what its entries must be if it is an array. */
+/** What a value of form 3 must be. */
 interface Form {
   what: string;
   fits(value: unknown): boolean;
-  entry?: Form;
 }
 
 const isString = (value: unknown) => typeof value === "string";
 const text: Form = { what: "a string", fits: isString };
-const references: Form = { what: "an array", fits: Array.isArray, entry: text };
+const references: Form = {
+  what: "an array of strings",
+  fits: (value) => Array.isArray(value) && value.every(isString),
+};
 const inputs: Form = {
-  what: "an array or an object",
-  fits: (value) => Array.isArray(value) || isRecord(value),
-  entry: { what: "a string or an object", fits: (value) => isString(value) || isRecord(value) },
+  what: "an object, or an array of strings and objects",
+  fits: (value) =>
+    isRecord(value) || (Array.isArray(value) && value.every((one) => isString(one) || isRecord(one))),
 };
 
 /** The keys of form 3, by kind. The exported JSON Schema has the same. */
@@ -87,13 +89,6 @@ type Report = <Code extends ProblemCode>(
 const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) =>
   Object.keys(object).filter((key) => !known.includes(key) && !key.startsWith("x-"));
 
-function explainMisfit(path: string, value: unknown, { what, fits, entry }: Form): string | undefined {
-  if (!fits(value)) return `\`${path}\` must be ${what}, but it is ${describeWritten(value)}`;
-  if (entry === undefined || !Array.isArray(value)) return undefined;
-  const index = value.findIndex((one) => !entry.fits(one));
-  return index < 0 ? undefined : explainMisfit(`${path}.${index}`, value[index], entry);
-}
-
 /** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
 function readForm(value: unknown, kind: Kind): Record<string, unknown> | string {
   if (typeof value === "string") return { name: value };
@@ -102,10 +97,10 @@ function readForm(value: unknown, kind: Kind): Record<string, unknown> | string 
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
   if (!isRecord(object)) return `it is ${describeWritten(value)}`;
   if (!Object.hasOwn(object, "name")) return "`name` is missing";
-  const misfits = Object.entries(declarationKeys[kind]).map(([key, form]) =>
-    Object.hasOwn(object, key) ? explainMisfit(key, object[key], form) : undefined,
-  );
-  return misfits.find((misfit) => misfit !== undefined) ?? object;
+  const forms = Object.entries(declarationKeys[kind]);
+  const [key, form] = forms.find(([key, { fits }]) => Object.hasOwn(object, key) && !fits(object[key])) ?? [];
+  if (key === undefined || form === undefined) return object;
+  return `\`${key}\` must be ${form.what}, but it is ${describeWritten(object[key])}`;
 }
 
 function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
@@ -238,10 +233,5 @@ export function parseExtension(
     ...(Object.fromEntries(lists) as Record<KindKey, Declaration[]>),
   };
   const problems = faults.slice(0, maximumFaults).map((create) => create());
-  if (faults.length > maximumFaults) {
-    const found = `invalid in more than ${maximumFaults} places, of which the rest are omitted`;
-    const args = { what: "The `trailblaze` field", expected: "valid", found };
-    problems.push(createProblem("MalformedExtension", args, { path: [] }, context));
-  }
   return { extension, problems, usable: field === value };
 }

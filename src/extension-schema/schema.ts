@@ -32,7 +32,7 @@ function schemaOfKey(key: string, what: string) {
       .string()
       .meta({ description: `${texts[key]}, ${whenShown}` })
       .optional();
-  return (what === "an array" ? references : inputs).optional();
+  return (what === "an array of strings" ? references : inputs).optional();
 }
 
 /** Form 3 of a declaration: an object with additional keys, which depend on the kind. */

@@ -76,16 +76,16 @@ describe("invalid declarations", () => {
     ["tools", [5, "Create"], "`name` must be a string, but it is a number"],
     ["toolsets", ["a", null], "`description` must be a string, but it is null"],
     ["tools", { name: "a", description: null }, "`description` must be a string, but it is null"],
-    ["servers", { name: "a", tools: "b" }, "`tools` must be an array, but it is a string"],
+    ["servers", { name: "a", tools: "b" }, "`tools` must be an array of strings, but it is a string"],
     [
       "tools",
       { name: "a", parameters: "b" },
-      "`parameters` must be an array or an object, but it is a string",
+      "`parameters` must be an object, or an array of strings and objects, but it is a string",
     ],
     [
       "prompts",
       { name: "a", arguments: [["a"]] },
-      "`arguments.0` must be a string or an object, but it is an array",
+      "`arguments` must be an object, or an array of strings and objects, but it is an array",
     ],
   ])("in `%s`, %j is excluded and its neighbors are kept: %s", (key, value, reason) => {
     const { problems, extension, usable } = parseExtension({ [key]: ["first", value, "last"] });
@@ -164,12 +164,10 @@ test.each([
   ["declarations", { tools: Array.from({ length: 5000 }, () => 5) }],
   ["keys", Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`k${index}`, 1]))],
   ["needs", { needs: { env: Array.from({ length: 5000 }, () => "*") } }],
-])("more than a thousand problems end with one that says so: %s", (_what, field) => {
+])("a field has at most a thousand problems: %s", (_what, field) => {
   const { problems, usable } = parseExtension(field);
   expect(usable).toBe(true);
-  expect(problems).toHaveLength(1001);
-  const found = expect.stringMatching(/^invalid in more than 1000 places/);
-  expect(problems.at(-1)).toMatchObject({ code: "MalformedExtension", path: [], args: { found } });
+  expect(problems).toHaveLength(1000);
 });
 
 describe("names of items", () => {
