@@ -18,8 +18,8 @@ export function createReadProblem(
 ): Problem {
   switch (read.state) {
     case "absent": {
-      // The folder listing contains the file, so it must be a broken link (or was just deleted).
-      const args = { name: place.item ?? file, own: file, combined: file, isDangling: true };
+      // It is a link that leads nowhere, or was just deleted.
+      const args = { name: place.item ?? file, own: file, combined: file };
       return createProblem("MissingDefinitionFile", args, place, context);
     }
     case "outside":

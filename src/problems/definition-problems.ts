@@ -1,18 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
 
-export interface MissingDefinition {
-  name: string;
-  /** The possible files of this item alone, with their extensions in braces. */
-  own: string;
-  /** The file for all items of its kind, or the possible ones. */
-  combined: string;
-  /** A skill has a folder, and no combined file. */
-  isSkill?: boolean;
-  /** The file is a symbolic link whose target is missing. */
-  isDangling?: boolean;
-}
-
 const invalidDefinition = (kind: Kind) =>
   entryOf<{ reason: string; hint?: string | undefined }>({
     message: `Invalid ${kind} definition: {reason}.`,
@@ -25,15 +13,10 @@ const fileProblems = {
     message: 'The package declares items, but its definition folder "{root}" does not exist.',
     hint: 'Create the folder "{root}", or set "root" to another folder.',
   }),
-  MissingDefinitionFile: entryOf<MissingDefinition>({
+  /** `own`: the possible files of this item alone. `combined`: the file for all items of its kind, or the possible ones. */
+  MissingDefinitionFile: entry({
     message: '"{name}" is declared but has no definition file.',
-    when: {
-      isDangling: {
-        message: '"{own:200}" is a broken symbolic link.',
-        hint: "Create its target inside the package, or replace the link with a file.",
-      },
-      isSkill: { hint: 'Create "{own:200}", or remove the name from "skills".' },
-    },
+    when: { isSkill: { hint: 'Create "{own:200}", or remove the name from "skills".' } },
     hint: 'Create "{own:200}", add the key "{name}" to "{combined:200}", or remove the declaration.',
   }),
   DuplicateDefinitionFiles: entry({

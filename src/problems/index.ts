@@ -1,5 +1,4 @@
 export { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
-export type { MissingDefinition } from "./definition-problems.ts";
 export type { ProblemContext, Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
 export {

@@ -1,18 +1,9 @@
-import { entry, entryOf } from "./entry.ts";
+import { entry } from "./entry.ts";
 
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
-  UndeclaredDependency: entryOf<{
-    name: string;
-    /** The specifier in the module. */
-    specifier: string;
-    isGuarded: boolean;
-    isDev: boolean;
-    /** The number of other modules that import it. */
-    others: number;
-    /** A subprocess server runs a command of it. */
-    isServer?: boolean;
-  }>({
+  /** `others`: how many other modules import it. `isServer`: a subprocess server runs a command of it. */
+  UndeclaredDependency: entry({
     message:
       'The pack imports "{name}"[, also in {others:count} more module{others:s}], but package.json does not declare it as a dependency.',
     hint: 'Add "{name}" to "dependencies" in package.json. For an alias of a compiler, use a relative path instead.',

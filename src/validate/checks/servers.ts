@@ -151,7 +151,7 @@ export const checkServerPackages: Check = async function* (pack) {
     const declared = installedKeys.find((key) => hasKey(manifest[key], name));
     if (declared === undefined) {
       const isDev = hasKey(manifest.devDependencies, name);
-      const args = { name, specifier: name, isGuarded: false, isDev, others: 0, isServer: true };
+      const args = { name, isDev, isServer: true };
       yield findInItem(item, "UndeclaredDependency", args, ["package"]);
     } else if (program.state === "notInstalled") {
       const isDeclared = declared !== "peerDependencies";
