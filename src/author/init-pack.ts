@@ -1,48 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { builtinModules } from "node:module";
 import { basename, join, relative, sep } from "node:path";
 import { applyEdits, describeFolder } from "../files/edit.ts";
 import { findOwnPackage } from "../install/own-command.ts";
 import { failure, quote } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/item-name.ts";
+import { explainInvalidName } from "../validate/checks/package-manifest.ts";
 import { hostVersion } from "../version.ts";
 
-/** The templates of `trailblaze init`: folders of `templates`, each a complete pack that is called `my-tools`. */
-export const templateNames = ["data", "typescript", "server", "composed", "bundle"] as const;
-export type TemplateName = (typeof templateNames)[number];
-
-interface Template {
-  /** The command that builds the pack, if it has to be built. */
-  build?: string;
-  /** The call that tries the pack, without the prefix of the tool's name. */
-  call: string;
-}
-
-const templates: Readonly<Record<TemplateName, Template>> = {
-  data: {
-    call: "greet name=Ada language=fr",
-  },
-  typescript: {
-    build: "npm run build",
-    call: "greet name=Ada language=fr",
-  },
-  server: {
-    call: 'countWords text="one two three"',
-  },
-  composed: {
-    call: 'initials name="Ada Lovelace"',
-  },
-  bundle: {
-    call: "currentWeather city=Lisbon",
-  },
-};
-
-/** Names that npm reserves. */
-const reservedNames: ReadonlySet<string> = new Set(["node_modules", "favicon.ico", ...builtinModules]);
-
-/** Whether npm accepts this name for a new package. */
-const isNewName = (name: string): boolean =>
-  name.length <= 214 && !/[A-Z~]/.test(name) && isPackageName(name) && !reservedNames.has(name);
+/**
+ * The templates of `trailblaze init`, folders of `templates`, each a complete pack that is called `my-tools`, with the call that
+ * tries it, without the prefix of the tool's name.
+ */
+const calls = {
+  data: "greet name=Ada language=fr",
+  typescript: "greet name=Ada language=fr",
+  server: 'countWords text="one two three"',
+  composed: 'initials name="Ada Lovelace"',
+  bundle: "currentWeather city=Lisbon",
+} as const;
+export type TemplateName = keyof typeof calls;
+export const templateNames = Object.keys(calls) as TemplateName[];
 
 /** A package name derived from a folder's name. */
 const suggestName = (folderName: string): string =>
@@ -117,10 +93,9 @@ export function createPack(
   if (template === undefined)
     throw invalid(`Unknown template ${quote(word)}`, `Use one of ${templateNames.join(", ")}.`);
   const name = chosen ?? suggestName(basename(directory));
-  if (!isNewName(name)) {
-    const what =
-      chosen === undefined ? `, which the name of the folder ${quote(basename(directory))} gives,` : "";
-    const reason = `${quote(name)}${what} is not a valid name for a new package on npm`;
+  const fault = explainInvalidName(name);
+  if (fault !== undefined) {
+    const reason = `${quote(chosen ?? basename(directory))} is not a valid name for a new package on npm: ${fault}`;
     throw invalid(reason, "Choose a name such as my-tools or @scope/my-tools: --name my-tools");
   }
   const files = fillTemplate(template, name);
@@ -130,13 +105,12 @@ export function createPack(
     after: text,
   }));
   applyEdits(edits, { makesFolders: true });
-  const { build, call } = templates[template];
   const nextSteps = [
     "npm install",
-    ...(build === undefined ? [] : [build]),
+    ...(template === "typescript" ? ["npm run build"] : []),
     "npm test",
     "npx trailblaze validate --strict",
-    `npx trailblaze call ${suggestToolPrefix(name)}_${call}`,
+    `npx trailblaze call ${suggestToolPrefix(name)}_${calls[template]}`,
   ];
   return { directory, name, template, files: files.map(({ path }) => path), nextSteps };
 }

@@ -45,7 +45,7 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDev
   }
 };
 
-/** Why npm refuses a new package with a name that matches. */
+/** Patterns of names that npm refuses. */
 const nameFaults: readonly (readonly [RegExp, string])[] = [
   [/^$/, "it is empty"],
   [/^.{215}/s, "it has more than 214 characters"],
@@ -57,7 +57,8 @@ const nameFaults: readonly (readonly [RegExp, string])[] = [
   [/^(?!(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$)/, 'it has a character other than a-z, 0-9, ".", "_" and "-"'],
 ];
 
-function explainInvalidName(name: unknown): string | undefined {
+/** Why npm refuses a new package with this name. */
+export function explainInvalidName(name: unknown): string | undefined {
   if (typeof name !== "string") return `it is ${describeType(name)}`;
   if (isBuiltin(name)) return "it is the name of a built-in module of Node";
   return nameFaults.find(([pattern]) => pattern.test(name))?.[1];
