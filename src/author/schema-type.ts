@@ -1,6 +1,7 @@
 // Strings of tools are hostile: in generated source they may only occur in literals and comments.
 
 import { isRecord } from "../data/parse-json.ts";
+import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { printable } from "../problems/index.ts";
 
@@ -170,13 +171,8 @@ export function formatSchemaType(root: Schema, start: string, array = ""): strin
   function followReference(reference: unknown, inner: (schema: unknown) => string): string {
     if (typeof reference !== "string" || referred.includes(reference) || !reference.startsWith("#/"))
       return "unknown";
-    let target: unknown = root;
-    for (const segment of reference.slice(2).split("/")) {
-      const key = segment.replaceAll("~1", "/").replaceAll("~0", "~");
-      target = isRecord(target) ? own(target, key) : undefined;
-    }
     referred.push(reference);
-    const type = inner(target);
+    const type = inner(valueAt(root, readPointer(reference, root)));
     referred.pop();
     return type;
   }

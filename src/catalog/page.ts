@@ -7,14 +7,13 @@ import {
   createPageOfItem,
   formatValue,
   type Part,
-  titlesOfKinds,
+  titleOfKind,
 } from "../pages/page.ts";
 import { fileOfPosition, type Problem, printable, printableLines } from "../problems/index.ts";
-import { formatCount, quoteForShell, shorten } from "../problems/text.ts";
+import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
+import { script, style } from "./assets.ts";
 import type { Catalog, CatalogItem, CatalogPack, ConfigServer, LockState } from "./catalog.ts";
-import { script } from "./script.ts";
-import { style } from "./style.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 class Html {
@@ -56,8 +55,6 @@ const shortDescription = 280;
 
 /** Finds the ID of an item's element. */
 type FindItem = (kind: Kind, qualifiedName: string | null) => string | undefined;
-
-const countOf = (count: number, noun: string) => `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 const code = (text: string): Html => html`<code><bdi>${shorten(text, 400)}</bdi></code>`;
 
@@ -258,7 +255,7 @@ function formatCards(packs: readonly CatalogPack[]): Html {
 <label for="search">Search packs and their items</label>
 <p class="soft" id="status" role="status"></p>
 <input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
-<div class="names" role="group" aria-label="Filters">${countKinds(packs).map(({ kind }) => chip(titlesOfKinds[kind], html`data-kind="${kind}"`))}${chip("With problems", html`data-problems="1"`)}<button class="chip" id="reset" type="button">Clear</button></div>
+<div class="names" role="group" aria-label="Filters">${countKinds(packs).map(({ kind }) => chip(titleOfKind(kind), html`data-kind="${kind}"`))}${chip("With problems", html`data-problems="1"`)}<button class="chip" id="reset" type="button">Clear</button></div>
 </div>
 <h2>Packs</h2><div class="cards">${packs.map(formatCard)}</div>
 <p class="empty" id="nothing" hidden>Nothing matches. Try fewer words, or clear the filters.</p>`;

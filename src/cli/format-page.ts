@@ -1,7 +1,7 @@
 import type { ItemInspection } from "../inspection/inspect.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import { type Cell, createItemPage, formatValue, type Part, partsOfSchemas } from "../pages/page.ts";
-import { formatCount, printable } from "../problems/text.ts";
+import { countOf, printable } from "../problems/text.ts";
 import type { SessionTool } from "../session/items.ts";
 import type { TextStyle } from "./command.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "./layout.ts";
@@ -17,7 +17,7 @@ function formatText(text: string): string {
   const lines = text.trimEnd().split("\n");
   const rest = lines.length - maximumLines;
   const shown = lines.slice(0, maximumLines).map((line) => printable(shortenLine(line)));
-  if (rest > 0) shown.push(`… (${formatCount(rest)} more line${rest === 1 ? "" : "s"}; --json shows all)`);
+  if (rest > 0) shown.push(`… (${countOf(rest, "more line")}; --json shows all)`);
   return shown.join("\n");
 }
 

@@ -3,10 +3,10 @@ import { join, relative, sep } from "node:path";
 import { ancestorsOf } from "../discovery/project.ts";
 import type { Problem } from "../problems/index.ts";
 import { fileOfPosition } from "../problems/index.ts";
-import { printable } from "../problems/text.ts";
+import { countOf, printable } from "../problems/text.ts";
 import type { DetailedReport } from "../validate/validate-target.ts";
 import type { TextStyle } from "./command.ts";
-import { disarmCommands } from "./log-commands.ts";
+import { disarmCommands } from "./output.ts";
 import { formatProblemText } from "./problem-text.ts";
 
 /** Longer lines, such as minified JSON, are cut around the column. */
@@ -32,10 +32,8 @@ export function formatCodeFrame(text: string, line: number, column: number): str
 export const reportFormats = ["pretty", "json", "github"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
 
-function count(problems: readonly Problem[], severity: Problem["severity"], word: string): string {
-  const number = problems.filter((problem) => problem.severity === severity).length;
-  return `${number} ${word}${number === 1 ? "" : "s"}`;
-}
+const count = (problems: readonly Problem[], severity: Problem["severity"]): string =>
+  countOf(problems.filter((problem) => problem.severity === severity).length, severity);
 
 /** Formats each problem with its line, and with its pack if there are several; then a summary. */
 export function formatPretty(
@@ -56,7 +54,7 @@ export function formatPretty(
     return `${formatProblemText(place, style)}${frame === "" ? "" : `\n${frame}`}\n`;
   });
   const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
-  const counts = `${count(problems, "error", "error")}, ${count(problems, "warning", "warning")}`;
+  const counts = `${count(problems, "error")}, ${count(problems, "warning")}`;
   return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts}`].join("\n");
 }
 

@@ -1,6 +1,5 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { checkDefinition } from "../extension-schema/index.ts";
-import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
+import { checkDefinition, normalizeDefinition } from "../extension-schema/index.ts";
 import { parseHandler } from "../extension-schema/references.ts";
 import { type Path, quote } from "../problems/index.ts";
 import { type ConfigFault, configFailure, describeConfigFaults } from "./config-file.ts";

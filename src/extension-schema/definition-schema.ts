@@ -3,7 +3,6 @@
 import * as z from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import { textsOfBlock } from "./content-blocks.ts";
 import { alsoFits, rule, says } from "./shape-faults.ts";
 import { serverTimeouts } from "./timeouts-schema.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
@@ -225,14 +224,6 @@ const toolsetList = () =>
     toolsets: optional(references, "Toolsets whose tools it includes."),
   });
 
-/** The keys of a tool's annotations, for suggestions. */
-const hintsOfAnyType = () =>
-  z.looseObject(
-    Object.fromEntries(
-      Object.keys(annotations().shape).map((key) => [key, optional(z.unknown(), "As in a tool.")]),
-    ),
-  );
-
 const bundleEntry = () =>
   z.object({
     name: describe(name, "The advertised name."),
@@ -240,7 +231,7 @@ const bundleEntry = () =>
     description: optional(text, "What the tool does and when to use it."),
     argumentsSchema: optional(jsonSchema, "The JSON Schema of the arguments."),
     outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`."),
-    annotations: optional(hintsOfAnyType(), "MCP's hints about the tool's behavior."),
+    annotations: optional(annotations(), "MCP's hints about the tool's behavior."),
     _meta: optional(jsonObject, "Additional metadata, as in a tool."),
     handler: describe(
       code,
@@ -296,6 +287,15 @@ const messageHint = "Write messages as `{ role: user, content: Hello }`.";
 
 const withStrings = (keys: readonly string[]) =>
   z.looseObject(Object.fromEntries(keys.map((key) => [key, text])));
+
+/** The types of MCP's content blocks with their required strings; those of a resource are nested inside it. */
+const textsOfBlock: ReadonlyMap<unknown, readonly string[]> = new Map([
+  ["text", ["text"]],
+  ["image", ["data", "mimeType"]],
+  ["audio", ["data", "mimeType"]],
+  ["resource_link", ["uri", "name"]],
+  ["resource", []],
+]);
 
 /** What a content block of its type has. Clients reject a whole prompt because of one of unknown type. */
 function shapeOfBlock({ type, resource }: Readonly<Record<string, unknown>>): z.ZodMiniType {

@@ -1,4 +1,4 @@
-export { checkDefinition, isFunction } from "./check-definition.ts";
+export { checkDefinition, isFunction, normalizeDefinition } from "./check-definition.ts";
 export { findMisspelledKeys, isDefinitionKey } from "./definition-keys.ts";
 export type { DefinitionShape } from "./definition-schema.ts";
 export {

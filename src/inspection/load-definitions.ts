@@ -2,8 +2,13 @@ import type { Confinement } from "../confinement/evaluate.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
-import { normalizeDefinition } from "../extension-schema/normalize-definition.ts";
+import {
+  checkDefinition,
+  type Declaration,
+  describeWritten,
+  isFunction,
+  normalizeDefinition,
+} from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";

@@ -9,7 +9,7 @@ import {
   createPageOfItem,
   formatValue,
   type Part,
-  titlesOfKinds,
+  titleOfKind,
 } from "./page.ts";
 
 /** A text as one line of Markdown in which neither Markdown nor HTML has a meaning. */
@@ -88,7 +88,7 @@ function formatItem(item: DescribedPack["items"][number], pack: DescribedPack, l
 export function formatPackDocs(pack: DescribedPack, level: number): string {
   const ofKinds = kinds.flatMap((kind) => {
     const items = pack.items.filter(({ declaration }) => declaration.kind === kind);
-    const title = formatHeading(level, titlesOfKinds[kind]);
+    const title = formatHeading(level, titleOfKind(kind));
     return items.length === 0 ? [] : [title, ...items.flatMap((item) => formatItem(item, pack, level + 1))];
   });
   const underHeading = (title: string, part: Part) => {

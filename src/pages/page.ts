@@ -1,9 +1,9 @@
 import { isRecord } from "../data/parse-json.ts";
-import { formatSchemaType } from "../extension-schema/format-schema-type.ts";
 import { isDefinitionKey, type Needs, needsKeys } from "../extension-schema/index.ts";
+import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { Kind } from "../kinds.ts";
+import { type Kind, keyOfKind } from "../kinds.ts";
 import type { DescribedPack } from "./describe-packs.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
@@ -79,6 +79,17 @@ function formatMessages(content: unknown): string {
   return messages.join("\n");
 }
 
+/** A JSON Schema's type in a few words, such as `string`, `string[]`, `"a" | "b"`. It may contain text of a pack. */
+export function formatSchemaType(schema: unknown): string {
+  if (!isRecord(schema)) return schema === false ? "nothing" : "anything";
+  if (Array.isArray(schema.enum)) return schema.enum.map((value) => JSON.stringify(value)).join(" | ");
+  if (schema.const !== undefined) return JSON.stringify(schema.const);
+  if (schema.type === "array")
+    return `${isRecord(schema.items) ? formatSchemaType(schema.items) : "anything"}[]`;
+  if (Array.isArray(schema.type)) return schema.type.join(" | ");
+  return typeof schema.type === "string" ? schema.type : "anything";
+}
+
 const deepest = 5;
 const mostProperties = 500;
 
@@ -86,11 +97,7 @@ const mostProperties = 500;
 function follow(schema: unknown, root: unknown): unknown {
   const reference = isRecord(schema) ? schema.$ref : undefined;
   if (!isRecord(schema) || typeof reference !== "string" || !reference.startsWith("#/")) return schema;
-  let target: unknown = root;
-  for (const key of reference.slice(2).split("/")) {
-    const name = key.replaceAll("~1", "/").replaceAll("~0", "~");
-    target = isRecord(target) && Object.hasOwn(target, name) ? target[name] : undefined;
-  }
+  const target = valueAt(root, readPointer(reference, root));
   const { $ref: _, ...own } = schema;
   return isRecord(target) ? { ...target, ...own } : schema;
 }
@@ -270,11 +277,6 @@ export function createNeedsTable(needs: Needs | undefined): Table {
   return { type: "table", columns: ["What", "Declared"], rows };
 }
 
-export const titlesOfKinds: Readonly<Record<Kind, string>> = {
-  server: "Servers",
-  tool: "Tools",
-  toolset: "Toolsets",
-  prompt: "Prompts",
-  resource: "Resources",
-  skill: "Skills",
-};
+/** `Servers` for `server`. */
+export const titleOfKind = (kind: Kind): string =>
+  keyOfKind[kind].replace(/^./, (letter) => letter.toUpperCase());

@@ -25,6 +25,10 @@ export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
 }
 
+/** A number and its noun: `1 tool`, `12,345 tools`. */
+export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
+  `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+
 /** Limit on the characters of one string in output, and of a description in validation. */
 export const longestText = 4096;
 
@@ -38,7 +42,7 @@ export function shorten(text: string, limit = longestText, note = ""): string {
   const head = [...text.slice(0, 2 * limit)].slice(0, limit).join("");
   const rest = countCharacters(text.slice(head.length));
   if (rest === 0) return text;
-  return `${head}… (${formatCount(rest)} more character${rest === 1 ? "" : "s"}${note})`;
+  return `${head}… (${countOf(rest, "more character")}${note})`;
 }
 
 /** The printable text in double quotes, cut after `limit` characters. */

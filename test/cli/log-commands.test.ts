@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { disarmCommands, isRunByRunner } from "../../src/cli/log-commands.ts";
+import { disarmCommands, isRunByRunner } from "../../src/cli/output.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { runCli } from "../support/run-cli.ts";

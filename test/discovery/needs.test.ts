@@ -1,7 +1,7 @@
 // What a pack needs, wherever packs are shown.
 import { describe, expect, test } from "vitest";
+import { formatPreviews } from "../../src/cli/commands/add.ts";
 import { command as inspect } from "../../src/cli/commands/inspect.ts";
-import { formatPreviews } from "../../src/cli/format-previews.ts";
 import { discoverPacks, inspectPack } from "../../src/index.ts";
 import { describeRemotePack } from "../../src/npm/registry/remote-pack.ts";
 import { makeTree, packManifest } from "../support/packs.ts";

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatSchemaType } from "../../src/extension-schema/format-schema-type.ts";
+import { formatSchemaType } from "../../src/pages/page.ts";
 
 test.each([
   [{ type: "string" }, "string"],

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { normalizeDefinition } from "../../src/extension-schema/normalize-definition.ts";
+import { normalizeDefinition } from "../../src/extension-schema/check-definition.ts";
 
 test("the short parameters of a tool become the schema of its input", () => {
   const parameters = {

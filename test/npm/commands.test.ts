@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { formatPreviews } from "../../src/cli/format-previews.ts";
+import { formatPreviews } from "../../src/cli/commands/add.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { answerOf } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";

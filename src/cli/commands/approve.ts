@@ -7,6 +7,7 @@ import {
   summarizePlan,
 } from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
+import { countOf } from "../../problems/text.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
@@ -44,8 +45,6 @@ function checkConsent({ positionals, options }: Input): { asks: boolean } {
   return { asks: !isConfirmed };
 }
 
-const count = (number: number, noun: string) => `${number} ${noun}${number === 1 ? "" : "s"}`;
-
 function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
   const { approved, denied, pruned, changed } = result;
   const parts = [
@@ -61,7 +60,7 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
   const left = plan.countUnapproved();
   if (left > 0)
     lines.push(
-      `${count(left, "item")} ${left === 1 ? "is" : "are"} still not approved: run \`trailblaze diff\`.`,
+      `${countOf(left, "item")} ${left === 1 ? "is" : "are"} still not approved: run \`trailblaze diff\`.`,
     );
   const nothing = changed ? "Nothing to approve: trailblaze.lock is empty." : "Nothing to approve.";
   return (lines.length === 0 ? [nothing] : lines).map((line) => printable(line)).join("\n");

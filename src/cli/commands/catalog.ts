@@ -4,7 +4,7 @@ import { join, resolve } from "node:path";
 import { type BuiltCatalog, buildCatalog } from "../../catalog/catalog.ts";
 import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { failure, printable } from "../../problems/index.ts";
-import { formatCount } from "../../problems/text.ts";
+import { countOf } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
@@ -31,8 +31,9 @@ export const command = defineCommand({
     const changed = files.some((file) => file.changed);
     const index = join(folder, "index.html");
     const opened = options.open ? await openInBrowser(index) : undefined;
-    const count = `${formatCount(packs)} pack${packs === 1 ? "" : "s"}`;
-    const lines = [`${join(out, "index.html")} ${changed ? "now" : "already"} shows ${count}`];
+    const lines = [
+      `${join(out, "index.html")} ${changed ? "now" : "already"} shows ${countOf(packs, "pack")}`,
+    ];
     if (opened === false) lines.push("No program opened it. Open the file in a browser.");
     return {
       json: { folder, index, changed, files, packs, opened, problems },

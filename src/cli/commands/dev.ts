@@ -1,5 +1,6 @@
 import { newProblems, type WatchEvent, type WatchResult, watchPack } from "../../author/watch-pack.ts";
 import { type Problem, printable } from "../../problems/index.ts";
+import { countOf } from "../../problems/text.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
@@ -51,9 +52,6 @@ export const command = defineCommand({
   },
 });
 
-const countTools = (tools: readonly string[]): string =>
-  `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
-
 /** An event as text. `reported`: the problems already reported since the last validation. */
 export function formatEvent(event: WatchEvent, reported: readonly Problem[], style: TextStyle): string {
   switch (event.type) {
@@ -69,7 +67,7 @@ export function formatEvent(event: WatchEvent, reported: readonly Problem[], sty
       const lines = changes.length > 0 ? changes : tools;
       return [
         ...newProblems(reported, problems).map((problem) => `${formatProblemText(problem, style)}\n`),
-        `A session is open with ${countTools(tools)}${lines.length > 0 ? ":" : "."}`,
+        `A session is open with ${countOf(tools.length, "tool")}${lines.length > 0 ? ":" : "."}`,
         ...lines.map((line) => `  ${printable(line)}`),
       ].join("\n");
     }
@@ -77,5 +75,5 @@ export function formatEvent(event: WatchEvent, reported: readonly Problem[], sty
 }
 
 function formatResult({ runs, ok }: WatchResult): string {
-  return `Stopped after ${runs} validation${runs === 1 ? "" : "s"}. The pack is ${ok ? "valid" : "invalid"}.`;
+  return `Stopped after ${countOf(runs, "validation")}. The pack is ${ok ? "valid" : "invalid"}.`;
 }

@@ -53,27 +53,9 @@ function formatTools(shown: readonly SessionTool[], { tools, skipped }: Session,
   return parts.join("\n\n");
 }
 
-function describeTool({
-  name,
-  qualifiedName,
-  source,
-  description,
-  inputSchema,
-  isForLlm,
-  isRecordable,
-  toolsets,
-  _meta,
-}: SessionTool) {
-  const described = {
-    name,
-    qualifiedName,
-    source,
-    // The key is always there, for readers of JSON.
-    description: description ?? null,
-    inputSchema,
-    isForLlm,
-    isRecordable,
-    toolsets,
-  };
-  return _meta === undefined ? described : { ...described, _meta };
+function describeTool({ name, qualifiedName, source, ...tool }: SessionTool) {
+  const { inputSchema, isForLlm, isRecordable, toolsets, _meta } = tool;
+  // The key is always there, for readers of JSON.
+  const description = tool.description ?? null;
+  return { name, qualifiedName, source, description, inputSchema, isForLlm, isRecordable, toolsets, _meta };
 }

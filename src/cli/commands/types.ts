@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { declareTools } from "../../author/generate-types.ts";
 import { planEdit } from "../../files/edit.ts";
-import { quoteForShell } from "../../problems/text.ts";
+import { countOf, quoteForShell } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";
 import { flag, sessionOptions, text } from "../options.ts";
 import { withSession } from "../session/session-command.ts";
@@ -28,7 +28,7 @@ export const command = defineCommand({
           isDocument: true,
           problems,
         };
-      const count = `${tools.length} tool${tools.length === 1 ? "" : "s"}`;
+      const count = countOf(tools.length, "tool");
       const { json, ...answer } = writeOrCheck(planEdit(resolve(cwd, out), declarations), input, {
         path: out,
         command: `trailblaze types --out ${quoteForShell(out)}`,

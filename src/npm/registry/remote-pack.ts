@@ -5,19 +5,6 @@ import { type Kind, type KindKey, keyOfKind, kinds } from "../../kinds.ts";
 import type { Problem } from "../../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../../qualified-names/index.ts";
 
-/** A declared item, with the additional keys of its declaration. */
-export type RemoteItem = DiscoveredItem & {
-  tools?: readonly unknown[];
-  toolsets?: readonly unknown[];
-  prompts?: readonly unknown[];
-  parameters?: unknown;
-  resources?: readonly unknown[];
-  arguments?: unknown;
-  uri?: unknown;
-  uriTemplate?: unknown;
-  mimeType?: unknown;
-};
-
 /** A pack as a registry describes it. Its strings are untrusted. */
 export type RemotePack = {
   /** The npm name. */
@@ -38,14 +25,17 @@ export type RemotePack = {
 export const packKeyword = "trailblaze-extension";
 
 /** Keys of declarations to show for packs that are not installed. */
-const shownKeys: Readonly<Record<Kind, readonly (keyof RemoteItem)[]>> = {
+const shownKeys = {
   server: ["tools", "toolsets", "prompts", "resources"],
   tool: ["parameters"],
   toolset: ["tools"],
   prompt: ["arguments"],
   resource: ["uri", "uriTemplate", "mimeType"],
   skill: [],
-};
+} as const satisfies Readonly<Record<Kind, readonly string[]>>;
+
+/** A declared item, with the additional keys of its declaration. */
+export type RemoteItem = DiscoveredItem & { [Key in (typeof shownKeys)[Kind][number]]?: unknown };
 
 /** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
 export function hasPackKeyword(keywords: unknown): boolean | undefined {

@@ -27,18 +27,26 @@ declare module "npm-package-arg" {
     readonly name?: string | null;
     readonly rawSpec: string;
     readonly fetchSpec: string | null;
-    /** What follows the `#` of a git repository, if it is a commit, a branch or a tag. */
-    readonly gitCommittish?: string | null;
   }
 
-  interface Parse {
-    /** Throws if npm does not allow the name. */
-    (spec: string, where?: string): PackageSpec;
-    /** Parses the spec of a dependency. Throws for a protocol that npm does not have. */
-    resolve(name: string, spec: string): PackageSpec;
-  }
-
-  const parse: Parse;
+  /** Throws if npm does not allow the name. */
   // biome-ignore lint/style/noDefaultExport: the package has a default export.
-  export default parse;
+  export default function parse(spec: string): PackageSpec;
+}
+
+/** The parts of @npmcli/agent 4 that are used here; it ships no types. */
+declare module "@npmcli/agent" {
+  import type { Agent, ClientRequest } from "node:http";
+
+  /** npm's agent for an address, shared by all requests with the same options. */
+  export function getAgent(
+    url: string,
+    options: Record<string, unknown>,
+  ): Agent & { addRequest(request: ClientRequest, options: object): void };
+}
+
+/** The function of npm-packlist 10, which ships no types. */
+declare module "npm-packlist" {
+  // biome-ignore lint/style/noDefaultExport: that is what the package has.
+  export default function packlist(tree: object, options?: object): Promise<string[]>;
 }
