@@ -272,8 +272,8 @@ describe("modules that only one place may use", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
       "cli/commands/catalog.ts",
       "confinement/confined-process.ts",
+      "mcp/stdio/reserve-streams.ts",
       "npm/managers/package-manager.ts",
-      "processes/reserve-descriptors.ts",
       "processes/server-process.ts",
     ]);
   });

@@ -11,14 +11,7 @@ import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { SessionGateway } from "./session-gateway.ts";
-import {
-  createReporter,
-  logToStderr,
-  reserveDescriptors,
-  reserveInput,
-  reserveOutput,
-  serveGateway,
-} from "./transports.ts";
+import { createReporter, logToStderr, reserveStreams, serveGateway } from "./transports.ts";
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -91,9 +84,7 @@ export async function startSession(
   signal?.throwIfAborted();
   const isStdio = transport === "stdio";
   // Before a pack's code is loaded, which may write to stdout.
-  if (isStdio || options.ownsStdout) await reserveOutput();
-  if (isStdio) await reserveInput();
-  if (isStdio && options.ownsStdout) await reserveDescriptors();
+  if (isStdio || options.ownsStdout) await reserveStreams(isStdio, options.ownsStdout === true);
 
   let begin = () => {};
   const served = new Promise<void>((resolve) => {

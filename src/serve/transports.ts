@@ -31,25 +31,15 @@ export function createReporter(): (problem: Problem) => void {
   };
 }
 
-/** Redirects everything that this process prints to stderr; only `serveGateway` writes to stdout. */
-export async function reserveOutput(): Promise<Writable> {
-  if (protocolOutput === undefined) {
-    const { reserveStdout } = await import("../mcp/stdio/reserve-stdio.ts");
-    protocolOutput = reserveStdout(process.stdout, process.stderr);
-  }
-  return protocolOutput;
-}
-
-/** Makes stdin empty for all of this process but `serveGateway`. */
-export async function reserveInput(): Promise<void> {
-  if (protocolInput !== undefined) return;
-  const { reserveStdin } = await import("../mcp/stdio/reserve-stdio.ts");
-  protocolInput = reserveStdin(process);
-}
-
-/** Does the same for code that bypasses the streams, in a process that only serves. */
-export async function reserveDescriptors(): Promise<void> {
-  (await import("../processes/reserve-descriptors.ts")).reserveDescriptors();
+/**
+ * Redirects everything that this process prints to stderr, and over stdio makes its stdin empty; only `serveGateway` has the real
+ * streams. `ownsProcess`: also for code that bypasses the streams.
+ */
+export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Promise<void> {
+  const reserving = await import("../mcp/stdio/reserve-streams.ts");
+  protocolOutput ??= reserving.reserveStdout(process.stdout, process.stderr);
+  if (isStdio) protocolInput ??= reserving.reserveStdin(process);
+  if (isStdio && ownsProcess) reserving.reserveDescriptors();
 }
 
 export interface GatewayServing {
@@ -85,7 +75,7 @@ export async function serveGateway(
     transport === "stdio"
       ? await (await import("../mcp/stdio/serve-stdio.ts")).serveStdio(eras.connection, {
           input: protocolInput ?? process.stdin,
-          output: await reserveOutput(),
+          output: protocolOutput ?? process.stdout,
           onEnd: announce,
           drainMs: drain === undefined ? undefined : drain * 1000,
         })

@@ -1,0 +1,127 @@
+// Reserves this process's standard streams for a protocol, before code of others runs.
+import childProcess from "node:child_process";
+import fs from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { devNull } from "node:os";
+import { Readable, Writable } from "node:stream";
+
+/** Methods that the streams of terminals, pipes and sockets have in addition. */
+const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setKeepAlive"] as const;
+
+/**
+ * Reserves stdin for the protocol: `process.stdin` becomes an empty stream that ends immediately, and only the returned
+ * stream is the real one. Call it before code of others runs.
+ * It does not cover `fs.readSync(0)` and children that inherit the descriptor, which `reserveDescriptors` does.
+ */
+export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
+  const { stdin } = owner;
+  const empty = Readable.from([], { objectMode: false });
+  for (const name of besides) {
+    Object.defineProperty(empty, name, { value: () => empty, configurable: true, writable: true });
+  }
+  // Code that destroys the stream with an error must not end the process.
+  empty.on("error", () => {});
+  Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
+  return stdin;
+}
+
+/** Methods that would end or block the protocol's stream. */
+const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
+
+/**
+ * Reserves stdout for the protocol: everything that `console` or code prints goes to stderr, and only the returned
+ * writer reaches stdout. Call it before code of others runs.
+ * It does not cover `fs.writeSync(1, …)` and children that inherit the descriptor, which `reserveDescriptors` does.
+ */
+export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
+  const write = stdout.write.bind(stdout);
+  const toStderr = stderr.write.bind(stderr);
+  const writer = new Writable({
+    decodeStrings: false,
+    write: (chunk: Uint8Array | string, encoding, done) => {
+      write(chunk, encoding, (error) => done(error));
+    },
+    writev: (chunks, done) => {
+      write(Buffer.concat(chunks.map(({ chunk }) => Buffer.from(chunk))), (error) => done(error));
+    },
+  });
+  // The owner of the writer handles a closed reader; an unhandled event would end the process.
+  writer.on("error", () => {});
+  stdout.on("error", () => {});
+  stdout.on("close", () => writer.destroy());
+  stderr.on("error", () => {});
+  stdout.write = toStderr as Writable["write"];
+  for (const name of calming) {
+    if (!(name in stdout)) continue;
+    const value =
+      name === "end"
+        ? (...args: unknown[]) => {
+            const [chunk] = args;
+            if (typeof chunk === "string" || chunk instanceof Uint8Array) toStderr(chunk);
+            return stdout;
+          }
+        : () => stdout;
+    Object.defineProperty(stdout, name, { value, configurable: true, writable: true });
+  }
+  return writer;
+}
+
+const [stdin, stdout, stderr] = [0, 1, 2];
+
+type AnyFunction = (...args: unknown[]) => unknown;
+type Functions = Record<string, AnyFunction>;
+
+const descriptorOf = (target: unknown): unknown =>
+  typeof target === "object" && target !== null ? (target as { fd?: unknown }).fd : target;
+
+/** What a child gets as its descriptor `index`: nothing instead of stdin, stderr instead of stdout. */
+function redirect(target: unknown, index: number): unknown {
+  const descriptor = target === "inherit" ? index : descriptorOf(target);
+  if (descriptor === stdin || target === process.stdin) return "ignore";
+  return descriptor === stdout ? stderr : target;
+}
+
+function redirectStdio(options: unknown): unknown {
+  if (typeof options !== "object" || options === null || !("stdio" in options)) return options;
+  const { stdio } = options;
+  if (stdio === "inherit") return { ...options, stdio: ["inherit", "inherit", "inherit"].map(redirect) };
+  return Array.isArray(stdio) ? { ...options, stdio: stdio.map(redirect) } : options;
+}
+
+/** Replaces a function by a wrapper with the same properties. */
+function replace(owner: object, name: string, change: (args: unknown[]) => unknown[]): void {
+  const functions = owner as Functions;
+  const original = functions[name];
+  if (original === undefined) return;
+  const changed = function (this: unknown, ...args: unknown[]) {
+    return original.apply(this, change(args));
+  };
+  Object.defineProperties(changed, Object.getOwnPropertyDescriptors(original));
+  functions[name] = changed;
+}
+
+const writers = ["write", "writeSync", "writev", "writevSync"];
+const fileWriters = ["writeFile", "writeFileSync", "appendFile", "appendFileSync"];
+/** Without `read`, which `process.stdin` itself uses for files. */
+const readers = ["readSync", "readvSync", "readFile", "readFileSync"];
+
+/**
+ * For a process that has no other purpose, because it replaces functions of Node. Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children that inherit them. Call it
+ * before code of others runs, and after `process.stdout` was used. It does not cover worker threads, native code, and
+ * code that opens `/dev/stdout`.
+ */
+export function reserveDescriptors(): void {
+  const nothing = fs.openSync(devNull, "r");
+  for (const name of [...writers, ...fileWriters]) {
+    replace(fs, name, ([target, ...rest]) => [target === stdout ? stderr : target, ...rest]);
+  }
+  for (const name of readers) {
+    replace(fs, name, ([target, ...rest]) => [target === stdin ? nothing : target, ...rest]);
+  }
+  // All asynchronous functions that run a child call this one.
+  replace(childProcess.ChildProcess.prototype, "spawn", (args) => args.map(redirectStdio));
+  for (const name of ["spawnSync", "execSync", "execFileSync"]) {
+    replace(childProcess, name, (args) => args.map(redirectStdio));
+  }
+  syncBuiltinESMExports();
+}
