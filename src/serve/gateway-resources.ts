@@ -1,6 +1,5 @@
 import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
-import { TrailblazeError } from "../problems/index.ts";
 import type { RunContext } from "../runtime/handler-context.ts";
 import {
   type CodeUse,
@@ -12,21 +11,12 @@ import {
 import { TimeLimit } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
 import { type CallScope, reachServer } from "../session/calls.ts";
+import { attempt } from "../session/names.ts";
 import type { ServerSource } from "../session/server-source.ts";
 import type { SessionParts } from "../session/session.ts";
 
 /** How many resources are watched at once. */
 const mostWatches = 1000;
-
-/** What a name refers to; `undefined` for an unknown name. */
-export function attempt<Value>(resolve: () => Value): Value | undefined {
-  try {
-    return resolve();
-  } catch (error) {
-    if (error instanceof TrailblazeError) return undefined;
-    throw error;
-  }
-}
 
 /** Asks a server for suggestions. */
 async function askServer(

@@ -24,12 +24,13 @@ import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { AskedRound } from "../session/host-input.ts";
 import type { ItemOf, SessionTool, ToolItem } from "../session/items.ts";
+import { attempt } from "../session/names.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
-import { attempt, complete, createWatches } from "./gateway-resources.ts";
+import { complete, createWatches } from "./gateway-resources.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;

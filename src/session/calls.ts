@@ -44,8 +44,9 @@ import { type AskInput, signRequests } from "./host-input.ts";
 import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import type { ServerSource } from "./server-source.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
-import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { SessionProcesses } from "./session-processes.ts";
 import { describeServerExit } from "./session-servers.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 

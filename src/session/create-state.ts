@@ -17,7 +17,7 @@ import { giveNames, type NameContext, Names } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
-import type { SessionFrame } from "./session-processes.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import { collectEntries, SessionState } from "./session-state.ts";
 
 /** What a part offers now. A state names its tools itself. */

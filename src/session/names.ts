@@ -61,6 +61,16 @@ export function giveNames(
   return undefined;
 }
 
+/** What a name refers to; `undefined` for an unknown name. */
+export function attempt<Value>(resolve: () => Value): Value | undefined {
+  try {
+    return resolve();
+  } catch (error) {
+    if (error instanceof TrailblazeError) return undefined;
+    throw error;
+  }
+}
+
 /** Splits `LABEL/NAME`. The name is the server's own, which may contain slashes; a label contains none. */
 function splitReference(reference: string): { label: string; own: string } | undefined {
   const at = reference.indexOf("/");

@@ -15,9 +15,10 @@ import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
+import { SessionFrame } from "./session-frame.ts";
 import { Recording } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
-import { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import { SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */

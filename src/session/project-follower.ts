@@ -5,7 +5,7 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
-import type { SessionFrame } from "./session-processes.ts";
+import type { SessionFrame } from "./session-frame.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;

@@ -42,7 +42,8 @@ import { type Contribution, contribute, isOf, type Skipped } from "./items.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
-import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { SessionFrame } from "./session-frame.ts";
+import type { SessionProcesses } from "./session-processes.ts";
 import type { StatePack } from "./session-state.ts";
 
 /** What a reading needs from its session. */

@@ -1,29 +1,21 @@
-import { createHash, randomUUID } from "node:crypto";
+import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/server.ts";
-import { createProblem, failure, type Problem, type ProcessEnded } from "../problems/index.ts";
+import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { notifyHost } from "../runtime/notify-host.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import { type Clock, systemClock } from "../runtime/time-limit.ts";
+import type { Clock } from "../runtime/time-limit.ts";
 import type { CodeExitError, CodeOwner, OutcomeRunner } from "../runtime/tool-code.ts";
-import type { ToolLog } from "./call-listeners.ts";
-import { LogFiles, openLogs } from "./log-files.ts";
 import type { Initializer } from "./members.ts";
-import type { OpeningRules } from "./open-session.ts";
-import { SessionMemory } from "./session-memory.ts";
-import type { CommandSessionOptions } from "./session-options.ts";
-import { SessionResources } from "./session-resources.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import { type ServerReports, SessionServer } from "./session-servers.ts";
-import type { SessionState } from "./session-state.ts";
-import { SessionStates } from "./session-states.ts";
 
 /** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
 function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
@@ -39,71 +31,6 @@ function createRestarts({ most, withinMs }: { most: number; withinMs: number }, 
 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
-
-/** A limit on the problems that a session keeps beside those of its state. */
-const mostReported = 1000;
-
-/** What lasts as long as a session, for its parts. */
-export class SessionFrame {
-  readonly id = randomUUID();
-  /** Absolute. */
-  readonly cwd: string;
-  readonly options: CommandSessionOptions;
-  readonly rules: OpeningRules;
-  readonly clock: Clock;
-  readonly memory: SessionMemory;
-  /** Holds everything that is started, to end it with the session. */
-  readonly resources = new SessionResources();
-  readonly logDir: string;
-  readonly states: SessionStates;
-  /** Problems of servers and code, which can occur at any time. */
-  readonly reported: Problem[] = [];
-  readonly #config: SessionConfig;
-
-  /** `startOthers`: see `SessionStates`. */
-  constructor(
-    config: SessionConfig,
-    { cwd, options, rules }: Pick<SessionFrame, "cwd" | "options" | "rules">,
-    startOthers: () => Promise<SessionState>,
-  ) {
-    this.cwd = cwd;
-    this.options = options;
-    this.rules = rules;
-    this.clock = rules.clock ?? systemClock;
-    this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
-    this.logDir = openLogs(this.id, config);
-    this.states = new SessionStates(this, startOthers);
-    this.#config = config;
-  }
-
-  /** The current state of the open session. */
-  state = (): SessionState => {
-    const { current } = this.states;
-    if (current === undefined) throw new Error("The session is not open yet.");
-    return current;
-  };
-
-  /** The config of the current state. */
-  config = (): SessionConfig => this.states.current?.config ?? this.#config;
-
-  report = (problem: Problem): void => {
-    this.reported.push(problem);
-    if (this.reported.length > mostReported) this.reported.shift();
-    // Before the session is open, the problem is part of its list.
-    const { onProblem } = this.options;
-    if (this.states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
-  };
-
-  /** Removes a reported problem that has been solved. */
-  withdraw = (problem: Problem): void => {
-    const index = this.reported.indexOf(problem);
-    if (index >= 0) this.reported.splice(index, 1);
-  };
-
-  log = (entry: ToolLog): void => {
-    notifyHost(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));
-  };
-}
 
 /** How often a process is restarted while a session is served. */
 const servedRestarts = { most: 3, withinMs: 60_000 };
@@ -126,7 +53,8 @@ export class SessionProcesses {
   readonly #keepsRunning: boolean;
   /** Whether packs' code runs in child processes whatever the config says. */
   readonly #isolates: boolean;
-  readonly #logFiles = new LogFiles();
+  /** The names of log files by what is logged. */
+  readonly #logFiles = new Map<string, string>();
   #launching: Promise<Launching> | undefined;
   /** What runs in each process of its owner before other code. */
   initializers: readonly Initializer[] = [];
@@ -259,8 +187,16 @@ export class SessionProcesses {
     void resources.close(failure("SessionClosed", ended));
   }
 
+  /** The same file for the same key; labels of other keys that map to it are numbered. */
   #logFileOf(key: string, label: string): string {
-    return join(this.frame.logDir, this.#logFiles.nameFor(key, label));
+    // Fits every file system; some of them ignore case.
+    const base = label.replace(/[^A-Za-z0-9._-]+/g, "-").slice(0, 200);
+    const used = new Set(Array.from(this.#logFiles.values(), (name) => name.toLowerCase()));
+    let name = this.#logFiles.get(key) ?? `${base}.log`;
+    for (let number = 2; !this.#logFiles.has(key) && used.has(name.toLowerCase()); number++)
+      name = `${base}-${number}.log`;
+    this.#logFiles.set(key, name);
+    return join(this.frame.logDir, name);
   }
 
   #environmentFacts(token: string | undefined, config: SessionConfig) {

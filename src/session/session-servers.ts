@@ -17,7 +17,8 @@ import {
 import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
-import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { SessionFrame } from "./session-frame.ts";
+import type { SessionProcesses } from "./session-processes.ts";
 
 /** A resource whose changes somebody wants to hear of. */
 interface WantedWatch {

@@ -3,7 +3,7 @@ import { notifyHost } from "../runtime/notify-host.ts";
 import { createState } from "./create-state.ts";
 import type { SessionItem } from "./items.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
-import type { SessionFrame } from "./session-processes.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 

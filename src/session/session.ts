@@ -5,8 +5,9 @@ import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { SessionPrompt, SessionResource, SessionTool, SessionToolset, SkippedTool } from "./items.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import type { RecordedCall, Recording } from "./session-memory.ts";
-import type { SessionFrame, SessionProcesses } from "./session-processes.ts";
+import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {

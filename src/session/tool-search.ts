@@ -6,7 +6,7 @@ import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { SessionTool } from "./items.ts";
-import { formatSource } from "./names.ts";
+import { attempt, formatSource } from "./names.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** A name such as `get_issue`, `getIssue` or `get-issue`, or a word. */
@@ -18,17 +18,11 @@ const longestWord = 40;
 /** Finds the words of scripts without spaces. */
 const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
 
-/** The words of a text in lower case, without accents, in order: the parts of names and the names as a whole. */
+/** The words of a text in lower case, in order: the parts of names and the names as a whole. */
 function wordsOf(text: string): string[] {
   const isAscii = /^[\u0000-\u007f]*$/.test(text);
   const spaced = isAscii ? text : Array.from(segmenter.segment(text), ({ segment }) => segment).join(" ");
-  const plain = isAscii
-    ? text
-    : spaced
-        .normalize("NFKD")
-        .replace(/[\u0300-\u036f]+/g, "")
-        .normalize("NFC");
-  return Array.from(plain.matchAll(compounds)).flatMap(([compound]) => {
+  return Array.from(spaced.matchAll(compounds)).flatMap(([compound]) => {
     const words = Array.from(compound.matchAll(parts), ([part]) => part.toLowerCase());
     return (words.length > 1 ? [words.join(""), ...words] : words).map((word) => word.slice(0, longestWord));
   });
@@ -129,17 +123,14 @@ const mostForModels = 50;
 /** Throws `InvalidArguments` unless a value is valid. */
 function check(isValid: boolean, expected: string, value: unknown): void {
   if (isValid) return;
-  const given = typeof value === "number" ? String(value) : describeType(value);
-  throw failure("InvalidArguments", { reason: `${expected}, but it is ${given}` });
+  const what = typeof value === "number" ? String(value) : describeType(value);
+  throw failure("InvalidArguments", { reason: `${expected}, but it is ${what}` });
 }
 
-const isNames = (value: unknown) =>
-  value === undefined || (Array.isArray(value) && value.every((name) => typeof name === "string"));
-
 /** Throws `InvalidArguments`. */
-export function checkOptions({ above = 0, always }: LlmToolsOptions): void {
+export function checkOptions({ above = 0, always = [] }: LlmToolsOptions): void {
   check(typeof above === "number" && above >= 0, "`above` must be a number of at least 0", above);
-  check(isNames(always), "`always` must be an array of names", always);
+  check(Array.isArray(always), "`always` must be an array of names", always);
 }
 
 /** The tool that searches for others; a copy, because its users may change it. */
@@ -216,11 +207,12 @@ export function searchTools(
   query: string,
   { limit, toolsets }: SearchOptions = {},
 ): FoundTool[] {
-  check(isNames(toolsets), "`toolsets` must be an array of names", toolsets);
+  check(Array.isArray(toolsets ?? []), "`toolsets` must be an array of names", toolsets);
   const known = state.toolsets.map(({ name }) => name);
-  for (const name of toolsets ?? []) {
-    if (known.includes(name)) continue;
-    throw failure("ToolsetNotFound", { name, otherKind: undefined, nearest: findNearestNames(name, known) });
+  const unknown = toolsets?.find((name) => !known.includes(name));
+  if (unknown !== undefined) {
+    const nearest = findNearestNames(unknown, known);
+    throw failure("ToolsetNotFound", { name: unknown, otherKind: undefined, nearest });
   }
   const isOf = (tool: SessionTool) => tool.toolsets.some((name) => toolsets?.includes(name));
   return search(state, query, limit, (tool) => toolsets === undefined || isOf(tool));
@@ -288,7 +280,7 @@ export class ToolSearch {
   /** Those of the tools that names which calls take refer to. An unknown name is reported once. */
   #findNamed(tools: readonly SessionTool[], names: readonly string[] = []): SessionTool[] {
     return names.flatMap((name) => {
-      const tool = tools.find((one) => one.name === name) ?? this.#resolve(name);
+      const tool = attempt(() => this.#state().resolve(name).shown);
       if (tool !== undefined && tools.includes(tool)) return [tool];
       if (this.#unknown.has(name)) return [];
       this.#unknown.add(name);
@@ -297,15 +289,6 @@ export class ToolSearch {
       this.#report(createProblem("UnmatchedPattern", { key: "always", pattern: name, nearest }));
       return [];
     });
-  }
-
-  #resolve(name: string): SessionTool | undefined {
-    try {
-      return this.#state().resolve(name).shown;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return undefined;
-      throw error;
-    }
   }
 
   /**

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { findUserFolder } from "../../src/files/user-folders.ts";
-import { openLogFolder } from "../../src/session/log-files.ts";
+import { openLogFolder } from "../../src/session/session-frame.ts";
 import { makeTree } from "../support/packs.ts";
 
 const day = 24 * 60 * 60;
@@ -16,28 +16,23 @@ function makeOld(all: string, name: string, age: number): string {
 }
 
 test("the logs of the last 20 sessions are kept, and those of a day", () => {
-  const all = join(makeTree({}), "logs");
+  const state = makeTree({});
+  const all = join(state, "trailblaze", "logs");
   for (let age = 1; age <= 22; age++) makeOld(all, `session${age}`, day + age * 100);
-  const folder = openLogFolder("new", undefined, all);
+  const folder = openLogFolder("new", state);
   expect(folder).toBe(join(all, "new"));
   expect(statSync(folder).mode & 0o777).toBe(0o700);
   expect(readdirSync(all)).toHaveLength(20);
   expect(["session19", "session20"].map((name) => existsSync(join(all, name)))).toEqual([true, false]);
   for (let age = 1; age <= 22; age++) makeOld(all, `recent${age}`, day - age * 100);
-  openLogFolder("newer", undefined, all);
+  openLogFolder("newer", state);
   expect(readdirSync(all).filter((name) => name.startsWith("session"))).toEqual([]);
   expect(readdirSync(all)).toHaveLength(24);
 });
 
-test("a log folder that the user chose is created and never cleaned", () => {
-  const own = join(makeTree({}), "a", "b");
-  expect(openLogFolder("any", own)).toBe(own);
-  expect(readdirSync(own)).toEqual([]);
-});
-
 test("if the default log folder cannot be created, logs go to a private temporary folder", () => {
   const file = join(makeTree({ file: "" }), "file");
-  const folder = openLogFolder("new", undefined, join(file, "logs"));
+  const folder = openLogFolder("new", file);
   onTestFinished(() => rmSync(folder, { recursive: true }));
   expect(folder.startsWith(join(tmpdir(), "trailblaze-logs-"))).toBe(true);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
