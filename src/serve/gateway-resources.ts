@@ -172,7 +172,7 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
         const now = parts.calls.findResource(parts.frame.state(), uri);
         return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
       };
-      stopWatching = route.from.server.watchResource({ uri, changed, isRefused });
+      stopWatching = route.from.server.watchResource(uri, changed, isRefused);
       return;
     }
     const resource = route.code;

@@ -1,7 +1,8 @@
+import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
-import type { Clock } from "../runtime/time-limit.ts";
+import type { SessionFrame } from "./session-frame.ts";
 
 /** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
 export interface InputQuestion {
@@ -34,23 +35,22 @@ export interface AskedRound {
 /** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
 export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
 
-export interface HostInputOptions {
-  onInput: OnInput;
-  /** How long one question may take; then it is a `cancel`. Milliseconds. */
-  inputMs(): number;
-  clock: Clock;
-  /** Reports that the host's function threw, or answered nonsense. */
-  reportFailure(tool: string, reason: string): void;
-}
+/** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
+export function createHostInput(frame: SessionFrame): AskInput | undefined {
+  const { options, clock, report } = frame;
+  const { onInput } = options;
+  if (onInput === undefined) return undefined;
+  const reportFailure = (tool: string, reason: string) =>
+    report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+  // Then a question is a `cancel`.
+  const inputMs = () => frame.config().timeouts.inputMs;
 
-/** Asks the host's `onInput`, one question after the other. */
-export function createHostInput({ onInput, inputMs, clock, reportFailure }: HostInputOptions): AskInput {
-  async function askOne(
+  const askOne = async (
     tool: string,
     key: string,
     request: InputRequest,
     signal: AbortSignal,
-  ): Promise<InputAnswer> {
+  ): Promise<InputAnswer> => {
     if ("method" in request) throw new Error(`It asks for ${request.method}, which sessions do not support.`);
     const stop = new AbortController();
     const release = [
@@ -68,7 +68,7 @@ export function createHostInput({ onInput, inputMs, clock, reportFailure }: Host
       for (const end of release) end();
     }
     return { action: "cancel" };
-  }
+  };
 
   return async ({ tool, requests, signal }) => {
     const answers: [string, InputAnswer][] = [];

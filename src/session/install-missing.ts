@@ -13,9 +13,9 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { selectPacks } from "./select-packs.ts";
 
+/** What may be installed, and how. */
 export interface MissingPacksOptions {
   cwd?: string;
-  config?: string | TrailblazeConfig;
   /** Installs every missing pack; otherwise only those that the config's `packs.autoInstall` matches. */
   install?: boolean;
   signal?: AbortSignal;
@@ -23,23 +23,40 @@ export interface MissingPacksOptions {
   onInstall?: (command: string) => void;
 }
 
-export interface ReferredPacksOptions extends Omit<MissingPacksOptions, "config"> {
-  /** Names of the tools that will be called. */
-  calls?: readonly string[];
-}
-
 /** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
+
+/** Installs a pack if the options or the config's `packs` allow it; resolves with `undefined` if not. */
+async function installPack(
+  { name, range }: { name: string; range: string | undefined },
+  packs: SessionConfig["packs"],
+  { cwd = process.cwd(), install = false, signal, onInstall }: MissingPacksOptions,
+): Promise<MissingPacksResult | undefined> {
+  if (!mayInstall(name, packs, install)) return undefined;
+  const { installMissing } = await import("../npm/install-missing.ts");
+  return installMissing([{ name, range }], {
+    cwd,
+    // A qualified name in the config is a deliberate choice, even if it is similar to another.
+    allowSimilar: packs.autoInstall.includes(qualifyPackageName(name)),
+    signal,
+    onCommand: onInstall,
+  });
+}
+
+function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
+  const qualifiedName = qualifyPackageName(name);
+  return isAllowed(packs, qualifiedName) && (install || matchesAny(packs.autoInstall, [qualifiedName]));
+}
 
 /**
  * Runs `work`, installing the packs that it misses if `install` or the config's `packs.autoInstall` allows it; never
  * those that `packs.deny` excludes. Otherwise its errors, such as `PackNotInstalled`, are thrown.
  */
 export async function withMissingPacks<Value>(
-  options: MissingPacksOptions,
+  options: MissingPacksOptions & { config?: string | TrailblazeConfig },
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { cwd = process.cwd(), install = false } = options;
+  const { cwd = process.cwd(), config } = options;
   const tried = new Set<string>();
   for (;;) {
     try {
@@ -48,44 +65,19 @@ export async function withMissingPacks<Value>(
       const missing = error instanceof TrailblazeError ? error.missingPack : undefined;
       if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
       tried.add(missing);
-      const { packs } = await readPacksConfig(cwd, options.config);
-      const { name, range } = splitSpec(missing);
-      if (!mayInstall(name, packs, install)) throw error;
-      const { added, problems } = await installPack(name, range, packs, { ...options, cwd });
+      const port = createNodeInspectionPort();
+      const { directory } = findProject(port, cwd);
+      const { packs } = await readConfig(port, { directory, config, cwd });
+      const installed = await installPack(splitSpec(missing), packs, options);
+      if (installed === undefined) throw error;
+      const { added, problems } = installed;
       // An added pack may itself refer to missing packs, which are installed next.
-      const [failed] = problems.filter(
+      const failed = problems.find(
         ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
       );
       if (failed !== undefined) throw new TrailblazeError(failed);
     }
   }
-}
-
-async function installPack(
-  name: string,
-  range: string | undefined,
-  { autoInstall }: SessionConfig["packs"],
-  { cwd, signal, onInstall }: Pick<MissingPacksOptions, "signal" | "onInstall"> & { cwd: string },
-): Promise<MissingPacksResult> {
-  const { installMissing } = await import("../npm/install-missing.ts");
-  return installMissing([{ name, range }], {
-    cwd,
-    // A qualified name in the config is a deliberate choice, even if it is similar to another.
-    allowSimilar: autoInstall.includes(qualifyPackageName(name)),
-    signal,
-    onCommand: onInstall,
-  });
-}
-
-function readPacksConfig(cwd: string, config: MissingPacksOptions["config"]): Promise<SessionConfig> {
-  const port = createNodeInspectionPort();
-  return readConfig(port, { directory: findProject(port, cwd).directory, config, cwd });
-}
-
-function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
-  const qualifiedName = qualifyPackageName(name);
-  if (!isAllowed(packs, qualifiedName)) return false;
-  return install || matchesAny(packs.autoInstall, [qualifiedName]);
 }
 
 /**
@@ -94,12 +86,8 @@ function mayInstall(name: string, packs: SessionConfig["packs"], install: boolea
  * `TrailblazeError` if a call needs it.
  */
 export async function installReferredPacks(
-  {
-    packs: policy,
-    toolsets,
-    subprocessServers,
-  }: Pick<SessionConfig, "packs" | "toolsets" | "subprocessServers">,
-  options: ReferredPacksOptions,
+  { packs: policy, toolsets, subprocessServers }: SessionConfig,
+  options: MissingPacksOptions & { calls?: readonly string[] },
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const port = createNodeInspectionPort();
@@ -121,17 +109,16 @@ export async function installReferredPacks(
       findQualifiedNames(items, []).filter((name) => name.packageName !== pack.packageName),
     );
     const missing = [...written, ...findQualifiedNames([], references)].find(
-      ({ packageName }) =>
-        !tried.has(packageName) && !isThere(packageName) && mayInstall(packageName, policy, install),
+      ({ packageName: name }) => !tried.has(name) && !isThere(name) && mayInstall(name, policy, install),
     );
     if (missing === undefined || tried.size >= mostInstalls) return problems;
-    const { packageName, range } = missing;
-    tried.add(packageName);
-    const change = await installPack(packageName, range, policy, { ...options, cwd });
-    if (change.added.length > 0) continue;
-    const [failed] = change.problems;
+    const { packageName: name, range } = missing;
+    tried.add(name);
+    const { added = [], problems: faults = [] } = (await installPack({ name, range }, policy, options)) ?? {};
+    if (added.length > 0) continue;
+    const [failed] = faults;
     // A call needs its tool; a session can go on without it.
-    if (failed !== undefined && called.has(packageName)) throw new TrailblazeError(failed);
-    problems.push(...change.problems);
+    if (failed !== undefined && called.has(name)) throw new TrailblazeError(failed);
+    problems.push(...faults);
   }
 }

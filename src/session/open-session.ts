@@ -6,11 +6,11 @@ import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { type Gate, openLockGate } from "../lock/gate.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
-import { type AskInput, createHostInput } from "./host-input.ts";
+import { createHostInput } from "./host-input.ts";
 import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
@@ -70,32 +70,20 @@ class Opening {
   #completing: Promise<SessionState> | undefined;
   /** Ends what readings of the project started. */
   readonly #unused: (() => void)[] = [];
-  /** Asks the host; `undefined` if it cannot be asked. */
-  readonly #ask: AskInput | undefined;
 
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
     this.#config = config;
     this.#frame = new SessionFrame(config, { cwd, options, rules }, () => this.#startOthers());
-    const { report, clock } = this.#frame;
-    const { onInput } = options;
-    const reportFailure = (tool: string, reason: string) =>
-      report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-    const inputMs = () => this.#frame.config().timeouts.inputMs;
-    this.#ask = onInput && createHostInput({ onInput, inputMs, clock, reportFailure });
     this.#processes = new SessionProcesses(this.#frame, () => this.#openCallback());
   }
 
   async open(problems: readonly Problem[]): Promise<Session> {
     const resources = this.#frame.resources;
     const { signal } = this.#frame.options;
-    const aborted = new Promise<never>((_resolve, reject) => {
-      whenAborted(resources.closing, () => reject(resources.closing.reason));
-    });
-    aborted.catch(() => {});
     try {
       if (signal !== undefined) resources.follow(signal);
       // After an abort, `#open` stops at its next step, because the session is closed.
-      return await Promise.race([this.#open(problems), aborted]);
+      return await abortable(resources.closing, () => this.#open(problems));
     } catch (error) {
       await resources.close(error);
       throw error;
@@ -117,7 +105,13 @@ class Opening {
     const { id: sessionId, memory, log } = frame;
     const recording = new Recording((args) => memory.redact(args));
     const record = (name: string, json: string) => recording.note(name, json);
-    const calls = new Calls(frame, this.#processes, { sessionId, memory, record, log, ask: this.#ask });
+    const calls = new Calls(frame, this.#processes, {
+      sessionId,
+      memory,
+      record,
+      log,
+      ask: createHostInput(frame),
+    });
     this.#calls = calls;
     await follower?.begin();
     return new Session({ frame, processes: this.#processes, calls, recording });

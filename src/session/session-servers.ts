@@ -20,22 +20,6 @@ import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 
-/** A resource whose changes somebody wants to hear of. */
-interface WantedWatch {
-  uri: string;
-  changed(): void;
-  /** Whether the lock does not approve it, now that it is known what the server lists. */
-  isRefused(): boolean;
-}
-
-interface Watch extends WantedWatch {
-  end(): void;
-}
-
-function beginWatch(server: ConnectedServer, watch: Watch): void {
-  watch.end = watch.isRefused() ? () => {} : server.watchResource(watch.uri, watch.changed);
-}
-
 /** What a server said when it was ready. */
 interface Said extends ListedServer {
   connected: ConnectedServer;
@@ -92,7 +76,7 @@ export class SessionServer {
   readonly #stop = new CallStop();
   #holders = 0;
   /** The resources that somebody follows, also while it does not run. */
-  readonly #watches = new Set<Watch>();
+  readonly #watches = new Set<{ begin(server: ConnectedServer): void; changed(): void }>();
   #requests = 0;
   #cancelIdle = () => {};
   #cancelListing: (() => void) | undefined;
@@ -137,8 +121,8 @@ export class SessionServer {
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
   startWithSession(): void {
-    const isIdle = this.#life.is === "idle" || (this.#life.is === "failed" && !this.#hasFailedForGood);
-    if (isIdle && this.said === undefined) this.#begin("session");
+    const mayStart = this.#life.is === "idle" || (this.#life.is === "failed" && !this.#hasFailedForGood);
+    if (mayStart && this.said === undefined) this.#begin("session");
   }
 
   /**
@@ -188,7 +172,7 @@ export class SessionServer {
     if (this.#life.is !== "starting") return connected;
     this.#life = { is: "running", connected };
     for (const watch of this.#watches) {
-      beginWatch(connected, watch);
+      watch.begin(connected);
       // It may have missed a change.
       if (cause === "restart") notifyHost(watch.changed);
     }
@@ -239,12 +223,8 @@ export class SessionServer {
     const { label } = this.#plan;
     const { report } = this.#frame;
     const told = new Set<ListCapability>();
-    let isNoisy = false;
     return {
-      onStdoutNoise: (line) => {
-        if (!isNoisy) report(createProblem("StdoutNoise", { label, line }, this.#place));
-        isNoisy = true;
-      },
+      onStdoutNoise: (line) => report(createProblem("StdoutNoise", { label, line }, this.#place)),
       onListChanged: (list) => {
         if (this.isFollowed) this.#listSoon(list);
         else if (!told.has(list)) report(createProblem("ToolListChanged", { label, list }, this.#place));
@@ -351,18 +331,24 @@ export class SessionServer {
 
   /**
    * Calls `changed` after each change of a resource that the server tells of, and after a restart, until the returned function
-   * is called. Until then, the server does not end for want of calls.
+   * is called. Until then, the server does not end for want of calls. `isRefused`: whether the lock does not approve the
+   * resource, now that it is known what the server lists.
    */
-  watchResource(wanted: WantedWatch): () => void {
-    const watch: Watch = { ...wanted, end: () => {} };
+  watchResource(uri: string, changed: () => void, isRefused: () => boolean): () => void {
+    let end = () => {};
+    const begin = (server: ConnectedServer) => {
+      end();
+      end = isRefused() ? () => {} : server.watchResource(uri, changed);
+    };
+    const watch = { begin, changed };
     this.#watches.add(watch);
-    if (this.current !== undefined) beginWatch(this.current, watch);
+    if (this.current !== undefined) begin(this.current);
     this.beginRequest();
     // It joins the watch when it is ready; a failure is for the next call to tell.
     this.start().catch(() => {});
     return () => {
       if (!this.#watches.delete(watch)) return;
-      watch.end();
+      end();
       this.endRequest();
     };
   }
@@ -398,13 +384,10 @@ export class SessionServer {
     return this.#life.is === "idle";
   }
 
-  /** Keeps it running until the returned function is called. It is closed when the last one is. */
+  /** Keeps it running until the returned function is called, once. It is closed when the last one is. */
   hold(): () => void {
     this.#holders += 1;
-    let isHeld = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
       this.#holders -= 1;
       if (this.#holders === 0) void this.close();
     };
