@@ -1,6 +1,8 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionConfig } from "../config/session-config.ts";
-import { stringifyExactly } from "../data/exact-integers.ts";
+import { DataSyntaxError } from "../data/decode.ts";
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
+import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import {
   checkEncoding,
   checkMethod,
@@ -11,9 +13,9 @@ import {
   type RequestHead,
   refuseToken,
 } from "../mcp/http/http-server.ts";
-import { type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import { quote } from "../problems/text.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import { parseArguments, parseRequest } from "./parse-request.ts";
 
 /** A tool call that a server makes during one of its own calls. */
 export interface CallbackCall {
@@ -52,32 +54,26 @@ export interface CallbackEndpoint {
   issueToken(server: string): string;
   /** Revokes the token of a server that has exited or was restarted. */
   revokeToken(token: string): void;
-  /**
-   * Allows `server` to call back during this call. Throws for an id that is in use. `clientSession`: the id of the
-   * call's session, if several share the server.
-   */
-  beginInvocation(
-    invocationId: string,
-    server: string,
-    depth: number,
-    signal: Cancellation,
-    clientSession?: string,
-  ): void;
-  /** Ends the invocation and aborts its open callbacks. Idempotent. */
-  endInvocation(invocationId: string): void;
+  /** Allows a server to call back during this call, until the returned function is called, which aborts its open callbacks. */
+  beginInvocation(invocation: Invocation): () => void;
   /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
   close(): Promise<void>;
 }
 
-/** A running call of a server, with its open callbacks. */
-interface RunningInvocation {
+/** A running call of a server. */
+export interface Invocation {
+  id: string;
+  server: string;
+  depth: number;
   /** Id of the session that it belongs to, if that is one of several that share the server. */
-  readonly clientSession: string | undefined;
-  readonly server: string;
-  readonly depth: number;
-  /** Each is called when the invocation ends. */
-  readonly inFlight: Set<() => void>;
-  forget(): void;
+  clientSession?: string;
+}
+
+interface RunningInvocation extends Invocation {
+  /** Aborts when it ends. */
+  ended: AbortController;
+  /** How many callbacks are open. */
+  inFlight: number;
 }
 
 /** The limit per invocation: each open callback costs memory. */
@@ -138,34 +134,98 @@ function checkType(head: RequestHead): Refusal | undefined {
  * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a
  * timeout; a later outcome is dropped. Never rejects.
  */
-function runCall(
+async function runCall(
   call: Omit<CallbackCall, "signal" | "limit">,
-  { inFlight }: RunningInvocation,
+  invocation: RunningInvocation,
   dispatch: CallbackOptions["dispatch"],
   { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
 ): Promise<Response> {
-  const controller = new AbortController();
-  return new Promise((resolve) => {
-    const stop = (name: "TimeoutError" | "AbortError", message: string) => {
-      settle(failedCall(message));
-      controller.abort(new DOMException(message, name));
-    };
-    const endWithInvocation = () => stop("AbortError", "The tool was canceled because the invocation ended.");
-    const onOver = () =>
-      stop("TimeoutError", `The tool did not answer within ${timeoutMs} ms and was canceled.`);
-    const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
-    const forget = whenAborted(client, () => stop("AbortError", "The callback was canceled."));
-    const settle = (answer: Response) => {
-      limit.end();
-      inFlight.delete(endWithInvocation);
-      forget();
-      resolve(answer);
-    };
-    inFlight.add(endWithInvocation);
-    const run = async () => createCallResult(await dispatch({ ...call, limit, signal: controller.signal }));
+  const late = new AbortController();
+  const lateReason = `The tool did not answer within ${timeoutMs} ms and was canceled.`;
+  const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
+  const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
+  const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
+  invocation.inFlight += 1;
+  try {
+    return createCallResult(await abortable(signal, () => dispatch({ ...call, limit, signal })));
+  } catch {
     // A general error: the host's own errors are not revealed to packs.
-    run().then(settle, () => settle(failedCall("The host failed to call the tool.")));
-  });
+    return failedCall(signal.aborted ? signal.reason.message : "The host failed to call the tool.");
+  } finally {
+    invocation.inFlight -= 1;
+    limit.end();
+  }
+}
+
+/** The supported version of the format. */
+const supportedVersion = 1;
+
+interface CallbackRequest {
+  sessionId: string;
+  invocationId: string;
+  toolName: string;
+  argumentsJson: string;
+}
+
+/** `malformed`: not a valid request. `unsupported`: valid, but for a newer host. */
+type ParsedRequest = { request: CallbackRequest } | { malformed: string } | { unsupported: string };
+
+class MalformedRequest extends Error {}
+
+function readString(name: string, value: unknown): string {
+  if (typeof value === "string") return value;
+  throw new MalformedRequest(`"${name}" must be a string, but it is ${describeType(value)}.`);
+}
+
+/** The value of a JSON text, or why it has none. */
+function readJson(text: string | Uint8Array): { value: unknown } | { reason: string } {
+  try {
+    return { value: parseJson(text, parseExactly).value };
+  } catch (error) {
+    if (error instanceof DataSyntaxError) return { reason: error.reason };
+    throw error;
+  }
+}
+
+/** Parses the body of a callback. Unknown keys are ignored. */
+function parseRequest(bytes: Uint8Array): ParsedRequest {
+  const body = readJson(bytes);
+  if ("reason" in body) return { malformed: `The body is invalid: ${body.reason}.` };
+  if (!isRecord(body.value))
+    return { malformed: `The body must be an object, but it is ${describeType(body.value)}.` };
+  const { version, action, ...ids } = body.value;
+  // First, because other versions may have other keys.
+  if (!Number.isInteger(version))
+    return { malformed: `"version" must be an integer, but it is ${describeType(version)}.` };
+  if (version !== supportedVersion) {
+    const unsupported = `Callback version ${version} is not supported; this host supports version ${supportedVersion}. Upgrade @trailblaze/scripting or the host, so that their versions match.`;
+    return { unsupported };
+  }
+  if (!isRecord(action))
+    return { malformed: `"action" must be an object, but it is ${describeType(action)}.` };
+  try {
+    const sessionId = readString("session_id", ids.session_id);
+    const invocationId = readString("invocation_id", ids.invocation_id);
+    const type = readString("action.type", action.type);
+    if (type !== "call_tool")
+      return { unsupported: `Unknown action ${quote(type)}; this host supports "call_tool".` };
+    const toolName = readString("action.tool_name", action.tool_name);
+    const argumentsJson = readString("action.arguments_json", action.arguments_json);
+    return { request: { sessionId, invocationId, toolName, argumentsJson } };
+  } catch (error) {
+    if (error instanceof MalformedRequest) return { malformed: error.message };
+    throw error;
+  }
+}
+
+/** Parses `arguments_json`; the reason if it is no object. */
+function parseArguments(text: string): { value: Record<string, unknown> } | { reason: string } {
+  const read = readJson(text);
+  if ("reason" in read) return { reason: `"arguments_json" is invalid: ${read.reason}.` };
+  if (isRecord(read.value)) return { value: read.value };
+  return {
+    reason: `"arguments_json" must contain an object, but it contains ${describeType(read.value)}.`,
+  };
 }
 
 /** Opens the endpoint. It does not keep the process alive. */
@@ -174,14 +234,6 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
   /** The servers by the digests of their tokens. */
   const servers = new Map<string, string>();
   const invocations = new Map<string, RunningInvocation>();
-
-  const endInvocation = (id: string) => {
-    const invocation = invocations.get(id);
-    if (invocation === undefined) return;
-    invocations.delete(id);
-    invocation.forget();
-    for (const abort of [...invocation.inFlight]) abort();
-  };
 
   const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Response> => {
     const parsed = parseRequest(body);
@@ -199,7 +251,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const depth = invocation.depth + 1;
     if (depth > limits.maxDepth)
       return failedCall(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
-    if (invocation.inFlight.size >= maximumInFlight)
+    if (invocation.inFlight >= maximumInFlight)
       return failedCall(
         `The invocation has ${maximumInFlight} open callbacks, which is the limit. Wait for one to end.`,
       );
@@ -249,15 +301,17 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
       return token;
     },
     revokeToken: (token) => void servers.delete(digestOf(token)),
-    beginInvocation(id, server, depth, signal, clientSession) {
-      if (invocations.has(id)) throw new Error("An invocation with this id is already running");
-      if (signal.aborted) return;
-      const forget = whenAborted(signal, () => endInvocation(id));
-      invocations.set(id, { clientSession, server, depth, inFlight: new Set(), forget });
+    beginInvocation(invocation) {
+      const ended = new AbortController();
+      invocations.set(invocation.id, { ...invocation, ended, inFlight: 0 });
+      return () => {
+        invocations.delete(invocation.id);
+        ended.abort(new DOMException("The tool was canceled because the invocation ended.", "AbortError"));
+      };
     },
-    endInvocation,
     close: () => {
-      for (const id of invocations.keys()) endInvocation(id);
+      for (const { ended } of invocations.values())
+        ended.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
       return listening.close(0);
     },
   };

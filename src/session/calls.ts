@@ -421,10 +421,11 @@ export class Calls {
     { args, legacyContext }: { args: Record<string, unknown>; legacyContext: boolean | undefined },
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, depth, stop, heard, request } = call;
+    const { id, depth, heard, request } = call;
     const { sessionId, memory } = request.scope;
     const { config } = request.state;
     const { plan } = route.from;
+    let endInvocation: (() => void) | undefined;
     try {
       const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
         // A remote server gets no address that it could call back.
@@ -435,7 +436,7 @@ export class Calls {
         const sent = legacyContext
           ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
           : args;
-        callback?.beginInvocation(id, plan.key, depth, stop, sessionId);
+        endInvocation = callback?.beginInvocation({ id, server: plan.key, depth, clientSession: sessionId });
         const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
         const { onProgress, onLog } = heard;
         return server.callTool({ name: route.id, arguments: sent, _meta }, { ...how, onProgress, onLog });
@@ -444,7 +445,7 @@ export class Calls {
       this.#links.note(answer.content, { server: plan.label });
       return this.#readAnswer(answer, request.scope);
     } finally {
-      this.#processes.callback?.endInvocation(id);
+      endInvocation?.();
     }
   }
 

@@ -70,7 +70,7 @@ function runHost(afterwards: string) {
       dispatch: () => { dispatched(); return new Promise(() => {}); },
     });
     const token = endpoint.issueToken("api");
-    endpoint.beginInvocation("i", "api", 0, new AbortController().signal);
+    endpoint.beginInvocation({ id: "i", server: "api", depth: 0 });
     const idle = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     const calling = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     await Promise.all([once(idle, "connect"), once(calling, "connect")]);

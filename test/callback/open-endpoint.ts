@@ -15,8 +15,8 @@ export interface OpenedEndpoint {
   token: string;
   /** What was dispatched, in order. */
   calls: CallbackCall[];
-  /** Ends the outer call. */
-  outer: AbortController;
+  /** Ends the invocation. */
+  end: () => void;
 }
 
 interface Changes {
@@ -45,9 +45,8 @@ export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoin
   });
   onTestFinished(() => endpoint.close());
   const token = endpoint.issueToken("api");
-  const outer = new AbortController();
-  endpoint.beginInvocation(invocationId, "api", 0, outer.signal);
-  return { endpoint, token, calls, outer };
+  const end = endpoint.beginInvocation({ id: invocationId, server: "api", depth: 0 });
+  return { endpoint, token, calls, end };
 }
 
 /** The body of a callback, with changes. */
