@@ -40,7 +40,7 @@ import {
   type ToolResult,
 } from "../runtime/tool-result.ts";
 import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
-import { type AskInput, signRequests } from "./host-input.ts";
+import { type AskInput, createHostInput, signRequests } from "./host-input.ts";
 import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import type { ServerSource } from "./server-source.ts";
@@ -188,11 +188,13 @@ export class Calls {
   /** What is left out of the answers of code. */
   readonly #noteLeftOut: ReturnType<typeof createPackNotes>;
 
-  constructor(frame: SessionFrame, processes: SessionProcesses, own: CallScope) {
+  constructor(frame: SessionFrame, processes: SessionProcesses) {
+    const { id: sessionId, memory, recording, log } = frame;
+    const record = (name: string, json: string) => recording.note(name, json);
+    this.own = { sessionId, memory, record, log, ask: createHostInput(frame) };
     this.#frame = frame;
     this.#processes = processes;
     this.#closing = frame.resources.closing;
-    this.own = own;
     this.#noteLeftOut = createPackNotes(frame.report);
     this.#listeners = new CallListeners(frame.report);
     this.large = new LargeResults(frame.logDir);

@@ -10,13 +10,11 @@ import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
-import { createHostInput } from "./host-input.ts";
 import { type Selection, selectMembers } from "./members.ts";
 import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
-import { Recording } from "./session-memory.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionState } from "./session-state.ts";
@@ -65,7 +63,7 @@ class Opening {
   readonly #frame: SessionFrame;
   readonly #config: SessionConfig;
   readonly #processes: SessionProcesses;
-  #calls: Calls | undefined;
+  readonly #calls: Calls;
   #isLocked = false;
   #completing: Promise<SessionState> | undefined;
   /** Ends what readings of the project started. */
@@ -74,7 +72,8 @@ class Opening {
   constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
     this.#config = config;
     this.#frame = new SessionFrame(config, { cwd, options, rules }, () => this.#startOthers());
-    this.#processes = new SessionProcesses(this.#frame, () => this.#openCallback());
+    this.#processes = new SessionProcesses(this.#frame, (call) => this.#calls.callFromServer(call));
+    this.#calls = new Calls(this.#frame, this.#processes);
   }
 
   async open(problems: readonly Problem[]): Promise<Session> {
@@ -102,19 +101,8 @@ class Opening {
     await follower?.start();
     const { selection } = frame.rules;
     await (selection ? this.#select(selection) : this.#take(config, problems));
-    const { id: sessionId, memory, log } = frame;
-    const recording = new Recording((args) => memory.redact(args));
-    const record = (name: string, json: string) => recording.note(name, json);
-    const calls = new Calls(frame, this.#processes, {
-      sessionId,
-      memory,
-      record,
-      log,
-      ask: createHostInput(frame),
-    });
-    this.#calls = calls;
     await follower?.begin();
-    return new Session({ frame, processes: this.#processes, calls, recording });
+    return new Session({ frame, processes: this.#processes, calls: this.#calls });
   }
 
   /** The state of a selection. Runs each `initialize`. */
@@ -124,20 +112,6 @@ class Opening {
     for (const { owner } of initializers)
       await this.#frame.resources.step(this.#processes.runners.get(owner));
     this.#frame.states.current = state;
-  }
-
-  async #openCallback() {
-    const { callback: limits } = this.#config;
-    if (!limits.enabled) return undefined;
-    const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
-    const callback = await openCallbackEndpoint({
-      sessionId: this.#frame.id,
-      limits,
-      dispatch: async (call) =>
-        this.#calls?.callFromServer(call) ?? { success: false, errorMessage: "The session is starting." },
-    });
-    this.#frame.resources.add(() => callback.close());
-    return callback;
   }
 
   /** Reads the project, starts its servers, and replaces the state. Without success, the state before stays. */

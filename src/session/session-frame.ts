@@ -10,7 +10,7 @@ import { notifyHost } from "../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
 import type { ToolLog } from "./call-listeners.ts";
 import type { OpeningRules } from "./open-session.ts";
-import { SessionMemory } from "./session-memory.ts";
+import { Recording, SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import type { SessionState } from "./session-state.ts";
 import { SessionStates } from "./session-states.ts";
@@ -33,6 +33,8 @@ export class SessionFrame {
   readonly states: SessionStates;
   /** Problems of servers and code, which can occur at any time. */
   readonly reported: Problem[] = [];
+  /** The successful calls of the host. */
+  readonly recording: Recording;
   readonly #config: SessionConfig;
 
   /** `startOthers`: see `SessionStates`. */
@@ -46,6 +48,7 @@ export class SessionFrame {
     this.rules = rules;
     this.clock = rules.clock ?? systemClock;
     this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
+    this.recording = new Recording((args) => this.memory.redact(args));
     this.logDir = openLogs(this.id, config);
     this.states = new SessionStates(this, startOthers);
     this.#config = config;

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
+import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import type { StartingServer } from "../mcp/client/server.ts";
@@ -47,8 +47,8 @@ export class SessionProcesses {
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
   readonly frame: SessionFrame;
-  /** Opens the endpoint for callbacks; resolves with `undefined` if the config disables it. */
-  readonly #openCallback: () => Promise<CallbackEndpoint | undefined>;
+  /** Executes a call that a server makes. */
+  readonly #dispatch: CallbackOptions["dispatch"];
   /** Whether exits are restarted up to 3 times a minute, and never end the session; otherwise the config's `crash` decides. */
   readonly #keepsRunning: boolean;
   /** Whether packs' code runs in child processes whatever the config says. */
@@ -61,9 +61,9 @@ export class SessionProcesses {
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
-  constructor(frame: SessionFrame, openCallback: () => Promise<CallbackEndpoint | undefined>) {
+  constructor(frame: SessionFrame, dispatch: CallbackOptions["dispatch"]) {
     this.frame = frame;
-    this.#openCallback = openCallback;
+    this.#dispatch = dispatch;
     this.#keepsRunning = frame.rules.served === true;
     this.#isolates = frame.options.watch === true;
     this.runners = new CodeRunners(
@@ -90,6 +90,17 @@ export class SessionProcesses {
       startRemoteServer,
       processes: createProcessPort({ haste: this.frame.options.signal }),
     };
+  }
+
+  /** Resolves with `undefined` if the config disables callbacks. */
+  async #openCallback(): Promise<CallbackEndpoint | undefined> {
+    const { id: sessionId, resources, config } = this.frame;
+    const { callback: limits } = config();
+    if (!limits.enabled) return undefined;
+    const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
+    const callback = await openCallbackEndpoint({ sessionId, limits, dispatch: this.#dispatch });
+    resources.add(() => callback.close());
+    return callback;
   }
 
   /**

@@ -57,6 +57,7 @@ function findNewProblems(before: readonly Problem[], after: readonly Problem[]):
 /** The states of a session, one after the other, and the reading of the project that the current one is from. */
 export class SessionStates {
   readonly #frame: SessionFrame;
+  /** Resolves with a state that has all servers, after one that has not. */
   readonly #startOthers: () => Promise<SessionState>;
   /** Those of the clients that the open session is served to, which hear of changes too. */
   readonly served = new Set<(change: SessionChange) => void>();
@@ -71,7 +72,6 @@ export class SessionStates {
   /** States are created one after the other. */
   #publishing: Promise<void> = Promise.resolve();
 
-  /** `startOthers`: resolves with a state that has all servers, after one that has not. */
   constructor(frame: SessionFrame, startOthers: () => Promise<SessionState>) {
     this.#frame = frame;
     this.#startOthers = startOthers;

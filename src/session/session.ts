@@ -6,7 +6,7 @@ import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./call
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { SessionPrompt, SessionResource, SessionTool, SessionToolset, SkippedTool } from "./items.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import type { RecordedCall, Recording } from "./session-memory.ts";
+import type { RecordedCall } from "./session-memory.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
 import type { FoundTool } from "./tool-search.ts";
@@ -24,7 +24,6 @@ export interface SessionParts {
   frame: SessionFrame;
   processes: SessionProcesses;
   calls: Calls;
-  recording: Recording;
 }
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
@@ -50,7 +49,7 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#parts.recording.calls;
+    return this.#parts.frame.recording.calls;
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
