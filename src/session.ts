@@ -26,7 +26,6 @@ export type {
   ToolResult,
   Variant,
 } from "./runtime/tool-result.ts";
-export type { CallLog, CallOptions, ToolLog, ToolProgress } from "./session/call-listeners.ts";
 export type {
   PromptMessage,
   PromptResult,
@@ -34,7 +33,14 @@ export type {
   RequestOptions as ReadOptions,
   ResourceResult,
 } from "./session/calls.ts";
-export type { InputQuestion, OnInput } from "./session/host-input.ts";
+export type {
+  CallLog,
+  CallOptions,
+  InputQuestion,
+  OnInput,
+  ToolLog,
+  ToolProgress,
+} from "./session/host-functions.ts";
 export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type {
   PromptArgument,

@@ -7,7 +7,7 @@ import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
 import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
-import type { CallOptions } from "../session/call-listeners.ts";
+import type { CallOptions } from "../session/host-functions.ts";
 import type { SessionTool } from "../session/items.ts";
 import type { Session } from "../session/session.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";

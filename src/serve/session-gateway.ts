@@ -22,7 +22,7 @@ import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { makesSuggestions } from "../runtime/pack-resource.ts";
 import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
-import type { AskedRound } from "../session/host-input.ts";
+import type { AskedRound } from "../session/host-functions.ts";
 import type { ItemOf, SessionTool, ToolItem } from "../session/items.ts";
 import { attempt } from "../session/names.ts";
 import { Session, type SessionParts } from "../session/session.ts";

@@ -2,7 +2,7 @@ import { realpathSync } from "node:fs";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
-import type { ToolLog } from "../session/call-listeners.ts";
+import type { ToolLog } from "../session/host-functions.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import { type CommandSessionOptions, formatWaiting } from "../session/session-options.ts";

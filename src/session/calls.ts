@@ -39,8 +39,15 @@ import {
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
-import { CallListeners, type HeardListeners, type Listeners, type ToolLog } from "./call-listeners.ts";
-import { type AskInput, createHostInput, signRequests } from "./host-input.ts";
+import {
+  type AskInput,
+  CallListeners,
+  createHostInput,
+  type HeardListeners,
+  type Listeners,
+  signRequests,
+  type ToolLog,
+} from "./host-functions.ts";
 import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import type { ServerSource } from "./server-source.ts";

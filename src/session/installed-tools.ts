@@ -1,5 +1,5 @@
 import type { ToolResult } from "../runtime/tool-result.ts";
-import type { CallOptions } from "./call-listeners.ts";
+import type { CallOptions } from "./host-functions.ts";
 
 /**
  * The tools that `callTool` knows by name. Empty here: `trailblaze types` generates a declaration that adds the installed

@@ -10,8 +10,8 @@ import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
+import { ProjectFollower } from "./follow-project.ts";
 import { type Selection, selectMembers } from "./members.ts";
-import { ProjectFollower } from "./project-follower.ts";
 import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
@@ -98,7 +98,7 @@ class Opening {
     // Code of packs is loaded as soon as it is read: its files may be replaced.
     if (follower !== undefined) await this.#processes.prepare();
     // Before the project is read, so that no change is missed.
-    await follower?.start();
+    await follower?.watch();
     const { selection } = frame.rules;
     await (selection ? this.#select(selection) : this.#take(config, problems));
     await follower?.begin();

@@ -37,7 +37,7 @@ import {
   hashUserProgram,
   refuseIncompleteProject,
   type UsedPackage,
-} from "./installed-packages.ts";
+} from "./follow-project.ts";
 import { type Contribution, contribute, isOf, type Skipped } from "./items.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";

@@ -8,7 +8,7 @@ import { failure, type Problem } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
-import type { ToolLog } from "./call-listeners.ts";
+import type { ToolLog } from "./host-functions.ts";
 import type { OpeningRules } from "./open-session.ts";
 import { Recording, SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";

@@ -4,8 +4,7 @@ import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../c
 import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
-import type { ToolLog } from "./call-listeners.ts";
-import type { OnInput } from "./host-input.ts";
+import type { OnInput, ToolLog } from "./host-functions.ts";
 import type { SessionChange } from "./session-states.ts";
 
 /** A command that a session is about to start. */

@@ -1,8 +1,8 @@
 import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { CallOptions } from "./call-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
+import type { CallOptions } from "./host-functions.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
 import type { SessionPrompt, SessionResource, SessionTool, SessionToolset, SkippedTool } from "./items.ts";
 import type { SessionFrame } from "./session-frame.ts";

@@ -2,7 +2,7 @@ import { appendFileSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
-import type { ToolProgress } from "../../session/call-listeners.ts";
+import type { ToolProgress } from "../../session/host-functions.ts";
 import { formatRecording } from "../../session/session-memory.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
 import { installOption, integer, servedOption, sessionOptions, text } from "../options.ts";

@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { printable, printableLines, shorten } from "../../problems/index.ts";
 import type { InputAnswer } from "../../runtime/handler-context.ts";
-import type { InputQuestion, OnInput } from "../../session/host-input.ts";
+import type { InputQuestion, OnInput } from "../../session/host-functions.ts";
 import { type Ask, type Terminal, withAsk } from "../ask.ts";
 
 type Schema = Readonly<Record<string, unknown>>;

@@ -1,0 +1,204 @@
+// The functions of a host that calls use: listeners of progress and logs, and `onInput`, which asks the user.
+import { createProblem, type Problem } from "../problems/index.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
+import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
+import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
+import { notifyHost } from "../runtime/notify-host.ts";
+import type { SessionFrame } from "./session-frame.ts";
+import type { SessionMemory } from "./session-memory.ts";
+
+/** A log message of a tool. */
+export interface ToolLog {
+  /** The advertised name, or the server's name if the message does not belong to a call. */
+  tool: string;
+  level: string;
+  data: unknown;
+}
+
+/** A progress report of a tool; `progress` and `total` have the same unit. */
+export interface ToolProgress {
+  progress: number;
+  total?: number;
+  message?: string;
+}
+
+/** A log message of a call. Sensitive values are redacted, as in the session's log. */
+export interface CallLog {
+  level: string;
+  /** The part of a server that logs, if it says. */
+  logger?: string;
+  /** Any JSON value. */
+  data: unknown;
+}
+
+/** The functions that a host passes with a call. */
+export interface Listeners {
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
+  onLog?: ((entry: CallLog) => void) | undefined;
+}
+
+/** The listeners of one open call, until `end`. */
+export interface HeardListeners extends Listeners {
+  end(): void;
+}
+
+/** Limits of one call, and its progress reports. */
+export interface CallOptions {
+  /** Cancels the call, which rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** Milliseconds. Default: `timeouts.callMs` of the server, or else of the config. */
+  timeoutMs?: number | undefined;
+  /**
+   * Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. A
+   * listener that throws or rejects is reported as `HostListenerFailed`, and the call goes on.
+   */
+  onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /**
+   * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
+   * servers and over stdio do not name their call, and go to all open calls of their server. Throwing: as `onProgress`.
+   */
+  onLog?: ((entry: CallLog) => void) | undefined;
+  /** For a call of `search_tools`: finds only these tools, by their advertised names. */
+  among?: readonly string[] | undefined;
+}
+
+const deaf: HeardListeners = { end: () => {} };
+
+/** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
+export class CallListeners {
+  readonly #report: (problem: Problem) => void;
+  readonly #failed = new Set<string>();
+
+  constructor(report: (problem: Problem) => void) {
+    this.#report = report;
+  }
+
+  /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
+  listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): HeardListeners {
+    if (onProgress === undefined && onLog === undefined) return deaf;
+    let isOver = false;
+    return {
+      onProgress:
+        onProgress &&
+        (({ message, ...step }) => {
+          const text = message === undefined ? {} : { message: memory.redact(message) };
+          if (!isOver) void this.#tell("onProgress", tool, () => onProgress({ ...step, ...text }));
+        }),
+      onLog:
+        onLog &&
+        (({ level, logger, data }) => {
+          if (isOver) return;
+          // Code of packs can log a value that cannot be redacted, because it is no JSON.
+          notifyHost(() => {
+            const name = logger === undefined ? {} : { logger: memory.redact(logger) };
+            const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
+            void this.#tell("onLog", tool, () => onLog(entry));
+          });
+        }),
+      end: () => {
+        isOver = true;
+      },
+    };
+  }
+
+  /** Calls a listener at once, and waits only to see whether it rejects. */
+  async #tell(option: keyof Listeners, tool: string, listener: () => unknown): Promise<void> {
+    try {
+      await listener();
+    } catch (error) {
+      const key = `${option} ${tool}`;
+      if (this.#failed.has(key)) return;
+      this.#failed.add(key);
+      const reason = error instanceof Error ? error.message : String(error);
+      this.#report(createProblem("HostListenerFailed", { option, tool, reason }));
+    }
+  }
+}
+
+/** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */
+export interface InputQuestion {
+  /** The key of the one who asks. */
+  key: string;
+  /** The advertised name of the tool that asks, the name of the prompt, or the URI of the resource. */
+  tool: string;
+  message: string;
+  /** For a form: a JSON Schema of one flat object. */
+  schema?: Readonly<Record<string, unknown>>;
+  /** For a page that the user should visit. `accept` says that the user agrees, not that the visit is over. */
+  url?: string;
+  /** Aborts when the answer is no longer needed: the call or the session has ended, or the time is over. */
+  signal: AbortSignal;
+}
+
+/** Asks the user. The content of a form is checked against its schema: what breaks it is a decline. */
+export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAnswer>;
+
+/** What one round asks, and who. */
+export interface AskedRound {
+  tool: string;
+  requests: InputRequests;
+  /** Whether a server waits for the answers in the middle of its call, so that it cannot be run again. */
+  isWaiting?: boolean;
+  /** Aborts the questions: `ask` then rejects with its reason. */
+  signal: AbortSignal;
+}
+
+/** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
+export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
+
+/** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
+export function createHostInput(frame: SessionFrame): AskInput | undefined {
+  const { options, clock, report } = frame;
+  const { onInput } = options;
+  if (onInput === undefined) return undefined;
+  const reportFailure = (tool: string, reason: string) =>
+    report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+  // Then a question is a `cancel`.
+  const inputMs = () => frame.config().timeouts.inputMs;
+
+  const askOne = async (
+    tool: string,
+    key: string,
+    request: InputRequest,
+    signal: AbortSignal,
+  ): Promise<InputAnswer> => {
+    if ("method" in request) throw new Error(`It asks for ${request.method}, which sessions do not support.`);
+    const stop = new AbortController();
+    const release = [
+      whenAborted(signal, () => stop.abort(signal.reason)),
+      clock.after(inputMs(), () => stop.abort(new DOMException("The user did not answer.", "TimeoutError"))),
+    ];
+    try {
+      const ask = async (): Promise<unknown> => onInput({ key, tool, ...request, signal: stop.signal });
+      const answer = await abortable(stop.signal, ask);
+      if (isAnswer(answer)) return answer;
+      reportFailure(tool, "it did not return { action, content }");
+    } catch (error) {
+      if (!stop.signal.aborted) reportFailure(tool, error instanceof Error ? error.message : String(error));
+    } finally {
+      for (const end of release) end();
+    }
+    return { action: "cancel" };
+  };
+
+  return async ({ tool, requests, signal }) => {
+    const answers: [string, InputAnswer][] = [];
+    for (const [key, request] of Object.entries(requests)) {
+      signal.throwIfAborted();
+      // A copy: the host may change what it is given.
+      answers.push([key, await askOne(tool, key, structuredClone(request), signal)]);
+      signal.throwIfAborted();
+    }
+    return settleAnswers(requests, Object.fromEntries(answers));
+  };
+}
+
+/** Questions with their author in front, so that no server or pack can ask in the name of another. */
+export function signRequests(requests: InputRequests, author: string | undefined): InputRequests {
+  if (author === undefined) return requests;
+  const signed = Object.entries(requests).map(([key, request]) => [
+    key,
+    "method" in request ? request : { ...request, message: `[${author}] ${request.message}` },
+  ]);
+  return Object.fromEntries(signed);
+}
