@@ -205,16 +205,13 @@ export function findResource(
   return undefined;
 }
 
-/** How long suggestions may take: users wait for them while they type. Milliseconds. */
-export const suggestionMs = 5000;
-
 /** Whether a prompt or a template suggests values for an argument. */
 export const makesSuggestions = ({ definition }: InspectedItem): boolean =>
   isRecord(definition?.complete) && Object.keys(definition.complete).length > 0;
 
 /**
  * The values that a prompt or a template suggests for an argument, as `complete` of its definition says. Rejects with the
- * message of its function, or if that takes too long.
+ * message of its function.
  */
 export async function suggestValues(
   item: InspectedItem,
@@ -224,7 +221,6 @@ export async function suggestValues(
     context: { arguments: Readonly<Record<string, string>> };
   },
   { runner, context }: CodeUse,
-  ms = suggestionMs,
 ): Promise<readonly unknown[]> {
   const { name, value } = request.argument;
   const complete = item.definition?.complete;
@@ -235,13 +231,8 @@ export async function suggestValues(
   }
   const place = placeOfCode(source, owner.root, ["complete", name], item);
   if (place === undefined) return [];
-  const late = AbortSignal.timeout(ms);
-  const signal = AbortSignal.any([context.signal, late]);
-  const use = { ...context, signal, arguments: request.context.arguments };
-  const invoked = (await runner()).invoke(place, value, use);
-  const outcome = await invoked.catch((error) => {
-    throw late.aborted ? new Error(`The suggestions took longer than ${ms} ms.`) : error;
-  });
+  const use = { ...context, arguments: request.context.arguments };
+  const outcome = await (await runner()).invoke(place, value, use);
   if ("thrown" in outcome) throw new Error(outcome.thrown.message);
   const values = outcome.returned.kind === "json" ? JSON.parse(outcome.returned.json) : undefined;
   if (!Array.isArray(values)) throw new Error("The function must return an array of strings.");

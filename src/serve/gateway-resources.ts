@@ -1,42 +1,13 @@
-import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
 import type { RunContext } from "../runtime/handler-context.ts";
-import {
-  type CodeUse,
-  findResource,
-  type PackResource,
-  suggestionMs,
-  suggestValues,
-} from "../runtime/pack-resource.ts";
-import { TimeLimit } from "../runtime/time-limit.ts";
-import type { CodeOwner, CodePlace } from "../runtime/tool-code.ts";
-import { type CallScope, reachServer } from "../session/calls.ts";
+import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
+import type { CodePlace } from "../runtime/tool-code.ts";
+import type { CallScope } from "../session/calls.ts";
 import { attempt } from "../session/names.ts";
-import type { ServerSource } from "../session/server-source.ts";
 import type { SessionParts } from "../session/session.ts";
 
 /** How many resources are watched at once. */
 const mostWatches = 1000;
-
-/** Asks a server for suggestions. */
-async function askServer(
-  source: ServerSource,
-  asked: ServerCompletion,
-  signal: AbortSignal,
-): Promise<Suggestions> {
-  const { ref } = asked;
-  const [kind, name] =
-    ref.type === "ref/prompt" ? (["prompt", ref.name] as const) : (["resource", ref.uri] as const);
-  const limit = new TimeLimit(suggestionMs);
-  source.server.beginRequest();
-  try {
-    const connected = await reachServer(source, { kind, name, signal, limits: [limit] });
-    return await connected.complete(asked, { signal, limit });
-  } finally {
-    source.server.endRequest();
-    limit.end();
-  }
-}
 
 /** Runs a function of a pack. Rejects with the message of what it throws. */
 async function runCode(
@@ -76,18 +47,6 @@ interface Gateway {
   report(message: string): void;
 }
 
-/** How code runs for a request that belongs to no client's call. */
-function useCode(
-  gateway: Gateway,
-  parts: SessionParts,
-  owner: CodeOwner,
-  name: string,
-  signal: AbortSignal,
-): CodeUse {
-  const request = { state: parts.frame.state(), scope: gateway.ownScope() };
-  return parts.calls.useCode({ request }, owner, name, signal);
-}
-
 /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
 export function complete(
   gateway: Gateway,
@@ -98,20 +57,13 @@ export function complete(
   if (parts === undefined) return undefined;
   const state = parts.frame.state();
   const { ref } = request;
-  const suggest = async (item: InspectedItem, owner: CodeOwner, name: string) => ({
-    values: await suggestValues(item, owner, request, useCode(gateway, parts, owner, name, signal)),
-  });
   const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
     ref.type === "ref/resource" && uriTemplate === ref.uri;
-  const route =
+  const item =
     ref.type === "ref/prompt"
-      ? attempt(() => state.resolvePrompt(ref.name))?.route
-      : state.of("resource").find(({ shown }) => isMeant(shown))?.route;
-  if (route === undefined) return undefined;
-  if (route.by === "code")
-    return suggest(route.code.item, route.owner, ref.type === "ref/prompt" ? ref.name : ref.uri);
-  const named = ref.type === "ref/prompt" ? { ...ref, name: route.id } : ref;
-  return askServer(route.from, { ...request, ref: named }, signal);
+      ? attempt(() => state.resolvePrompt(ref.name))
+      : state.of("resource").find(({ shown }) => isMeant(shown));
+  return item && parts.calls.suggest(item, request, { state, scope: gateway.ownScope(), signal });
 }
 
 /** The watches of a session's resources: of a pack by its own function, of a server by the server. */
@@ -182,7 +134,8 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
     const release =
       resource.owner.content === undefined ? () => {} : parts.processes.runners.hold(resource.owner);
     const stop = new AbortController();
-    const { runner, context } = useCode(gateway, parts, resource.owner, uri, stop.signal);
+    const request = { state: parts.frame.state(), scope: gateway.ownScope() };
+    const { runner, context } = parts.calls.useCode({ request }, resource.owner, uri, stop.signal);
     runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {
       const reason = error instanceof Error ? error.message : String(error);
       if (!stop.signal.aborted) gateway.report(`${uri} is not watched any more: ${reason}`);

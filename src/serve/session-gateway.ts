@@ -100,8 +100,8 @@ function toCallResult(result: ToolResult): CallToolResult {
 
 /** The search as clients are listed it. */
 function describeSearch(): Listing {
-  const { name, title, description, inputSchema, outputSchema, annotations } = createSearchTool();
-  return { name, title, description, inputSchema, outputSchema, annotations };
+  const { name, title, description, inputSchema, annotations } = createSearchTool();
+  return { name, title, description, inputSchema, annotations };
 }
 
 /** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */

@@ -10,6 +10,8 @@ import {
   type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
+  type ServerCompletion,
+  type Suggestions,
 } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
@@ -29,7 +31,12 @@ import {
 } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import type { CodeUse, ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
+import {
+  type CodeUse,
+  type ReadAnswer,
+  type ResourceContents,
+  suggestValues,
+} from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
@@ -119,6 +126,9 @@ interface Nesting {
   /** The times of the calls around it, which stand still while the user is asked. */
   limits: readonly TimeLimit[];
 }
+
+/** How long suggestions may take: users wait for them while they type. Milliseconds. */
+const suggestionMs = 5000;
 
 const outermost: Nesting = { depth: 0, recorded: true, limits: [] };
 
@@ -312,8 +322,8 @@ export class Calls {
     round: InputRound | undefined,
     ask: (server: ConnectedServer, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
   ): Promise<Round<Answer>> {
-    const { stop: signal, limit, limits, target, request } = call;
-    const server = await reachServer(from, { kind: target.kind, name: id, signal, limits });
+    const { stop: signal, limit, request } = call;
+    const server = await reachServer(from, id, call);
     const user = request.scope.sessionId;
     const answer = await ask(server, { signal, limit, round, ask: askFor(call, true), user });
     const { inputRequired } = answer;
@@ -596,6 +606,27 @@ export class Calls {
     });
   }
 
+  /** The suggestions for an argument of a prompt or a resource, for a client. Rejects as these do. */
+  async suggest(
+    { kind, route }: ItemOf<"prompt" | "resource">,
+    asked: ServerCompletion,
+    request: CallRequest,
+  ): Promise<Suggestions> {
+    const { ref } = asked;
+    const name = ref.type === "ref/prompt" ? ref.name : ref.uri;
+    const target: Target = { kind, name, route };
+    const limited = { ...request, timeoutMs: suggestionMs };
+    const answer = await this.#ask<Suggestions>(target, limited, async (call, round) => {
+      if (route.by === "server") {
+        const named = { ...asked, ref: ref.type === "ref/prompt" ? { ...ref, name: route.id } : ref };
+        return this.#askServer(call, route, round, (server, how) => server.complete(named, how));
+      }
+      const use = this.#useCode(call, route.owner, round);
+      return { values: await suggestValues(route.code.item, route.owner, asked, use) };
+    });
+    return requireAnswer(name, answer);
+  }
+
   /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */
   async #ask<Answer extends object>(
     target: Target,
@@ -694,21 +725,16 @@ async function resolveFor(caller: Caller, name: string): Promise<ToolItem | { fa
 }
 
 /**
- * The server that answers a request, which starts if it does not run. `name`: its own name for what is requested, or a URI.
- * `limits` stand still while the server starts for the request, within its own timeouts. Rejects with `CallFailure` if it has
+ * The server that answers a call, which starts if it does not run. `name`: its own name for what is called, or a URI. The limits of
+ * the call stand still while the server starts for the request, within its own timeouts. Rejects with `CallFailure` if it has
  * exited, with `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by
  * this name.
  */
-export async function reachServer(
+async function reachServer(
   source: ServerSource,
-  request: {
-    kind: Target["kind"];
-    name: string;
-    signal: Cancellation;
-    limits: readonly TimeLimit[] | undefined;
-  },
+  name: string,
+  { target, stop, limits }: OpenCall,
 ): Promise<ConnectedServer> {
-  const { kind, name, signal, limits = [] } = request;
   const { server, plan } = source;
   if (server.exit !== undefined)
     throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
@@ -716,7 +742,7 @@ export async function reachServer(
   if (connected === undefined) {
     let ends: (() => void)[] = [];
     try {
-      connected = await abortable(signal, () => {
+      connected = await abortable(stop, () => {
         const ready = server.start();
         // During a restart after an exit, a request waits within its own time.
         if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
@@ -726,7 +752,7 @@ export async function reachServer(
       for (const end of ends) end();
     }
   }
-  source.refuse(kind, name);
+  source.refuse(target.kind, name);
   return connected;
 }
 

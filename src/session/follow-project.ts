@@ -142,18 +142,10 @@ const projectFiles: ReadonlySet<string> = new Set([
   "trailblaze.lock",
 ]);
 
-/** What npm, pnpm and Yarn write last. */
-const lastFiles: ReadonlySet<string> = new Set([
-  ".package-lock.json",
-  ".modules.yaml",
-  ".yarn-state.yml",
-  ".yarn-integrity",
-]);
-
 /**
- * The few entries whose changes may change a session: of the project and its workspace, the folders of declared
- * dependencies, the package.json of each of `packages` and of dependencies that are being installed, what package managers
- * write last, the config and the lock. Throws if there is no project.
+ * The few entries whose changes may change a session: of the project and its workspace, the folders that
+ * declared dependencies are installed in, the package.json of each of `packages` and of dependencies that are being installed, the
+ * config and the lock. Throws if there is no project.
  */
 async function findWatchedEntries(
   cwd: string,
@@ -177,15 +169,13 @@ async function findWatchedEntries(
   }
   const declared = declaredFolders(port, workspace);
   const names = new Set(declared.flatMap(({ name }) => name ?? []));
-  const tops = new Set([...names].map((name) => name.replace(/\/.*/, "")));
+  const scopes = new Set([...names].flatMap((name) => /^@[^/]+/.exec(name) ?? []));
   for (const folder of ancestorsOf(project.directory)) {
     const nodeModules = join(folder, "node_modules");
     if (!port.exists(nodeModules)) continue;
-    add(nodeModules, (name) => lastFiles.has(name) || tops.has(name));
-    for (const scope of tops) {
-      const path = join(nodeModules, scope);
-      if (scope.startsWith("@") && port.exists(path)) add(path, (name) => names.has(`${scope}/${name}`));
-    }
+    // With what package managers write last.
+    for (const installed of [nodeModules, ...Array.from(scopes, (scope) => join(nodeModules, scope))])
+      if (port.exists(installed)) add(installed, () => true);
     for (const name of names) {
       const manifest = join(nodeModules, name, "package.json");
       if (port.exists(dirname(manifest)) && !port.exists(manifest)) addFile(manifest);
@@ -248,7 +238,7 @@ export function refuseIncompleteProject(
   }
 }
 
-/** A hash of a package's version and of files in it; a missing file counts as empty. */
+/** A hash of a package's version and of files in it, relative to it; a missing file counts as empty. */
 function hashFiles(
   port: InspectionPort,
   { location, version }: { location: string; version: unknown },
@@ -256,7 +246,7 @@ function hashFiles(
 ): string {
   const hash = createHash("sha256").update(JSON.stringify([location, version]));
   for (const file of new Set(files)) {
-    const read = port.readFile(location, file, maximumModuleBytes);
+    const read = port.readFile(location, file.split(sep).join("/"), maximumModuleBytes);
     hash.update(JSON.stringify(file)).update(read.state === "read" ? read.bytes : "");
   }
   return hash.digest("hex");
@@ -265,17 +255,17 @@ function hashFiles(
 /** The content of the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes it. */
 export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPack): string {
   const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
+  const needed = [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)];
   return hashFiles(
     port,
     pack,
-    [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)].map(({ file }) => file),
+    needed.map(({ file }) => file),
   );
 }
 
 /** The content of the program of a pack's server. */
-export function hashPackProgram(port: InspectionPort, { pack }: InspectedPack, plan: ProgramPlan): string {
-  return hashFiles(port, pack, [relative(pack.location, plan.toolsetFile).split(sep).join("/")]);
-}
+export const hashPackProgram = (port: InspectionPort, { pack }: InspectedPack, plan: ProgramPlan): string =>
+  hashFiles(port, pack, [relative(pack.location, plan.toolsetFile)]);
 
 /** The content of the program of a user's server; `undefined` if it is not in an installed package. */
 export function hashUserProgram(
@@ -286,6 +276,5 @@ export function hashUserProgram(
 ): string | undefined {
   const location = name === undefined ? undefined : resolveFrom(port, project, name);
   if (location === undefined) return undefined;
-  const file = relative(location, plan.toolsetFile).split(sep).join("/");
-  return hashFiles(port, { location, version: null }, ["package.json", file]);
+  return hashFiles(port, { location, version: null }, ["package.json", relative(location, plan.toolsetFile)]);
 }

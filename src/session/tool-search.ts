@@ -156,24 +156,6 @@ export function createSearchTool() {
       },
       required: ["query"],
     },
-    outputSchema: {
-      type: "object",
-      properties: {
-        tools: {
-          type: "array",
-          items: {
-            type: "object",
-            properties: {
-              name: { type: "string" },
-              description: { type: "string" },
-              inputSchema: { type: "object" },
-            },
-            required: ["name", "inputSchema"],
-          },
-        },
-      },
-      required: ["tools"],
-    },
     annotations: { readOnlyHint: true, openWorldHint: false },
     isForLlm: true,
     isRecordable: false,
