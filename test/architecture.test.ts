@@ -41,7 +41,7 @@ const table = `
     discovery inspection
   mcp: version.ts problems data qualified-names files processes config runtime
   # Consent: what a lock approves, and how the installation differs.
-  lock: kinds.ts problems data qualified-names extension-schema json-schema files config discovery inspection
+  lock: kinds.ts problems data qualified-names extension-schema json-schema files skills config discovery inspection
     validate runtime mcp
   callback: problems data config runtime mcp
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery

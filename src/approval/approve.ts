@@ -1,4 +1,4 @@
-import { diffLocks } from "../lock/difference.ts";
+import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
 import { changeLock, createLock } from "../lock/lock-file.ts";
 import {
@@ -95,11 +95,19 @@ export class ApprovalPlan {
     return this.#context.installation.failedServers;
   }
 
-  /** All that will be written, as a unified difference of the lock; empty if nothing changes. */
+  /**
+   * All that will be written, as a unified difference of the lock, and the instructions of the skills that it approves; empty if
+   * nothing changes.
+   */
   get text(): string {
-    const { parts } = this.#context;
+    const { parts, installation } = this.#context;
     const differing = diffLocks(lockOf(parts), lockOf(ApprovalPlan.apply(this, parts)));
-    return differing.map(({ diff }) => diff).join("\n");
+    const skills = this.changes.flatMap(({ place, to, isDenial }) => {
+      if (place.kind !== "skill" || place.server !== undefined || isDenial || to === undefined) return [];
+      const known = installation.packs.get(place.entry)?.skills ?? [];
+      return known.filter(({ path }) => path === place.name).map((skill) => formatSkill(place.entry, skill));
+    });
+    return [...differing.map(({ diff }) => diff), ...skills].join("\n");
   }
 
   /** The names of servers whose launch it approves before what they list: they can start only after it is applied. */
@@ -146,7 +154,7 @@ interface PlanContext {
 
 /** What differs and is meant. With something of it, the needs of a pack and the version of an entry are approved. */
 function planApprovals(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
-  const expected = expectLock(lock, installation);
+  const expected = expectLock(lock, installation, targets.isWritten);
   const isGone = (owner: Owner) => {
     const key = keyOf(entryPlace(owner));
     return lock.has(key) && !expected.has(key);
@@ -166,7 +174,7 @@ function planApprovals(lock: LockParts, installation: Installation, targets: Tar
 
 /** What is denied: with names, also what is approved; otherwise what differs. */
 function planDenials(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
-  const expected = expectLock(lock, installation);
+  const expected = expectLock(lock, installation, targets.isWritten);
   const parts = targets.isEverything
     ? compareParts(lock, expected).filter(({ to }) => to !== undefined)
     : [...new Map([...expected, ...lock]).values()].filter(({ place }) =>

@@ -16,6 +16,7 @@ import { type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
 import {
   changeParts,
+  entryPlace,
   isRefused,
   keyOf,
   type LockPart,
@@ -207,7 +208,9 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
         const installed = all
           .toSorted((one, other) => Number(other.shadowed) - Number(one.shadowed))
           .map((pack) => {
-            const items = kinds.flatMap((kind) => pack[keyOfKind[kind]].map(({ name }) => `${kind}:${name}`));
+            const items = kinds.flatMap((kind) =>
+              pack[keyOfKind[kind]].map(({ name, path = name }) => `${kind}:${path}`),
+            );
             return [pack.name, new Set(items)] as const;
           });
         return {
@@ -270,10 +273,23 @@ function complete(statement: LockedItem, { lists, instructions }: LockedItem = {
   return { ...statement, ...(instructions && { instructions }), lists: lists ?? null };
 }
 
-/** The lock with everything approved that a session would use, and without what is gone. Pure. */
-export function expectLock(lock: LockParts, installation: UsedParts): LockParts {
-  const { scope } = installation;
+/**
+ * The lock with everything approved that a session would use, and without what is gone. Of packs that nobody asked for, it has
+ * only what `lock` has and what is `named`. Pure.
+ */
+export function expectLock(
+  lock: LockParts,
+  installation: UsedParts,
+  isNamed: (place: LockPlace) => boolean = () => false,
+): LockParts {
+  const { scope, packs } = installation;
   const now = installedParts(installation);
+  const isUnasked = ({ owner, entry }: Owner) => owner === "pack" && packs.get(entry)?.isUnasked === true;
+  const isWanted = ({ place }: LockPart) => lock.has(keyOf(place)) || isNamed(place);
+  const wanted = [...now.values()].filter((part) => part.place.kind === "skill" && isWanted(part));
+  const entries = new Set(wanted.map(({ place }) => keyOf(entryPlace(place))));
+  const isPassedOver = (part: LockPart) =>
+    isUnasked(part.place) && !(part.place.kind === "entry" ? entries.has(keyOf(part.place)) : isWanted(part));
   const isGone = ({ owner, entry }: Owner) =>
     !isThere(installation, { owner, entry }) && !(owner === "server" && scope.isServerFree(entry));
   const isKept = (part: LockPart): boolean => {
@@ -282,7 +298,9 @@ export function expectLock(lock: LockParts, installation: UsedParts): LockParts 
     const isUnlisted = now.get(keyOf(serverPlace(place)))?.value.lists === null;
     return (place.server !== undefined && isUnlisted) || isLeftOut(lock, installation, part);
   };
-  const used = [...now.values()].filter((part) => !isLeftOut(lock, installation, part));
+  const used = [...now.values()].filter(
+    (part) => !isPassedOver(part) && !isLeftOut(lock, installation, part),
+  );
   const changes = used.map(({ place, isDenial, value }) => {
     const to = place.kind === "server" ? complete(value, lock.get(keyOf(place))?.value) : value;
     return { place, isDenial, to };

@@ -1,4 +1,5 @@
-import { type LockParts, type LockPlace, nameOf, type Owner, ownerOf } from "../lock/parts.ts";
+import { itemName, type LockParts, type LockPlace, nameOf, type Owner, ownerOf } from "../lock/parts.ts";
+import type { LockedKind } from "../lock/types.ts";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, qualifyPackageName } from "../qualified-names/index.ts";
 import { type Installation, installedParts } from "./installation.ts";
@@ -32,6 +33,9 @@ export class Targets {
     return owner === "pack" && server !== undefined && this.#names.has(`${ownerOf(place)}/${server}`);
   }
 
+  /** Whether the part or its entry is named, not only meant with everything. */
+  readonly isWritten = (place: LockPlace): boolean => this.#names.has(ownerOf(place)) || this.isNamed(place);
+
   /** The same, or for a server something that it may list. */
   concerns(place: LockPlace): boolean {
     return this.hasPart(place) || (place.kind === "server" && this.namesInside(place));
@@ -63,7 +67,11 @@ function collectNames(lock: LockParts, installation: Installation): Set<string> 
   const parts = [...lock.values(), ...installedParts(installation).values()];
   const items = [...installed].flatMap(([pack, declared]) => {
     const name = qualifyPackageName(pack);
-    return [name, ...[...declared].map((item) => `${name}/${item.slice(item.indexOf(":") + 1)}`)];
+    const nameOfItem = (item: string) => {
+      const [kind = "", key = ""] = item.split(/:(.*)/s);
+      return itemName(kind as LockedKind, key);
+    };
+    return [name, ...[...declared].map((item) => `${name}/${nameOfItem(item)}`)];
   });
   const ofParts = parts.flatMap(({ place }) => [ownerOf(place), nameOf(place)]);
   return new Set([...unused, ...items, ...ofParts]);

@@ -2,7 +2,7 @@ import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { describePack, describeUserServer } from "../lock/describe.ts";
-import { diffLocks } from "../lock/difference.ts";
+import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
 import { findLock, lockFileName, readLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
@@ -52,7 +52,8 @@ export async function previewAdditions(
     scope: new LockScope(config),
   });
   const text = diffLocks(lockOf(before), lockOf(parts)).map(({ diff }) => diff);
-  return { text: text.join("\n"), parts };
+  const skills = recorded.flatMap(([name, { skills }]) => skills.map((skill) => formatSkill(name, skill)));
+  return { text: [...text, ...skills].join("\n"), parts };
 }
 
 /**

@@ -9,7 +9,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { describePack as describeForLock, describeUserServer } from "../lock/describe.ts";
+import { describePack as describeForLock, describeUserServer, lockedName } from "../lock/describe.ts";
 import { isSameJson, ownEntry } from "../lock/json.ts";
 import { deniedIn, findLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
@@ -130,11 +130,12 @@ class LockStates {
     const states = new Map<InspectedItem, LockState>();
     for (const item of items) {
       const { kind, name } = item.declaration;
-      const now = ownEntry<LockedItem>(entry[keyOfKind[kind]], name);
-      const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], name);
+      const key = lockedName(item);
+      const now = ownEntry<LockedItem>(entry[keyOfKind[kind]], key);
+      const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], key);
       const isFree = this.#scope.isItemFree(pack.qualifiedName, kind, name, item.definition);
       if (!this.#scope.hasPack(pack) || isFree) states.set(item, "notLocked");
-      else if (deniedIn(locked).includes(`${kind}:${name}`)) states.set(item, "denied");
+      else if (deniedIn(locked).includes(`${kind}:${key}`)) states.set(item, "denied");
       else if (now !== undefined)
         states.set(item, compare(before && (before.launch ?? before), now.launch ?? now));
     }

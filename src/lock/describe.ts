@@ -2,7 +2,7 @@ import type { UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -10,6 +10,7 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
+import type { Skill } from "../skills/read-skill.ts";
 import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
 import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
 
@@ -176,6 +177,19 @@ function describeUsed(
   return createItem(values, known);
 }
 
+/** A skill of a pack. Its front matter is in a file, too. */
+const describeSkill = ({ description, files }: Skill, known: LockedItem | undefined) =>
+  createItem(
+    {
+      description: linesOf(description),
+      files: Object.fromEntries(files.map(({ path, digest }) => [path, digest])),
+    },
+    known,
+  );
+
+/** The key of an item among those of its kind: of a skill its path. */
+export const lockedName = ({ skill, declaration }: InspectedItem): string => skill?.path ?? declaration.name;
+
 /**
  * An item of a pack as the lock records it; `undefined` for one without a valid definition, or that is nested too deep. `known`:
  * its entry in the lock, which makes this faster.
@@ -185,7 +199,8 @@ export function describeItem(
   item: InspectedItem,
   known?: LockedItem,
 ): LockedItem | undefined {
-  const { definition, shape, declaration } = item;
+  const { definition, shape, declaration, skill } = item;
+  if (skill !== undefined) return describeSkill(skill, known);
   if (definition === null || shape === undefined) return undefined;
   if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
   if (declaration.kind !== "server") return describeUsed(definition, item, known);
@@ -215,6 +230,10 @@ export interface RecordedPack {
   entry: LockedPack;
   /** Declared items that are not in the entry, as `kind:name`: left out, or without a definition that can be recorded. */
   unknown: ReadonlySet<string>;
+  /** Its valid skills, to show what is approved. */
+  skills: readonly Skill[];
+  /** Whether only what is approved by name is recorded. */
+  isUnasked: boolean;
 }
 
 /** Describes the items of a pack. `isWanted` leaves out others. */
@@ -231,13 +250,14 @@ export function describePack(
     const key = keyOfKind[kind];
     const described = items.flatMap((item) => {
       const value = item.declaration.kind === kind && isWanted(item) && describeItem(inspected, item);
-      return value ? [[item.declaration.name, value] as const] : [];
+      return value ? [[lockedName(item), value] as const] : [];
     });
     if (described.length > 0) Object.assign(entry, { [key]: Object.fromEntries(described) });
     const known = new Set(described.map(([name]) => name));
-    for (const { name } of pack[key]) if (!known.has(name)) unknown.add(`${kind}:${name}`);
+    for (const { name, path = name } of pack[key]) if (!known.has(path)) unknown.add(`${kind}:${path}`);
   }
-  return { pack, entry, unknown };
+  const skills = items.flatMap(({ skill }) => skill ?? []);
+  return { pack, entry, unknown, skills, isUnasked: isUnasked(inspected) };
 }
 
 /**

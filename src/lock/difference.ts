@@ -2,6 +2,8 @@ import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
+import type { Skill } from "../skills/read-skill.ts";
+import { instructionsFile } from "../skills/skill-folders.ts";
 import { formatJson, isSameJson } from "./json.ts";
 import type { Json, LockedItem, LockedKind, LockFile } from "./types.ts";
 
@@ -55,6 +57,19 @@ function formatLine(line: string): string {
   const blanks = /[\p{Zs}\u2800]{24,}/gu;
   const text = line.slice(start).replace(blanks, (run) => ` [${formatCount(run.length)} blanks] `);
   return `${line.slice(0, start)}${printable(text)}`;
+}
+
+/** A skill as models read it: all of SKILL.md, and the names of its other files. */
+export function formatSkill(pack: string, { name, text, files }: Skill): string {
+  const others = files.flatMap(({ path }) => (path === instructionsFile ? [] : `  ${printable(path)}`));
+  return [
+    printable(`${pack} skill ${name}, ${instructionsFile}:`),
+    ...text
+      .replace(/\n$/, "")
+      .split("\n")
+      .map((line) => `  ${formatLine(line)}`),
+    ...(others.length === 0 ? [] : ["Its other files:", ...others]),
+  ].join("\n");
 }
 
 const textOf = (value: Json | undefined) => (value === undefined ? "" : `${formatJson(value, "")}\n`);

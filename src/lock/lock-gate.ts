@@ -1,7 +1,7 @@
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import { type DiscoveredPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
@@ -17,13 +17,14 @@ import {
   describeMember,
   describeNeeds,
   linesOf,
+  lockedName,
   runsCode,
 } from "./describe.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { findChanges, isSameJson, ownEntry } from "./json.ts";
 import { deniedIn, type FoundLock, hasOnlyDenials } from "./lock-file.ts";
 import { LockScope } from "./lock-scope.ts";
-import { findListed, listedBy, listedKinds } from "./parts.ts";
+import { findListed, itemName, listedBy, listedKinds } from "./parts.ts";
 import type { Json, LockedItem, LockedServer, LockFile } from "./types.ts";
 
 /** A server that has started, and its entry in the lock. */
@@ -120,10 +121,14 @@ export class LockGate implements Gate {
     this.isFrozen = isFrozen;
   }
 
-  /** What is refused, and what to report. A denial is neither reported nor a difference. */
-  #refuse(args: NotApproved, place: ProblemPlace): { refusal: Problem; problems: Problem[] } {
+  /** What is refused, and what to report. What nobody asked for, and a denial, is neither reported nor a difference. */
+  #refuse(
+    args: NotApproved,
+    place: ProblemPlace,
+    { isUnasked = false } = {},
+  ): { refusal: Problem; problems: Problem[] } {
     const refusal = createProblem("NotApproved", args, place);
-    if (args.state === "denied") return { refusal, problems: [] };
+    if (args.state === "denied" || (isUnasked && args.state === "new")) return { refusal, problems: [] };
     this.#differences.add(args.name);
     return { refusal, problems: [refusal] };
   }
@@ -171,11 +176,12 @@ export class LockGate implements Gate {
     }
     const locked = ownEntry(this.#lock.packs, pack.name);
     const problems = [...checked.problems];
+    const unasked = { isUnasked: isUnasked(inspected) };
     /** Refuses all of the pack, or all that runs code. */
     const refuse = (state: NotApproved["state"], differences: string[]) => {
-      const { refusal } = this.#refuse({ name, state, differences, entry: name }, place);
-      problems.push(refusal);
-      return refusal;
+      const refused = this.#refuse({ name, state, differences, entry: name }, place, unasked);
+      problems.push(...refused.problems);
+      return refused.refusal;
     };
     let all: Problem | undefined;
     let code: Problem | undefined;
@@ -216,13 +222,14 @@ export class LockGate implements Gate {
     const { kind, name } = item.declaration;
     const place = { pack, kind, item: name };
     const locked = ownEntry(this.#lock.packs, pack);
+    const unasked = { isUnasked: isUnasked(inspected) };
     const refuse = (state: NotApproved["state"], differences: string[] = []) =>
-      this.#refuse({ name: qualifiedName, state, differences, entry }, place);
-    if (deniedIn(locked).includes(`${kind}:${name}`)) return refuse("denied");
+      this.#refuse({ name: qualifiedName, state, differences, entry }, place, unasked);
+    if (deniedIn(locked).includes(`${kind}:${lockedName(item)}`)) return refuse("denied");
     if (this.#scope.isItemFree(entry, kind, name, item.definition))
       return { problems: [createProblem("NotLocked", { name: qualifiedName }, place)] };
     if (refusal !== undefined) return { refusal, problems: [] };
-    const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], name);
+    const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], lockedName(item));
     const now = describeItem(inspected, item, before);
     if (now === undefined) return refuse("unrecordable");
     if (before === undefined) return refuse("new");
@@ -242,9 +249,10 @@ export class LockGate implements Gate {
   #findVanished(pack: DiscoveredPack): Problem[] {
     const locked = ownEntry(this.#lock.packs, pack.name);
     return kinds.flatMap((kind) => {
-      const declared = new Set(pack[keyOfKind[kind]].map(({ name }) => name));
+      const declared = new Set(pack[keyOfKind[kind]].map(({ name, path = name }) => path));
       return Object.keys(locked?.[keyOfKind[kind]] ?? {})
-        .filter((name) => !declared.has(name))
+        .filter((key) => !declared.has(key))
+        .map((key) => itemName(kind, key))
         .map((name) =>
           this.#noteOutdated(
             `${pack.qualifiedName}/${name}`,

@@ -4,6 +4,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
+import { itemName } from "./parts.ts";
 
 /** What a scope needs of a config. */
 export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessServers" | "unusedServers">;
@@ -54,7 +55,7 @@ export class LockScope {
   ): boolean {
     if (kind === "server") return this.#patterns.matches(`server:${pack}/${name}`);
     if (kind === "toolset") return false;
-    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : name;
+    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : itemName(kind, name);
     return typeof own === "string" && this.isListedFree(kind, pack, own, pack);
   }
 

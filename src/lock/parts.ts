@@ -84,12 +84,17 @@ export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace
 /** How an owner is written on the command line. */
 export const ownerOf = ({ owner, entry }: Owner) => (owner === "pack" ? qualifyPackageName(entry) : entry);
 
+/** The name of an item of a pack, whose skills have their path as key. */
+export const itemName = (kind: LockedKind | "entry", key: string): string =>
+  kind === "skill" ? key.slice(key.lastIndexOf("/") + 1) : key;
+
 /** A part on the command line: `acme/jira/createIssue`, `acme/jira/warehouse/query`, `mine`, `mine/search`; for needs, the pack. */
 export function nameOf(place: LockPlace): string {
   const owner = ownerOf(place);
   const { kind, name, server } = place;
   if (kind === "needs" || kind === "entry" || (place.owner === "server" && kind === "server")) return owner;
-  return server === undefined || place.owner === "server" ? `${owner}/${name}` : `${owner}/${server}/${name}`;
+  if (server === undefined && place.owner === "pack") return `${owner}/${itemName(kind, name)}`;
+  return place.owner === "server" ? `${owner}/${name}` : `${owner}/${server}/${name}`;
 }
 
 /** How `denied` records a part: what a pack's server lists has the server's name. */
@@ -103,7 +108,9 @@ function readDenial({ owner, entry }: Owner, denial: string): LockPlace {
   const colon = denial.indexOf(":");
   if (colon < 0) return { owner, entry, kind: "entry", name: denial };
   const [kind, rest] = [denial.slice(0, colon) as LockedKind, denial.slice(colon + 1)];
-  const slash = owner === "pack" ? rest.indexOf("/") : -1;
+  // Of a pack's skill it has the path, of a skill that a server lists the URI.
+  const isListed = owner === "pack" && (kind !== "skill" || rest.includes("://"));
+  const slash = isListed ? rest.indexOf("/") : -1;
   const place = { owner, entry, kind };
   if (slash >= 0) return { ...place, name: rest.slice(slash + 1), server: rest.slice(0, slash) };
   return owner === "server" && kind !== "server"
