@@ -31,8 +31,8 @@ const table = `
   confinement: problems data qualified-names files
   inspection: kinds.ts problems data qualified-names extension-schema files skills config discovery
     confinement
-  validate: kinds.ts problems data qualified-names extension-schema expressions json-schema files discovery
-    confinement inspection
+  validate: kinds.ts problems data qualified-names extension-schema expressions json-schema files skills
+    discovery confinement inspection
   # Packages in registries, and what installs them.
   npm: kinds.ts problems data qualified-names extension-schema files processes config discovery inspection
     validate
@@ -64,7 +64,7 @@ const table = `
   adapters.ts: adapters
   remote.ts: problems files discovery npm
   # What is known of a pack as data, and as Markdown.
-  pages: kinds.ts problems data extension-schema files discovery inspection lock
+  pages: kinds.ts problems data extension-schema files skills discovery inspection lock
   # For authors of packs, and the command.
   author: kinds.ts version.ts problems data qualified-names extension-schema files processes discovery
     inspection validate json-schema lock session install pages session.ts

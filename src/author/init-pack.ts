@@ -43,9 +43,8 @@ function suggestToolPrefix(packageName: string): string {
 }
 
 /** The entries of templates in the order in which an author reads them. */
-const readingOrder = "package.json tsconfig.json trailblaze lib server src test README.md gitignore".split(
-  " ",
-);
+const readingOrder =
+  "package.json tsconfig.json trailblaze skills lib server src test README.md gitignore".split(" ");
 
 /** The files of a template for a pack, in reading order. npm publishes no .gitignore, so it has another name in the template. */
 export function fillTemplate(template: TemplateName, name: string): { path: string; text: string }[] {

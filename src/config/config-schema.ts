@@ -80,11 +80,11 @@ function explainPattern(written: string): string {
 const patterns = z.array(pattern);
 /** A kind, and what it is about: a pack, a server, or what a pack or a server has. */
 const unlockedPattern = matching(
-  /^(?:pack:@?[^/]+(?:\/[^/]+)?|server:@?[^/]+(?:\/[^/]+){0,2}|(?:tool|prompt):@?[^/]+(?:\/[^/]+){1,2}|resource:@?[^/]+\/.+)$/,
+  /^(?:pack:@?[^/]+(?:\/[^/]+)?|server:@?[^/]+(?:\/[^/]+){0,2}|(?:tool|prompt|skill):@?[^/]+(?:\/[^/]+){1,2}|resource:@?[^/]+\/.+)$/,
   (written) =>
     says(
       `is ${quote(written)}, which is not a valid pattern of what needs no approval`,
-      "Use tool:, prompt: or resource: before LABEL/name or publisher/pack/name (of a resource, the URI is the name), server:LABEL, server:publisher/pack/name, or pack:publisher/pack, where * matches any part of a segment.",
+      "Use tool:, prompt:, skill: or resource: before LABEL/name or publisher/pack/name (of a resource, the URI is the name), server:LABEL, server:publisher/pack/name, or pack:publisher/pack, where * matches any part of a segment.",
     ),
 );
 const packName = matching(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, (written) =>
@@ -130,7 +130,7 @@ const lock = z.object({
   unlocked: byDefault(
     z.array(unlockedPattern),
     [],
-    "What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt:, and with resource: and a URI. * matches any part of a segment.",
+    "What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt: and skill:, and with resource: and a URI. * matches any part of a segment.",
   ),
 });
 

@@ -31,9 +31,10 @@ const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
   skill: [],
 };
 
-/** Whether a top-level key of a definition of this kind is known or custom. */
+/** Whether a top-level key of a definition of this kind is known or custom. A skill may have any. */
 export function isDefinitionKey(kind: Kind, key: string): boolean {
   return (
+    kind === "skill" ||
     key === "$schema" ||
     key.startsWith("x-") ||
     shapesOfKind[kind].some((shape) => knownKeys(shape).includes(key))

@@ -23,6 +23,7 @@ import {
   readKind,
   resolveReference,
 } from "../qualified-names/index.ts";
+import type { Skill } from "../skills/read-skill.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
 import { isData } from "./formats.ts";
 import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
@@ -45,8 +46,10 @@ export interface PackItem extends DiscoveredItem {
 /** A pack with the definitions of its items. */
 export type PackInspection = Omit<DiscoveredPack, KindKey> & Record<KindKey, PackItem[]>;
 
-/** An item with its definition, and for a server with its contents. */
-export interface ItemInspection extends Partial<ServerContents> {
+/** An item with its definition, for a server with its contents, and for a skill with its files and the text of SKILL.md. */
+export interface ItemInspection
+  extends Partial<ServerContents>,
+    Partial<Pick<Skill, "path" | "files" | "text">> {
   kind: Kind;
   qualifiedName: string;
   /** The npm name. */
@@ -170,6 +173,8 @@ interface InspectedSubjectItem {
   readMembers: () => Promise<ServerContents> | undefined;
 }
 
+const pickFiles = ({ path, files, text }: Skill) => ({ path, files, text });
+
 /** Inspects an item that a reference on a command line or in a user's code names. */
 async function inspectFoundItem(
   port: InspectionPort,
@@ -196,6 +201,7 @@ async function inspectFoundItem(
     confinement: inspected.format === undefined || isData(inspected.format) ? "data" : owner.confinement,
     problems: [...library.problems],
     ...contents,
+    ...(inspected.skill && pickFiles(inspected.skill)),
   };
   const isList = inspected.shape === "toolsetList";
   return { item, readMembers: () => (isList ? reader.read(inspected) : undefined) };

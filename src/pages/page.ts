@@ -4,6 +4,7 @@ import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
+import type { SkillFile } from "../skills/read-skill.ts";
 import type { DescribedPack } from "./describe-packs.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
@@ -56,6 +57,9 @@ interface Subject {
   definition: Definition | null;
   /** In the declaration. */
   description?: string | null;
+  /** Of a skill: its files, and the text of SKILL.md. */
+  files?: readonly SkillFile[] | undefined;
+  text?: string | undefined;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -209,11 +213,14 @@ const hasContent = (part: Part): boolean =>
   (part.type === "text" ? part.text : part.type === "table" ? part.rows : part.members).length > 0;
 
 export function createItemPage(
-  { kind, name, qualifiedName, definition, description }: Subject,
+  { kind, name, qualifiedName, definition, description, files = [], text }: Subject,
   context: PageContext,
 ): ItemPage {
   const isAdvertised = kind === "tool" || kind === "prompt";
-  const parts = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(context)];
+  const rows = files.map(({ path, size, digest }) => [code(path), String(size), code(digest)]);
+  const ofFiles: Part = { type: "table", columns: ["File", "Bytes", "Digest"], rows };
+  const ofKind = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(context)];
+  const parts = [...ofKind, ofFiles];
   return {
     kind,
     qualifiedName,
@@ -225,14 +232,14 @@ export function createItemPage(
       return isKnown && shownElsewhere.test(key) ? [] : [{ key, value, isKnown }];
     }),
     parts: parts.filter(hasContent),
-    content: kind === "prompt" ? formatMessages(definition?.content) : textOf(definition?.text),
+    content: kind === "prompt" ? formatMessages(definition?.content) : (text ?? textOf(definition?.text)),
   };
 }
 
 /** The page of an item of a pack. */
 export function createPageOfItem(item: InspectedItem, pack: DescribedPack): ItemPage {
-  const subject = ({ declaration, qualifiedName, definition }: InspectedItem): Subject => {
-    return { ...declaration, qualifiedName, definition };
+  const subject = ({ declaration, qualifiedName, definition, skill }: InspectedItem): Subject => {
+    return { ...declaration, qualifiedName, definition, files: skill?.files, text: skill?.text };
   };
   const nameOf = (kind: Kind, qualifiedName: string) => {
     const own = pack.items.find(

@@ -4,6 +4,7 @@ import { findHandlers, isModulePath, parseHandler } from "../extension-schema/re
 import type { InspectionPort, PathKind } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
+import { instructionsFile } from "../skills/skill-folders.ts";
 
 export const isInPackage = (file: string) => !/^\.\.(?:\/|$)|(?:^|\/)node_modules\//.test(file);
 /** Excludes TypeScript, which does not run after publishing. */
@@ -40,9 +41,14 @@ export function findNeededFiles(
   return needed;
 }
 
-/** The files that resources name. They are not modules, whatever their names are. */
+/** The files of resources and skills. They are not modules, whatever their names are. */
 export function findResourceFiles(items: readonly InspectedItem[]): NeededFile[] {
-  return items.flatMap((item) => {
+  return items.flatMap((item): NeededFile | NeededFile[] => {
+    const { skill } = item;
+    if (skill !== undefined) {
+      const others = skill.files.filter(({ path }) => path !== instructionsFile);
+      return others.map(({ path }) => ({ file: `${skill.folder}/${path}`, item, path: undefined }));
+    }
     const file = item.shape === "resource" ? item.definition?.file : undefined;
     return typeof file === "string" ? { file: posix.normalize(file), item, path: ["file"] } : [];
   });

@@ -11,6 +11,7 @@ import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { mayHaveSkills } from "../skills/skill-folders.ts";
 import { checks } from "./checks/index.ts";
 import { findTarget } from "./find-target.ts";
 import { runChecks } from "./finding.ts";
@@ -93,7 +94,10 @@ export async function validateTarget(
   }
   const { value, text } = read;
   texts.set("package.json", text);
-  if (!Object.hasOwn(value, "trailblaze")) {
+  const source = { location, manifest: read, origin, name: installedAs };
+  const mayBePack = Object.hasOwn(value, "trailblaze") || mayHaveSkills(port, location);
+  const found = mayBePack ? await describePack(port, source, "validation") : undefined;
+  if (found === undefined || !(found.hasField || found.skills.length > 0)) {
     const name = typeof value.name === "string" ? value.name : undefined;
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
     const hasMembers =
@@ -103,11 +107,6 @@ export async function validateTarget(
     return report(name, value.version, [createProblem("NoExtension", args, place, "validation")]);
   }
 
-  const found = await describePack(
-    port,
-    { location, manifest: read, origin, name: installedAs },
-    "validation",
-  );
   const inspected = await loadDefinitions(port, found, {
     dataOnly,
     requireConfinement,

@@ -15,7 +15,7 @@ import { flag, inspectionOptions, readInspectionOptions, text } from "../options
 const options = {
   kind: text(
     "KIND",
-    "Kind of the item, if several share the name: server, tool, toolset, prompt or resource",
+    "Kind of the item, if several share the name: server, tool, toolset, prompt, resource or skill",
   ),
   start: flag("Start the server LABEL of the config to show its tool"),
   ...inspectionOptions,

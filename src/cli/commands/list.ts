@@ -10,7 +10,7 @@ import { flag, remoteOptions } from "../options.ts";
 
 export const command = defineCommand({
   summary: "List the packs that a project declares, or their items of one kind",
-  usage: "[servers|tools|toolsets|prompts|resources]",
+  usage: "[servers|tools|toolsets|prompts|resources|skills]",
   options: {
     all: flag("Also list installed packs that the project does not declare"),
     global: { ...flag("Also list globally installed packs"), short: "g" },

@@ -41,7 +41,7 @@ export interface TrailblazeConfig {
   lock?: {
     /** Whether anything that differs from trailblaze.lock is an error, also that there is none. Default: `false`. */
     frozen?: boolean;
-    /** What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt:, and with resource: and a URI. * matches any part of a segment. */
+    /** What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt: and skill:, and with resource: and a URI. * matches any part of a segment. */
     unlocked?: readonly string[];
     /** Whether packs of the project and its workspace are locked too. Default: `false`. */
     workspace?: boolean;

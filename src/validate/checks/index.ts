@@ -8,6 +8,7 @@ import * as published from "./published-files.ts";
 import * as references from "./references.ts";
 import * as schemas from "./schemas.ts";
 import * as servers from "./servers.ts";
+import * as skills from "./skills.ts";
 import * as texts from "./texts.ts";
 import * as tools from "./tools.ts";
 
@@ -23,6 +24,7 @@ export const checks: readonly Check[] = [
   tools.checkItemNames,
   texts.checkDescriptions,
   texts.checkTexts,
+  skills.checkSkills,
   tools.checkAdvertisedNames,
   tools.checkRepeatedNames,
   tools.checkToolNames,

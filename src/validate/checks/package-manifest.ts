@@ -107,7 +107,7 @@ const lifecycleScripts = ["preinstall", "install", "postinstall"];
  * Checks package.json outside the field: commands that override Trailblaze's, install scripts, and the keyword for
  * searches.
  */
-export const checkPackageManifest: Check = function* ({ inspected: { pack, manifest } }) {
+export const checkPackageManifest: Check = function* ({ inspected: { pack, manifest, hasField } }) {
   for (const { path, command } of findReservedCommands(manifest.value, pack.name))
     yield findInManifest("ReservedCommand", { command }, path);
   const { scripts, keywords } = manifest.value;
@@ -116,7 +116,7 @@ export const checkPackageManifest: Check = function* ({ inspected: { pack, manif
       yield findInManifest("LifecycleScript", { script }, ["scripts", script]);
     }
   }
-  if (!Array.isArray(keywords) || !keywords.includes(keyword)) {
+  if (hasField && !(Array.isArray(keywords) && keywords.includes(keyword))) {
     yield findInManifest("MissingKeyword", { keyword }, ["keywords"]);
   }
 };

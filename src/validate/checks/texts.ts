@@ -39,7 +39,7 @@ function isPlain(source: string): boolean {
   return !/[^\t\n\r\x20-\x7e]|\\[^nrt"\\/]/.test(source);
 }
 
-/** Finds invisible characters in every string that people or models may read. */
+/** Finds invisible characters in every string that people or models may read; `checkSkills` does in skills. */
 export const checkTexts: Check = function* ({ inspected }) {
   const { text, value } = inspected.manifest;
   for (const key of isPlain(text) ? [] : (["description", "trailblaze"] as const))
@@ -52,7 +52,7 @@ export const checkTexts: Check = function* ({ inspected }) {
   for (const [file, source] of inspected.texts)
     if (/\.(?:json|ya?ml)$/.test(file) && isPlain(source.text)) plainFiles.add(file);
   for (const item of inspected.items)
-    for (const { code, codePoints, path } of plainFiles.has(item.file)
+    for (const { code, codePoints, path } of plainFiles.has(item.file) || item.skill !== undefined
       ? []
       : findOddTexts(writtenDefinition(item)))
       yield findInItem(item, code, { codePoints }, path);
