@@ -1,4 +1,4 @@
-import { chmodSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import MarkdownIt from "markdown-it";
 import { describe, expect, test } from "vitest";
@@ -49,21 +49,6 @@ describe("the command docs", () => {
     const { stdout } = await documentPack(cwd);
     expect(stdout).toContain("Tools: `approved_tool`\n");
     expect(stdout).not.toContain("declared_tool");
-  });
-
-  test("docs names the properties of inner objects by their path", async () => {
-    const owner = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
-    const cwd = makeToolPack({
-      inputSchema: {
-        type: "object",
-        properties: { owner: { $ref: "#/$defs/owner" }, guests: { type: "array", items: owner } },
-        $defs: { owner },
-      },
-    });
-    const { stdout } = await documentPack(cwd, "--level", "1");
-    expect(stdout).toContain("# Tools\n\n## `desk_greet`\n");
-    expect(stdout).toContain("| `owner.name` | `string` | yes |  |  |\n");
-    expect(stdout).toContain("| `guests[].name` | `string` | yes |  |  |\n");
   });
 
   test("docs escapes the texts of a pack for Markdown and HTML", async () => {
@@ -118,16 +103,6 @@ describe("the command docs", () => {
     expect(exitCode).toBe(1);
     expect(stderr).toContain("error DocsMarkersMissing  README.md\n");
     expect(readFileSync(join(cwd, "README.md"), "utf8")).toBe(readme);
-  });
-
-  test("docs refuses a file that is not UTF-8", async () => {
-    const cwd = makeToolPack();
-    const file = join(cwd, "README.md");
-    const bytes = Buffer.concat([Buffer.from(section("old")), Buffer.from([0xff, 0xfe])]);
-    writeFileSync(file, bytes);
-    const { stderr, exitCode } = await documentPack(cwd, "--write", "README.md");
-    expect({ exitCode, stderr }).toMatchObject({ exitCode: 2, stderr: expect.stringContaining("UTF-8") });
-    expect(readFileSync(file).equals(bytes)).toBe(true);
   });
 
   test("docs --check compares and writes nothing", async () => {

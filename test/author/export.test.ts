@@ -172,14 +172,6 @@ describe("the command export", () => {
     expect(execFileSync("ls", ["-aR", cwd], { encoding: "utf8" })).toBe(before);
   });
 
-  test("export requires the name of a server if the pack has several", async () => {
-    const cwd = makeServerPack({ trailblaze: { servers: ["planning", "review"] } });
-    writeFileSync(join(cwd, "trailblaze/servers/review.json"), '{ "script": "./server.js" }');
-    const { stderr, exitCode } = await exportPack(cwd, "server.json");
-    expect(exitCode).toBe(2);
-    expect(stderr).toContain("error AmbiguousName");
-  });
-
   test("export refuses a pack that is invalid, and shows its errors", async () => {
     const cwd = makeServerPack({}, { script: "./gone.js" });
     const { stdout, exitCode } = await exportPack(cwd, "bin", "--json");
@@ -234,14 +226,5 @@ describe("the command export", () => {
     await exportPack(cwd, "server.json");
     const done = await exportPack(cwd, "server.json", "--check");
     expect(done).toMatchObject({ stdout: "server.json: is up to date\n", exitCode: 0 });
-  });
-
-  test("export --out writes to another folder and leaves package.json alone", async () => {
-    const cwd = makeServerPack();
-    const out = makeTree({});
-    const before = readFileSync(join(cwd, "package.json"), "utf8");
-    expect((await exportPack(cwd, "server.json", "--out", out)).exitCode).toBe(0);
-    expect(existsSync(join(out, "server.json"))).toBe(true);
-    expect(readFileSync(join(cwd, "package.json"), "utf8")).toBe(before);
   });
 });

@@ -136,15 +136,6 @@ export const other: unknown = (await session.callTool("other", given)).structure
     expect(modulesOf({})).toEqual(both);
   });
 
-  test("declarations are the same for the same tools in any order", () => {
-    const shuffled = {
-      ...issue,
-      inputSchema: { ...issue.inputSchema, properties: reverse(issue.inputSchema.properties) },
-    };
-    const tools = [issue, tool("a"), tool("B"), tool("_c")];
-    expect(formatDeclarations([tool("_c"), tool("B"), shuffled, tool("a")])).toBe(formatDeclarations(tools));
-  });
-
   test("hostile names and descriptions stay inside strings and comments", { timeout }, () => {
     const hostile = [
       '"](): void; evil: never; "',
@@ -172,8 +163,6 @@ export const other: unknown = (await session.callTool("other", given)).structure
     expect(declarations).not.toMatch(/^\s*(\*|\/\*\*)\s*@/m);
   });
 });
-
-const reverse = (value: unknown) => Object.fromEntries(Object.entries(value as object).reverse());
 
 /** The members of the one interface; throws where the text is not what it should be. */
 function membersOf(declarations: string): string[] {

@@ -187,14 +187,6 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
   });
 
-  test("the keyboard reaches the content past the header", async () => {
-    const page = await open("index.html");
-    await page.keyboard.press("Tab");
-    expect(await page.evaluate("document.activeElement.textContent")).toBe("Skip to the content");
-    await page.keyboard.press("Enter");
-    expect(await page.evaluate("document.activeElement.id")).toBe("main");
-  });
-
   test("texts of a pack stay texts", async () => {
     const page = await open("index.html");
     await page.getByRole("searchbox").fill("bite");

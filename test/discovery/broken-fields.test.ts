@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
@@ -78,13 +77,4 @@ describe("an invalid package name", () => {
       ]);
     },
   );
-
-  test.each([["../evil"], [5]])("the name %j of the project itself is an error", async (name) => {
-    const root = makeTree({ "pack/package.json": { ...packManifest("x"), name } });
-    const { packs, problems } = await discoverPacks({ cwd: join(root, "pack") });
-    expect(packs.map((pack) => pack.name)).toEqual(["pack"]);
-    expect([...problems, ...(packs[0]?.problems ?? [])]).toEqual([
-      expect.objectContaining({ code: "MalformedPackageJson", severity: "error" }),
-    ]);
-  });
 });

@@ -6,7 +6,7 @@ import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts"
 import { type DiscoveryOptions, discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { makeFifo, makeLink } from "../support/special-files.ts";
+import { makeLink } from "../support/special-files.ts";
 
 const list = async (cwd: string, options: DiscoveryOptions = {}) =>
   describeOrigins((await discoverPacks({ cwd, ...options })).packs);
@@ -41,32 +41,6 @@ describe("packs that a project declares", () => {
     expect(new Set(read.filter((path) => path.startsWith("/node_modules")))).toEqual(
       new Set(["/node_modules/desk", "/node_modules/@acme/jira", "/node_modules/gone"]),
     );
-  });
-
-  test("a listing opens no definition", async () => {
-    const root = makeTree({
-      "package.json": {
-        ...packManifest("app", { trailblaze: { servers: ["s"], toolsets: ["t"] } }),
-        dependencies: { jira: "*" },
-      },
-      "node_modules/jira/package.json": packManifest("jira", {
-        trailblaze: { servers: ["s"], tools: ["a"], toolsets: ["t"] },
-      }),
-      "node_modules/other/package.json": packManifest("other"),
-    });
-    for (const folder of [root, join(root, "node_modules/jira")]) {
-      for (const [kind, name] of [
-        ["servers", "s.yaml"],
-        ["toolsets", "t.json"],
-        ["tools", "a.mjs"],
-      ] as const) {
-        mkdirSync(join(folder, "trailblaze", kind), { recursive: true });
-        makeFifo(join(folder, "trailblaze", kind, name));
-      }
-      makeFifo(join(folder, "trailblaze/servers.json"));
-    }
-    expect(await list(root)).toEqual(["app@1.0.0 self enabled", "jira@1.0.0 direct enabled"]);
-    expect(await list(root, { all: true })).toContain("other@1.0.0 undeclared on demand");
   });
 
   test.each([
@@ -226,21 +200,5 @@ describe("packs.transitive", () => {
     const { packs, scope, problems } = await discoverPacks({ cwd: makeTree(tree(transitive)) });
     expect(describeOrigins(packs)).toEqual(expected);
     expect([scope, problems]).toEqual(["declared", []]);
-  });
-
-  test("a name that Node would find is not walked for, and other names are", async () => {
-    const port = createNodeDiscoveryPort();
-    const walks = async (transitive: string[]) => {
-      let count = 0;
-      const listDirectory = (path: string) => {
-        count++;
-        return port.listDirectory(path);
-      };
-      await findPacks({ ...port, listDirectory }, { cwd: makeTree(tree(transitive)) });
-      return count > 0;
-    };
-    expect(await walks(["acme/jira"])).toBe(false);
-    expect(await walks(["deep"])).toBe(true);
-    expect(await walks(["acme/*"])).toBe(true);
   });
 });

@@ -49,15 +49,6 @@ describe("several copies of one pack", () => {
     },
   );
 
-  test("the project itself wins over an installed copy", async () => {
-    const root = makeTree({
-      "package.json": { ...notes("1.0.0"), dependencies: { notes: "^2.0.0" } },
-      "node_modules/notes/package.json": notes("2.0.0"),
-    });
-    const { packs } = await discoverPacks({ cwd: root, all: true });
-    expect(packs.filter(({ shadowed }) => !shadowed).map(({ origin }) => origin)).toEqual(["self"]);
-  });
-
   test("a shadowed copy is not enabled, whatever the config says", async () => {
     const root = makeCopies(
       { desk: "2.0.0" },

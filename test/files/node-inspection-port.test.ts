@@ -1,4 +1,4 @@
-import { linkSync, mkdirSync, rmSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
@@ -144,13 +144,5 @@ describe("paths inside and outside a package", () => {
       "absent",
       ...Array<string>(6).fill("outside"),
     ]);
-  });
-
-  test("a hard link is a file of the package", () => {
-    const root = makeTree({ "a.json": "{}" });
-    linkSync(join(root, "a.json"), join(root, "b.json"));
-    rmSync(join(root, "a.json"));
-    writeFileSync(join(root, "a.json"), "other");
-    expect(readText(root, "b.json")).toBe("{}");
   });
 });

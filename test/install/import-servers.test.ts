@@ -58,16 +58,6 @@ describe("an import", () => {
     expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
   });
 
-  test("an import names the place of a server in the list, which it does not replace", async () => {
-    const config = "trailblazeSubprocessToolsets:\n  # mine\n  - { name: a, command: x }\n";
-    const cwd = open({ [configFile]: config });
-    const plan = await paste(cwd, { mcpServers: { a: server, b: server } }, { replace: true });
-    const detail = `in ${configFile}:3, to be replaced by hand`;
-    expect(plan).toMatchObject({ added: ["b"], skipped: [{ name: "a", reason: "exists", detail }] });
-    await plan.edit.apply();
-    expect(readConfig(cwd)?.startsWith(`${config}mcpServers:\n  b:\n`)).toBe(true);
-  });
-
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {
     const cwd = open();
     const plan = await paste(cwd, {

@@ -107,14 +107,3 @@ describe("subscriptions to resources", () => {
     expect(watched.size).toBe(1000);
   });
 });
-
-test("what clients may keep is said with lists and static resources, and of handlers' answers nothing", async () => {
-  const { client } = await connect(createResources().served, "modern");
-  expect(await client.listResources()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
-  expect(await client.listResourceTemplates()).toMatchObject({ ttlMs: 300_000, cacheScope: "public" });
-  expect(await client.readResource({ uri: "test://text" })).toMatchObject({ ttlMs: 300_000 });
-  expect(await client.readResource({ uri: "test://bytes" })).toMatchObject({
-    ttlMs: 0,
-    cacheScope: "private",
-  });
-});

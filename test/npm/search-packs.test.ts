@@ -83,19 +83,6 @@ describe("a search", () => {
   );
 });
 
-test("a package's full document is read if the registry does not serve single versions", async () => {
-  const { cwd } = await setUp({
-    manifests: packs.slice(0, 1),
-    intercept({ path }, response) {
-      if (path.endsWith("/latest")) return response.writeHead(404).end("{}") !== undefined;
-      if (path !== "/zebra-tools") return false;
-      const versions = { "1.2.3": packs[0], "2.0.0": { ...packs[0], version: "2.0.0" } };
-      return response.end(JSON.stringify({ "dist-tags": { latest: "2.0.0" }, versions })) !== undefined;
-    },
-  });
-  expect((await searchPacks("", { cwd })).packs.map(({ version }) => version)).toEqual(["2.0.0"]);
-});
-
 describe("search result pages", () => {
   const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
   const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createProblem, fileOfPosition } from "../../src/problems/problem.ts";
+import { createProblem } from "../../src/problems/problem.ts";
 import { failure, TrailblazeError } from "../../src/problems/trailblaze-error.ts";
 
 describe("the arguments of a problem", () => {
@@ -25,15 +25,6 @@ test("messages and hints keep their lines", () => {
   const { message, hint } = createProblem("InvalidArguments", { reason: "a\nb", hint: "c\u0007\nd" });
   expect(message.split("\n")).toHaveLength(2);
   expect(hint).toContain("c\\u{0007}\nd");
-});
-
-test("the position of a missing definition is in package.json, and others are in their own file", () => {
-  const file = "trailblaze/tools/a.json";
-  const at = (code: "MissingDefinitionFile" | "InvalidToolDefinition", line?: number) =>
-    fileOfPosition({ code, file, ...(line === undefined ? {} : { line }) });
-  expect(at("MissingDefinitionFile", 3)).toBe("package.json");
-  expect(at("MissingDefinitionFile")).toBe(file);
-  expect(at("InvalidToolDefinition", 3)).toBe(file);
 });
 
 describe("an error of the library", () => {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createRegistry, discoverPacks, inspectPack, type TrailblazeError } from "../../src/index.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
+import { createRegistry, type TrailblazeError } from "../../src/index.ts";
 
 const item = (pack: string, name: string, description: string | null = null) => ({
   name,
@@ -72,20 +71,5 @@ describe("the registry of names", () => {
     const both = createRegistry([old, hello]);
     expect(both.items("tool").map(({ name }) => name)).toEqual(["greet"]);
     expect(codeOf(() => both.resolve("hello/bow"))).toBe("ToolNotFound");
-  });
-
-  test("the registry is created from the results of discovery or inspection", async () => {
-    const cwd = makeTree({
-      "package.json": packManifest("@acme/jira", { trailblaze: { tools: ["getIssue"] } }),
-      "trailblaze/tools/getIssue.yaml": "name: get\ninputSchema: {}\nhandler: ./x.js\n",
-    });
-    const { packs } = await discoverPacks({ cwd });
-    const inspected = await inspectPack("@acme/jira", { cwd });
-    for (const found of [packs, [inspected]]) {
-      expect(createRegistry(found).get("acme/jira/getIssue")).toMatchObject({
-        kind: "tool",
-        version: "1.0.0",
-      });
-    }
   });
 });

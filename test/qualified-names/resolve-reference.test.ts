@@ -183,14 +183,6 @@ describe("a range in a reference", () => {
       expect(problem).toMatchObject({ code: "PackVersionMismatch", severity: "error", args });
     },
   );
-
-  test("a pack without a valid version satisfies no range", () => {
-    for (const version of [null, "newest"]) {
-      const odd = pack("odd", version, { tools: ["a"] });
-      expect(failureOf(() => fromUser("odd@*/a", { packs: [odd] })).code).toBe("PackVersionMismatch");
-      expect(fromUser("odd/a", { packs: [odd] })).toEqual(tool("odd/a"));
-    }
-  });
 });
 
 test("kinds may be in the plural, and other words are errors", () => {

@@ -93,19 +93,6 @@ describe("a handler in a child process", () => {
       ipc: "undefined",
     });
   });
-
-  test("a handler may write to any stream", async () => {
-    const { textOf, outputText } = createRunner(`
-      import { writeSync } from "node:fs"; import { execSync } from "node:child_process";
-      export const a = () => {
-        console.log("by console"); writeSync(1, "by descriptor"); console.error("to stderr");
-        execSync("echo by a program; cat", { stdio: "inherit", shell: "/bin/sh", env: { PATH: "/bin:/usr/bin" } });
-        return "done";
-      };`);
-    expect(await textOf("a")).toBe("done");
-    for (const part of ["by console", "by descriptor", "to stderr", "by a program"])
-      await expect.poll(outputText).toContain(part);
-  });
 });
 
 describe("session memory in a child process", () => {

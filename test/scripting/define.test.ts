@@ -3,15 +3,7 @@ import { cpSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  definePrompt,
-  defineResource,
-  defineServer,
-  defineTool,
-  defineToolset,
-  type StandardSchema,
-  type ToolContext,
-} from "../../packages/scripting/src/index.ts";
+import { defineTool, type StandardSchema, type ToolContext } from "../../packages/scripting/src/index.ts";
 import { inspectItem, inspectPack } from "../../src/index.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { inRepository } from "../support/repository.ts";
@@ -77,36 +69,6 @@ describe("defineTool", () => {
     expect(() => define(old)).toThrow("from 4.2");
     expect(() => define(z.string())).toThrow("`inputSchema` must be the schema of an object.");
     expect(() => define(z.object({ a: z.bigint() }))).toThrow("JSON Schema");
-  });
-});
-
-describe("defineServer, defineToolset and definePrompt", () => {
-  test("defineServer, defineToolset and definePrompt return the definition itself", () => {
-    const server = { tools: ["getIssue"], transport: "http" } as const;
-    expect(defineServer({ ...server, tools: [...server.tools] })).toEqual(server);
-    const toolset = { name: "triage", tools: ["getIssue"] };
-    expect(defineToolset(toolset)).toBe(toolset);
-    const prompt = definePrompt({
-      name: "weekly",
-      arguments: [{ name: "week", required: true }, { name: "tone" }],
-      handler: function write({ week, tone = "kind" }) {
-        return `Sum up week ${week}, ${tone}.`;
-      },
-    });
-    expect(prompt.handler).toHaveProperty("name", "write");
-    const run = prompt.handler as unknown as (args: object, context: ToolContext) => unknown;
-    expect(run({ week: "7" }, context)).toBe("Sum up week 7, kind.");
-    expect(definePrompt({ name: "a", content: "Hello" })).toEqual({ name: "a", content: "Hello" });
-    const resource = defineResource({
-      name: "page",
-      uriTemplate: "docs://{page}",
-      handler: function read({ page }, { client }) {
-        return `${page} ${typeof client.callTool}`;
-      },
-    });
-    expect(resource.handler).toHaveProperty("name", "read");
-    const read = resource.handler as unknown as (args: object, context: object) => unknown;
-    expect(read({ page: "start" }, context)).toBe("start function");
   });
 });
 

@@ -93,14 +93,6 @@ describe("a server run in a session", () => {
     expect(unknown.structuredContent).toMatchObject({ result: { isError: true } });
   });
 
-  test("a callback reports that callbacks are disabled", async () => {
-    const off = { ...config, callback: { enabled: false } };
-    const session = await openForTest(makeServerProject(), { config: off });
-    const asked = await session.callTool("probe_ask", { tool: "probe_big", with: {} });
-    expect(asked).toMatchObject({ variant: "ExceptionThrown" });
-    expect(asked.message).toContain("`callback.enabled`");
-  });
-
   test("results equal those of a host, and stdout carries only MCP messages", async () => {
     const project = makeServerProject();
     const session = await openForTest(project, { config });
@@ -255,14 +247,6 @@ describe("a server run by another MCP client", () => {
       { level: "warning", logger: "probe", data: { careful: true } },
       { level: "info", logger: "probe", data: "(not representable as JSON)" },
     ]);
-  });
-
-  test("an error thrown after a handler returned ends neither the call nor the server", async () => {
-    const { client, stderr } = await connect(makeServerProject());
-    const text = (name: string) => client.callTool({ name }).then(({ content }) => content);
-    expect(await text("probe_late")).toEqual([{ type: "text", text: "early" }]);
-    await waitUntil(() => stderr().includes("It broke late.") && stderr().includes("Nobody waits."));
-    expect(await text("probe_first")).toEqual([{ type: "text", text: "1" }]);
   });
 
   test("canceling a call aborts its signal, and the process ends with its client", async () => {

@@ -79,24 +79,6 @@ describe("invoke", () => {
     const elsewhere = defineTool({ name: "a_b", parameters: {}, handler: "./lib/a.js" });
     await expect(invoke(elsewhere, {})).rejects.toThrow("must be a function");
   });
-
-  test("invoke keeps memory that a successful handler writes", async () => {
-    const tool = defineTool({
-      name: "a_b",
-      parameters: { fail: { type: "boolean", default: false } },
-      handler({ fail }, { memory }) {
-        memory?.set("user", "Ada");
-        memory?.set("new", "1");
-        memory?.delete("old");
-        if (fail) throw new Error("It broke.");
-      },
-    });
-    const context = createMockContext({ memory: { user: "Bob", old: "0" } });
-    await invoke(tool, { fail: true }, { context });
-    expect(context.remembered()).toEqual({ user: "Bob", old: "0" });
-    await invoke(tool, {}, { context });
-    expect(context.remembered()).toEqual({ user: "Ada", new: "1" });
-  });
 });
 
 describe("mock clients", () => {

@@ -10,7 +10,7 @@ import {
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from "vitest";
 import type { TrailblazeConfig } from "../../src/config/generated/config-type.ts";
 import { type RunningServer, startServer } from "../../src/serve.ts";
-import { messagesOf, post } from "../mcp/http/served.ts";
+import { post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, projectTree, toolPack } from "../session/support/session.ts";
@@ -352,17 +352,6 @@ describe("a modern request", () => {
       });
     },
   );
-
-  test("a capability is missed in a stream that has begun", async () => {
-    const meta = { [capabilitiesKey]: {}, progressToken: "p" };
-    const message = modern("tools/call", { name: "late", arguments: {} }, { meta });
-    const response = await post({ url: deskUrl() }, message, headersFor(message));
-    expect(response.status).toBe(200);
-    expect(await messagesOf(response)).toMatchObject([
-      { method: "notifications/progress" },
-      { error: { code: -32021, data: { requiredCapabilities: { elicitation: { form: {} } } } } },
-    ]);
-  });
 });
 
 describe.each(eras)("a project's session that is served to a %s client", (era) => {

@@ -5,13 +5,10 @@ import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
 import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
-import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/param-headers.ts";
-import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { serveEras } from "../../src/mcp/serve-clients.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { startServer } from "../../src/serve.ts";
-import { createRequest, openEndpoint, post as postCallback } from "../callback/open-endpoint.ts";
 import { post } from "../mcp/http/served.ts";
 import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
@@ -178,24 +175,4 @@ describe("the command", () => {
     expect(await run("--args", sent, `id=${word}9`)).toBe(`{"sent":${sent.replace(word, `${word}9`)}}`);
     expect(await run("--args", sent, "--json")).toContain(`"structuredContent":{"sent":${sent}}`);
   });
-});
-
-test("a header repeats every digit of its argument", () => {
-  const mirrored = findMirroredArguments({ properties: { id: { type: "integer", "x-mcp-header": "Id" } } });
-  expect(createMirrorHeaders(mirrored, parseExactly(sent))).toEqual({ "mcp-param-id": "725653563933458433" });
-});
-
-test("an integer that is a secret is redacted", () => {
-  const value = createRedactor(["725653563933458433"]).redactValue(parseExactly(sent));
-  expect(stringifyExactly(value)).toBe(sent.replaceAll(/"?725653563933458433"?/g, '"[redacted]"'));
-});
-
-test("a server's callback passes them on", async () => {
-  const structuredContent = parseExactly(sent);
-  const opened = await openEndpoint({
-    dispatch: async () => ({ success: true, text: "", structuredContent }),
-  });
-  const response = await postCallback(opened, createRequest({}, { arguments_json: sent }));
-  expect(stringifyExactly(opened.calls[0]?.arguments)).toBe(sent);
-  expect(await response.text()).toContain(`"structured_content":${sent}`);
 });

@@ -156,34 +156,6 @@ describe("what a server lists", () => {
   });
 });
 
-test("elements of lists are left out alone, and what is only unusual is kept", async () => {
-  const tool = {
-    name: "odd",
-    icons: [{}, { src: "a:b", sizes: "1x1", theme: "blue" }],
-    inputSchema: { properties: { any: true, none: false } },
-    outputSchema: { ...object, properties: { a: { enum: [1, 2] } } },
-  };
-  const prompt = { name: "ask", arguments: [{}, { name: "a", required: "yes", title: null }], other: 1 };
-  const $schema = "https://json-schema.org/draft/2019-09/schema";
-  const same = ["one", "two"].map((name) => {
-    const outputSchema = { $schema, $id: "https://example.com/schema", ...object };
-    return { name, inputSchema: object, outputSchema };
-  });
-  const page = { tools: [{ ...tool, other: 1 }, ...same] };
-  const flawed = serverOf({ "prompts/list": { prompts: [prompt] } }, [page]);
-  for (const client of await connectBoth(flawed)) {
-    const { tools } = await client.listTools();
-    expect(tools.find(({ name }) => name === "odd")).toEqual({
-      ...tool,
-      icons: [{ src: "a:b" }],
-      inputSchema: { type: "object", properties: { any: {}, none: { not: {} } } },
-    });
-    // Clients would compile two schemas with one `$id`.
-    expect(tools.slice(-2).map((one) => one.outputSchema)).toEqual(same.map(() => ({ $schema, ...object })));
-    expect((await client.listPrompts()).prompts).toEqual([{ name: "ask", arguments: [{ name: "a" }] }]);
-  }
-});
-
 const listed = { name: "b", inputSchema: object };
 test.each<[what: string, server: object, tools: string[], messages: string[]]>([
   [

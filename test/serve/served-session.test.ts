@@ -227,13 +227,3 @@ describe("clients of one served session over HTTP", () => {
     expect(namesOf(await modern.listTools())).toEqual(namesOf(await legacy.listTools()));
   });
 });
-
-describe("a session that cannot be served", () => {
-  test("a config that asks for an error where several tools have one name gets it", async () => {
-    const pack = toolPack({ search: {} }, "export const search = () => 'found';");
-    const config = { logDir: "logs", nameCollisions: "error" };
-    const cwd = makeProject({ "@acme/shop": pack, "@acme/wiki": pack }, { "trailblaze.config.json": config });
-    const { ended } = await serveForTest(null, { cwd, session: { watch: false } });
-    await expect(ended).rejects.toMatchObject({ code: "NameCollision" });
-  });
-});

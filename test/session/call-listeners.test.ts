@@ -4,7 +4,6 @@ import { z } from "zod";
 import type { CallLog, SessionOptions, ToolProgress } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { serveModern } from "../support/remote-servers.ts";
-import { inRepository } from "../support/repository.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { makeProject, openForTest, toolPack } from "./support/session.ts";
 
@@ -112,30 +111,4 @@ test("calls of a modern remote server ask for their log if they have `onLog`, an
     .filter(({ message }) => message?.method === "tools/call")
     .map(({ message }) => message.params._meta["io.modelcontextprotocol/logLevel"]);
   expect(levels).toEqual(["debug", "debug", undefined]);
-});
-
-test("the log of a legacy server over stdio, which names no call, goes to every open call that listens", async () => {
-  const nodeModule = (path: string) =>
-    JSON.stringify(inRepository(`node_modules/@modelcontextprotocol/sdk/dist/esm/server/${path}.js`));
-  // Its calls wait for each other, and the second one logs.
-  const server = `import { McpServer } from ${nodeModule("mcp")};
-    import { StdioServerTransport } from ${nodeModule("stdio")};
-    const server = new McpServer({ name: "old", version: "1.0.0" }, { capabilities: { logging: {} } });
-    let calls = 0, go;
-    const both = new Promise((resolve) => (go = resolve));
-    server.registerTool("tell", {}, async () => {
-      if (++calls === 2) {
-        await server.server.sendLoggingMessage({ level: "notice", data: "both" });
-        go();
-      }
-      await both;
-      return { content: [] };
-    });
-    await server.connect(new StdioServerTransport());`;
-  const cwd = makeTree({ "package.json": { name: "host", type: "module" }, "server.js": server });
-  const entry = { name: "a", command: process.execPath, args: ["server.js"] };
-  const session = await openForTest(cwd, { config: { trailblazeSubprocessToolsets: [entry] } });
-  const [one, two] = [hear(), hear()];
-  await Promise.all([session.callTool("tell", {}, one.options), session.callTool("tell", {}, two.options)]);
-  expect([one.logs, two.logs]).toEqual(Array(2).fill([{ level: "notice", data: "both" }]));
 });

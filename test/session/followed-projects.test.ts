@@ -1,5 +1,5 @@
 // The processes of these sessions end with them.
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
@@ -210,26 +210,6 @@ test("a session that opened with a lock takes nothing more while there is none, 
   await change(() => writeFileSync(lockFileOf(cwd), lock));
   await waitUntil(() => session.problems.every(({ code }) => code === "NotApproved"));
   expect(names()).toEqual(["ask"]);
-});
-
-test("the tools stay while a declared pack is missing, and change when it is there again", async () => {
-  const cwd = makeProject({ "@acme/ask": askPack("one"), "@acme/more": askPack("two", "more") }, config({}));
-  const { clock, changes, reported, names, change } = await openFollowed(cwd);
-  const [inPlace, away] = [join(cwd, "node_modules/@acme/more"), join(cwd, "away")];
-  await change(() => renameSync(inPlace, away));
-  await waitUntil(() => clock.delays.includes(30_000));
-  expect(names()).toEqual(["ask", "more"]);
-  // As in the middle of an installation: the folder is there, but not its package.json.
-  await change(() => mkdirSync(inPlace));
-  clock.advance(30_000);
-  await waitUntil(() => reported.length === 1);
-  expect(reported).toMatchObject([
-    { code: "ChangeNotApplied", message: expect.stringContaining("@acme/more") },
-  ]);
-  expect(names()).toEqual(["ask", "more"]);
-  await change(() => installPack(cwd, "@acme/more", askPack("three", "most", "2.0.0")));
-  await waitUntil(() => changes.length === 1);
-  expect(names()).toEqual(["ask", "most"]);
 });
 
 test("a server that stops answering its start for good is left out, and does not delay later changes", async () => {

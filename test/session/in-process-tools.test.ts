@@ -129,24 +129,6 @@ describe("a tool that the host runs", () => {
     await expect(call).rejects.toThrow("changed my mind");
   });
 
-  test("`initialize` runs once and ends at the timeout of the call", async () => {
-    const lazy = toolPack(
-      { ready: { initialize: "./handlers.js#connect" }, never: { initialize: "./handlers.js#hang" } },
-      `let count = 0;
-       export const connect = () => { count += 1; };
-       export const hang = () => new Promise(() => {});
-       export const ready = () => String(count);
-       export const never = () => "called";`,
-    );
-    const session = await openForTest(makeProject({ lazy }));
-    await Promise.all([session.callTool("ready"), session.callTool("ready")]);
-    expect((await session.callTool("ready")).message).toBe("1");
-    expect(await session.callTool("never", {}, { timeoutMs: 50 })).toMatchObject({
-      variant: "ExceptionThrown",
-      message: expect.stringContaining("50 ms"),
-    });
-  });
-
   test("a tool can call other tools up to a limited depth, also by short names of its pack, and sees their writes", async () => {
     const session = await openForTest(project(), { config: { callback: { maxDepth: 2 } } });
     const result = await session.callTool("outer", {

@@ -1,7 +1,7 @@
 // What happens around the start and the end of servers that start when they are needed. Each server ends with its session.
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { listed } from "../approval/support/locked-project.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -15,8 +15,6 @@ import {
   write,
   writeListing,
 } from "./support/lazy.ts";
-import { standTimeStill } from "./support/manual-clock.ts";
-import { probe, toolPack } from "./support/session.ts";
 
 const uri = "docs://index";
 const everything = {
@@ -130,29 +128,6 @@ describe("calls that wait for a start", () => {
     const call = await session.callTool("say", {}, { timeoutMs: 1 });
     expect(call).toMatchObject({ variant: "ExceptionThrown", details: { code: "ServerStartFailed" } });
     expect(call.message).toContain("within 300 ms");
-  });
-
-  test("include those of tools, whose own time stands still", async () => {
-    const code = `export const warm = () => "warm";
-      export const outer = async (_, { callTool }) => (await callTool("say")).message;`;
-    const config = listingConfig(["a"], {}, { timeouts: { callMs: 1000 } });
-    config.mcpServers.probe = { ...probe("probe"), context: true } as never;
-    const pack = { "@acme/jira": toolPack({ outer: {}, warm: {} }, code) };
-    const cwd = await makeLocked(config, pack, { "a.json": everything });
-    writeFileSync(join(cwd, "gate"), "");
-    const session = await open(cwd);
-    for (const name of ["probe_params", "warm"]) await session.callTool(name, {});
-    standTimeStill();
-    const calls = [session.callTool("probe_callback", { tool: "say", with: { zone: "Z" } })];
-    await waitUntil(() => pidsOf(cwd).length > 0);
-    calls.unshift(session.callTool("outer", {}));
-    // Both wait for the server before time goes on.
-    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
-    await vi.advanceTimersByTimeAsync(1200);
-    rmSync(join(cwd, "gate"));
-    const [outer, callback] = await Promise.all(calls);
-    expect(outer).toMatchObject({ variant: "Success", message: expect.stringContaining("pid") });
-    expect(callback?.message).toContain('"success":true');
   });
 });
 

@@ -83,20 +83,6 @@ describe("the prompts of a session", () => {
     }
   });
 
-  test("names collide as those of tools do", async () => {
-    const packs = { "@acme/desk": promptPack({ greet }) };
-    const servers = withServers(server("docs", [{ name: "greet" }]));
-    await expect(open(packs, servers)).rejects.toMatchObject({
-      code: "NameCollision",
-      message: expect.stringMatching(/^Prompt names must be unique.*"greet"/),
-    });
-    const names = async (nameCollisions: string) =>
-      (await open(packs, { ...servers, nameCollisions })).prompts.map(({ name }) => name);
-    expect(await names("prefix")).toEqual(["docs_greet", "desk_greet"]);
-    const tool = toolPack({ greet: {} }, "export const greet = () => 1;");
-    expect((await open({ ...packs, "@acme/tool": tool })).prompts).toHaveLength(1);
-  });
-
   test("the policy for packs excludes prompts, and a name says so", async () => {
     const pack = promptPack({ greet, other: { content: "x" } });
     const session = await open({ "@acme/desk": pack }, { packs: { deny: ["acme/desk/other"] } });

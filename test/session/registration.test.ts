@@ -124,29 +124,6 @@ describe("invalid items of packs", () => {
     const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
     await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
   });
-
-  test("an invalid server of a pack is excluded with its reason", async () => {
-    const cwd = makeProject({
-      bad: {
-        "package.json": { trailblaze: { servers: ["gone", "silent"] } },
-        "trailblaze/servers/gone.json": { script: "./gone.js" },
-        "trailblaze/servers/silent.json": { script: "./silent.js" },
-        "silent.js": "process.stderr.write('no thanks'); process.exit(4);",
-      },
-      good: one("work"),
-    });
-    const session = await openForTest(cwd);
-    expect(namesOf(session.tools)).toEqual(["work"]);
-    expect(session.skipped).toMatchObject([
-      { name: "gone", reason: "Invalid" },
-      { reason: "ServerFailed", source: { server: "silent" }, message: expect.any(String) },
-    ]);
-    expect(session.problems.find(({ code }) => code === "ServerStartFailed")).toMatchObject({
-      pack: "bad",
-      item: "silent",
-      args: { exit: { exitCode: 4 } },
-    });
-  });
 });
 
 describe("metadata of tools", () => {

@@ -88,24 +88,6 @@ describe("names of servers' tools that clients would reject", () => {
     expect(session.problems).toMatchObject([{ severity: "warning", message: reason }]);
   });
 
-  test("names of one server that become equal end with a hash, but for one that is safe as it is", async () => {
-    const own = ["获取用户", "get.user", "获取订单", "get user", "get_user"];
-    const open = (tools: readonly string[], prefix?: string) =>
-      openForTest(makeProject({}), { config: withServers(server("a", tools, { prefix })) });
-    const session = await open(own);
-    expect(namesOf(session.tools)).toEqual([
-      expect.stringMatching(/^_____[0-9a-f]{8}$/),
-      expect.stringMatching(/^get_user_[0-9a-f]{8}$/),
-      expect.stringMatching(/^_____[0-9a-f]{8}$/),
-      expect.stringMatching(/^get_user_[0-9a-f]{8}$/),
-      "get_user",
-    ]);
-    for (const name of [...own, ...namesOf(session.tools)])
-      expect((await session.callTool(name)).variant).toBe("Success");
-    expect(new Set(namesOf((await open([...own].reverse())).tools))).toEqual(new Set(namesOf(session.tools)));
-    expect(new Set(namesOf((await open(own, "p")).tools)).size).toBe(own.length);
-  });
-
   test("a tool with a prefix is called by its server's own name, too, unless several servers have it", async () => {
     const session = await openForTest(makeProject({}), {
       config: withServers(

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import {
-  jsonOf,
   makeProject,
   openForTest,
   probe,
@@ -111,19 +110,6 @@ describe("sessions for known calls", () => {
     );
   });
 
-  test("a callback starts the other servers too, and name collisions with their tools are a problem", async () => {
-    const third = server("third", ["read", "free"]);
-    const { session, started } = await open(["other/other_callback"], withServers(...servers, third));
-    const call = async (tool: string) =>
-      jsonOf(await session.callTool("other/other_callback", { tool })).body.result;
-    expect(await call("free")).toMatchObject({ success: true });
-    expect(started).toEqual(["other", "my files", "third", "caller/api"]);
-    expect(session.problems).toMatchObject([
-      { code: "NameCollision", args: { collisions: [{ name: "read" }] } },
-    ]);
-    expect(await call("none")).toMatchObject({ success: false });
-  });
-
   test.each([
     ["othr/read", "ServerNotFound", ["my files", "other", "caller/api"]],
     ["other/raed", "ToolNotFound", ["other"]],
@@ -132,19 +118,6 @@ describe("sessions for known calls", () => {
     const { session, started } = await open([name]);
     await expect(session.resolveTool(name)).rejects.toMatchObject({ code });
     expect(started).toEqual(expected);
-  });
-
-  test("calls by LABEL/TOOL do not look for collisions, and the name that collides cannot be called", async () => {
-    const relay = toolPack({ read: {} }, "export const read = () => 'pack';");
-    const calls = ["my files/read", "other/read", "relay/read"];
-    const session = await openForTest(makeProject({ relay }), { config, calls });
-    for (const name of ["my files/read", "other/read"])
-      expect(await session.callTool(name), name).toMatchObject({ variant: "Success" });
-    expect(await session.callTool("relay/read")).toMatchObject({ message: "pack" });
-    await expect(session.resolveTool("read")).rejects.toMatchObject({
-      code: "NameCollision",
-      problem: { args: { collisions: [{ name: "read" }], isCalled: true } },
-    });
   });
 });
 

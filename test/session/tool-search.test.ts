@@ -4,8 +4,7 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { expect, onTestFinished, test } from "vitest";
 import { mcpTransport } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
-import { ToolIndex } from "../../src/session/tool-search.ts";
-import { openSession, type SessionOptions, type SessionTool } from "../../src/session.ts";
+import { openSession, type SessionOptions } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { openFollowed } from "./support/followed.ts";
@@ -82,17 +81,6 @@ test("what cannot be searched for is refused, and hostile text finds nothing", a
   expect(codeOf(() => session.searchTools(5 as never))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools("issue", { toolsets: "mails" as never }))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools("issue", { toolsets: ["mail"] }))).toBe("ToolsetNotFound");
-});
-
-test("a tool that has the text as its name stands first, and tools that fit alike keep their order", () => {
-  const named = (name: string, more: object = {}) =>
-    tool(name, "Search, search.", [], { toolsets: [], ...more });
-  const alike = Array.from({ length: 30 }, (_, index) => named(`same_${index}`));
-  const tools = [...alike, named("SEARCH"), tool("search", "Look.", [], { toolsets: [] })];
-  const index = new ToolIndex(tools as never as SessionTool[]);
-  const found = index.search("search", 20).map((one) => one.tool.name);
-  expect(found[0]).toBe("search");
-  expect(found.filter((name) => name.startsWith("same_"))).toEqual(namesOf(alike.slice(0, 18)));
 });
 
 test("with many tools, a model gets some, the search, and what it has found", async () => {
@@ -211,17 +199,4 @@ test("`always` takes every name that calls take, each tool once, and reports an 
   session.toolsForLlm(options);
   const reported = session.problems.filter(({ code }) => code === "UnmatchedPattern");
   expect(reported).toMatchObject([{ severity: "warning", args: { pattern: "stmp", nearest: ["stamp"] } }]);
-});
-
-test("a search answers with the names that the tools are listed with", async () => {
-  const long = "long".repeat(15);
-  const session = await openTools([tool(long, "Ship a parcel."), tool("other")]);
-  const query = { query: "parcel" };
-  const client = new Client({ name: "tester", version: "1.0.0" });
-  await client.connect(mcpTransport(session, { above: 1 }));
-  const found = await client.callTool({ name: "search_tools", arguments: query });
-  const { tools } = await client.listTools();
-  expect(namesOf(tools)).toHaveLength(2);
-  expect(found.structuredContent).toMatchObject({ tools: [{ name: tools[1]?.name }] });
-  expect(tools[1]?.name).not.toBe(long);
 });

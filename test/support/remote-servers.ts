@@ -113,25 +113,14 @@ function addTools(server: Registrar, slow: SlowCalls): void {
   });
 }
 
-/** Gives a server one more tool. */
-function addTool(server: Registrar): void {
-  server.registerTool("added", { description: "Was added." }, async () => ({ content: [] }));
-}
-
 /** A stateful legacy server of the first SDK. `forget` loses its sessions, as a restart does. */
 export async function serveLegacy(port = 0, add: (server: Registrar) => void = () => {}) {
   const slow: SlowCalls = { canceled: 0 };
   const sessions = new Map<string, StreamableHTTPServerTransport>();
-  let isExtended = false;
-  let refusals = 0;
   let latest: McpServer | undefined;
-  const server = await serveHttp(async ({ http, headers, message }, request, response) => {
+  const server = await serveHttp(async ({ headers, message }, request, response) => {
     const id = headers["mcp-session-id"];
     const known = typeof id === "string" ? sessions.get(id) : undefined;
-    if (http === "GET" && refusals > 0) {
-      refusals -= 1;
-      return response.writeHead(503).end();
-    }
     if (known !== undefined) return known.handleRequest(request, response, message);
     if (id !== undefined) return sendJson(response, 404, error(-32001, "Session not found"));
     if (message?.method !== "initialize") return sendJson(response, 400, error(-32000, "No session"));
@@ -143,7 +132,6 @@ export async function serveLegacy(port = 0, add: (server: Registrar) => void = (
     const mcp = new McpServer({ name: "legacy", version: "1.0.0" });
     addTools(mcp, slow);
     add(mcp);
-    if (isExtended) addTool(mcp);
     await mcp.connect(transport as never);
     latest = mcp;
     return transport.handleRequest(request, response, message);
@@ -153,15 +141,6 @@ export async function serveLegacy(port = 0, add: (server: Registrar) => void = (
     slow,
     sessions,
     forget: () => sessions.clear(),
-    /** Gives later sessions one more tool, and tells nobody. */
-    extend: () => {
-      isExtended = true;
-    },
-    /** Refuses to open so many streams of notifications. */
-    refuseStreams: (count: number) => {
-      refusals = count;
-    },
-    refusals: () => refusals,
     changeTools: () => latest?.sendToolListChanged(),
   };
 }
@@ -175,13 +154,11 @@ export async function serveModern({
   add?: (server: Registrar) => void;
 } = {}) {
   const slow: SlowCalls = { canceled: 0 };
-  let isExtended = false;
   const handler = createMcpHandler(
     () => {
       const mcp = new ModernMcpServer({ name: "modern", version: "2.0.0" });
       addTools(mcp as unknown as Registrar, slow);
       add(mcp as unknown as Registrar);
-      if (isExtended) addTool(mcp as unknown as Registrar);
       return mcp;
     },
     legacy === undefined ? {} : { legacy },
@@ -207,10 +184,6 @@ export async function serveModern({
   return {
     ...server,
     slow,
-    /** Adds a tool, and tells nobody. */
-    extend: () => {
-      isExtended = true;
-    },
     changeTools: () => handler.notify.toolsChanged(),
   };
 }

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { entry, validateEntries, validateTool } from "./validate-tool.ts";
-import { greetTool, prompt, toolset, validateTree } from "./validate-tree.ts";
+import { greetTool, prompt, validateTree } from "./validate-tree.ts";
 
 const invalid = ["InvalidAdvertisedName"] as const;
 const duplicate = ["DuplicateAdvertisedName"] as const;
@@ -30,12 +30,6 @@ describe("advertised names that clients accept", () => {
   });
 });
 
-const bundle = (name: string, ...names: string[]) => ({
-  kind: "Mcp.Tools",
-  metadata: { name },
-  entries: names.map((one) => entry({ name: one })),
-});
-
 describe("duplicate advertised names", () => {
   test("validate reports an advertised name that several tools share", async () => {
     const files = {
@@ -57,37 +51,5 @@ describe("duplicate advertised names", () => {
     expect(await validateEntries([entry(), entry()], duplicate)).toMatchObject([
       { path: ["entries", 1, "name"] },
     ]);
-  });
-
-  const bundles = {
-    "trailblaze/toolsets/one.json": bundle("one", "a", "b"),
-    "trailblaze/toolsets/two.json": bundle("two", "b", "c"),
-  };
-
-  test.each([
-    ["a document", { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["one", "two"] }],
-    ["a composed server, by way of another toolset", { toolsets: ["one", "all"] }],
-  ])("validate reports an advertised name that two bundles share in %s", async (_what, server) => {
-    const files = {
-      ...bundles,
-      "trailblaze/toolsets/all.json": toolset("all", { toolsets: ["all", "two"] }),
-      "trailblaze/servers/desk.json": server,
-    };
-    const problems = await validateTree(
-      { extension: { servers: ["desk"], toolsets: ["one", "two", "all"] }, files },
-      duplicate,
-    );
-    const args = { name: "b", other: "one" };
-    expect(problems).toMatchObject([{ kind: "toolset", item: "two", path: ["entries", 0, "name"], args }]);
-  });
-
-  test("a tool may share an advertised name with a prompt or with an entry of a bundle", async () => {
-    const files = {
-      "trailblaze/tools/greet.json": greetTool("./a.js"),
-      "trailblaze/prompts/hello.json": prompt("hello_greet"),
-      "trailblaze/toolsets/one.json": bundle("one", "hello_greet"),
-    };
-    const extension = { tools: ["greet"], prompts: ["hello"], toolsets: ["one"] };
-    expect(await validateTree({ extension, files }, duplicate)).toEqual([]);
   });
 });

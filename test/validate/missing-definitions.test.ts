@@ -44,20 +44,3 @@ describe("the place of MissingDefinitionFile", () => {
     );
   });
 });
-
-test("only UnsupportedDefinitionFormat is reported for an item whose only file has an unknown format", async () => {
-  const files = {
-    "trailblaze/prompts.json": { other: definition },
-    "trailblaze/prompts/steepTime.toml": "",
-    "trailblaze/prompts/other.md": "",
-  };
-  const extension = { prompts: ["steepTime", "other"] };
-  const problems = await validateTree({ extension, files }, [
-    "MissingDefinitionFile",
-    "UnsupportedDefinitionFormat",
-  ]);
-  expect(problems).toMatchObject([
-    { code: "UnsupportedDefinitionFormat", item: "steepTime", file: "trailblaze/prompts/steepTime.toml" },
-  ]);
-  expect(problems).toHaveLength(1);
-});

@@ -44,25 +44,6 @@ test("ReservedCommand is reported for a command in `bin`, and not for other comm
 const manifestWith = (lines: string) =>
   `{\n  "name": "twice",\n  "version": "1.0.0",\n  "keywords": ["trailblaze-extension"],\n${lines}\n}\n`;
 
-test.each([
-  [
-    "a key of the field",
-    '  "trailblaze": {\n    "prompts": [],\n    "prompts": []\n  }',
-    [["prompts"]],
-    [7, 5],
-  ],
-  ["the field itself", '  "trailblaze": {},\n  "trailblaze": { "prompts": [] }', [[]], [6, 3]],
-] as const)(
-  "MalformedExtension is reported where %s is repeated",
-  async (_what, lines, paths, [line, column]) => {
-    const { problems } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
-    const found = problems.filter(({ code }) => code === "MalformedExtension");
-    expect(found.map(({ path }) => path)).toEqual(paths);
-    expect(found[0]).toMatchObject({ severity: "error", file: "package.json", line, column });
-    expect(found[0]?.args).toMatchObject({ found: expect.stringContaining("duplicated") });
-  },
-);
-
 test.each(["name", "dependencies", "author"])(
   "MalformedPackageJson is reported where %s is repeated in package.json",
   async (key) => {

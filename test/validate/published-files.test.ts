@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { Problem } from "../../src/problems/index.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
-import { makeTree, packManifest } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 import { greetTool, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
 
@@ -99,18 +98,6 @@ describe("files that npm would exclude", () => {
       ]);
     },
   );
-
-  test("FileNotPublished is reported for files that a workspace's ignore file excludes from a member", async () => {
-    const { extension, files } = pack({});
-    const member = { ...files, "package.json": packManifest("@acme/sample", { trailblaze: extension }) };
-    const folder = makeTree({
-      "package.json": { name: "root", private: true, workspaces: ["packages/*"] },
-      ".gitignore": "lib\n",
-      ...Object.fromEntries(Object.entries(member).map(([file, text]) => [`packages/sample/${file}`, text])),
-    });
-    const { problems } = await validateExtension(join(folder, "packages/sample"));
-    expect(problems.filter(({ code }) => codes.includes(code)).map(fileOf)).toEqual(["lib/greet.js"]);
-  });
 });
 
 describe("files that needed modules import", () => {

@@ -147,24 +147,3 @@ describe("PackVersionMismatch", () => {
     expect(first(problems)).toMatchObject({ severity: "error", line: 3 });
   });
 });
-
-describe("bundles that a server lists twice", () => {
-  const nested = {
-    "trailblaze/toolsets/welcoming.json": toolset("welcoming", { toolsets: ["greetings", "welcoming"] }),
-  };
-
-  test.each([
-    [
-      "a document",
-      { kind: "Mcp.StdioServer", metadata: { name: "desk" }, tools: ["greetings", "greetings"] },
-      "tools",
-    ],
-    ["a composed server", { toolsets: ["greetings", "acme/sample/greetings"] }, "toolsets"],
-  ])("validate reports a bundle that a server lists twice: %s", async (_what, server, key) => {
-    const problems = await validateTree(packWith(server, { files: nested }), ["InvalidServerDefinition"]);
-    expect(problems.map(summarize)).toEqual([
-      `InvalidServerDefinition trailblaze/servers/desk.json ${key}.1`,
-    ]);
-    expect(first(problems)?.args).toMatchObject({ reason: expect.stringContaining('"greetings"') });
-  });
-});

@@ -174,28 +174,6 @@ describe("what a modern server tells without being asked", () => {
     await ready.callTool(call("stray", change), limit);
     expect(server.reports.listChanges).toEqual(["tools"]);
   });
-
-  test("a server that refuses to tell works, and one whose list is fixed is not asked", async () => {
-    const { answers } = listing({ tools: { listChanged: true } });
-    const refusing = await start("modern", { answers: { ...answers, "subscriptions/listen": fail(-32601) } })
-      .ready;
-    expect(await methodsOf(refusing)).toContain("subscriptions/listen");
-    const fixed = await start("modern", listing({ tools: { listChanged: false } })).ready;
-    expect(await methodsOf(fixed)).not.toContain("subscriptions/listen");
-    const legacy = await start("legacy", { capabilities: { tools: { listChanged: true } } }).ready;
-    expect(await methodsOf(legacy)).not.toContain("subscriptions/listen");
-  });
-
-  test("only a modern server that can log is asked for log messages, all of them", async () => {
-    for (const [capabilities, level] of [
-      [{ tools: {}, logging: {} }, "debug"],
-      [{ tools: {} }, undefined],
-    ] as const) {
-      const received = await receivedBy(await start("modern", listing(capabilities)).ready);
-      const meta = received.at(-1)?.params._meta as Record<string, unknown>;
-      expect(meta["io.modelcontextprotocol/logLevel"]).toBe(level);
-    }
-  });
 });
 
 test.each(["legacy", "modern"] as const)(

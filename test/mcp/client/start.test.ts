@@ -62,13 +62,6 @@ describe("a server that fails before it lists its tools", () => {
     expect(hint?.length).toBeLessThan(500);
   });
 
-  test("an error about the protocol version names what the server supports", async () => {
-    const error = { code: -32602, message: "Bad version", data: { supported: ["2099-01-01"] } };
-    const initialize = `{"jsonrpc":"2.0","id":ID,"error":${JSON.stringify(error)}}\n`;
-    const problem = await problemOf({ answers: { initialize } }, { launch: { protocol: "legacy" } });
-    expect(reasonOf(problem)).toContain("it supports 2099-01-01");
-  });
-
   test("a server that does not answer `tools/list` times out", async () => {
     const problem = await problemOf({ silent: ["tools/list"] }, times(20_000, 300));
     expect(reasonOf(problem)).toMatch(/`tools\/list`.*\b300 ms/);

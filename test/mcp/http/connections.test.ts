@@ -85,18 +85,6 @@ describe("connections of an HTTP server", () => {
     await expect.poll(() => served.slowCalls[0]?.signal.aborted).toBe(true);
   });
 
-  test("a connection that does not use HTTP is rejected", async () => {
-    const { port } = await serve();
-    for (const [sent, status] of [
-      ["hello\r\n\r\n", 400],
-      [`GET /mcp HTTP/1.1\r\nX: ${"x".repeat(20_000)}\r\n\r\n`, 431],
-    ] as const) {
-      const connection = await openConnection(port);
-      connection.socket.write(sent);
-      expect(statusesIn(await connection.closed)).toEqual([status]);
-    }
-  });
-
   test("a connection beyond the limit is closed, and the others are served", async () => {
     const served = await serve({ connections: { max: 3 } });
     const open = await Promise.all([1, 2, 3].map(() => openConnection(served.port)));

@@ -134,12 +134,6 @@ describe("a modern request over HTTP", () => {
     }
     expect(sizes).toEqual([100, 100, 5]);
   });
-
-  test("a modern request works on a server without sessions", async () => {
-    const { ask, url } = await serve({ stateless: true });
-    expect(await ask(modernCall("echo"))).toMatchObject({ status: 200 });
-    expect((await post({ url }, calling("echo"))).status).toBe(200);
-  });
 });
 
 describe("an invalid modern request", () => {

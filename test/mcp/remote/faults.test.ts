@@ -1,6 +1,5 @@
 import type { ServerResponse } from "node:http";
 import { describe, expect, test } from "vitest";
-import { createManualClock } from "../../session/support/manual-clock.ts";
 import {
   type Answer,
   answerStart,
@@ -171,22 +170,6 @@ describe("answers of a remote server that are not MCP", () => {
     expect(problem).toMatchObject({ args: { reason: expect.stringMatching(/`initialize` within 200 ms/) } });
     await waitUntil(() => remote.received.every(({ isAborted }) => isAborted));
   });
-
-  test.each([20_000, -1])(
-    "a start that takes 4 s is told once, with its limit of %d ms",
-    async (handshakeMs) => {
-      const remote = await serveHttp(() => {});
-      const clock = createManualClock();
-      const told: number[] = [];
-      const server = startRemote(remote.url, { handshakeMs, clock, onSlow: (ms) => told.push(ms) });
-      clock.advance(3999);
-      expect(told).toEqual([]);
-      clock.advance(1);
-      clock.advance(100_000);
-      await server.close();
-      expect(told).toEqual([handshakeMs]);
-    },
-  );
 
   test("a URL without a server fails the start after one try", async () => {
     const remote = await serveHttp(() => {});
