@@ -1,7 +1,7 @@
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { symlinkSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { expect, test } from "vitest";
-import { makeProject as makePackProject, probe, toolPack } from "../session/support/session.ts";
+import { probe } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -65,21 +65,4 @@ test("hints name the project's package manager and the requested range, and run 
   });
   const hostile = makeProject({ "package.json": { name: "app", packageManager: "$(touch x);#@1" } });
   expect(await fail(["call", "acme/confluence/page"], hostile)).toMatchObject({ args: { manager: "npm" } });
-});
-
-test("a pack is only called by the name that it is installed under", async () => {
-  const fork = toolPack({ hello: {} }, "export const hello = () => 'hello';");
-  const cwd = makePackProject(
-    { "@acme/jira": fork },
-    { "package.json": { name: "app", dependencies: { "@acme/jira": "npm:@fork/jira@1" } } },
-  );
-  const file = join(cwd, "node_modules/@acme/jira/package.json");
-  const manifest = JSON.parse(readFileSync(file, "utf8"));
-  writeFileSync(file, JSON.stringify({ ...manifest, name: "@fork/jira" }));
-  expect((await runMain(["call", "acme/jira/hello"], { cwd })).stdout).toContain("hello");
-  for (const command of ["call", "start"])
-    expect(await fail([command, "fork/jira/hello"], cwd)).toMatchObject({
-      code: "PackNotInstalled",
-      args: { name: "@fork/jira" },
-    });
 });

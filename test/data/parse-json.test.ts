@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DataSyntaxError } from "../../src/data/decode.ts";
 import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
-import { positionAt } from "../../src/data/line-index.ts";
 import { describeType, isRecord, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -133,16 +132,6 @@ describe("finding a path in JSON", () => {
     const twice = '{\n"tools": ["good"],\n"tools": ["../bad"]\n}';
     expect(parseJson(twice).value).toEqual({ tools: ["../bad"] });
     expect(createJsonLocator(twice)(["tools", 0])).toEqual({ line: 3, column: 11 });
-  });
-});
-
-describe("positions in a string", () => {
-  test.each([
-    ["a\nb", 2, 2, 1],
-    ["a\r\nb", 3, 2, 1],
-    ["\u{1F600}x", 2, 1, 3],
-  ])("in %j, offset %i is at %i:%i", (text, offset, line, column) => {
-    expect(positionAt(text, offset)).toEqual({ line, column });
   });
 });
 

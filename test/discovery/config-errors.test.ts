@@ -2,7 +2,6 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks, type Problem, TrailblazeError } from "../../src/index.ts";
-import { wrongByMeaning, wrongByShape } from "../config/wrong-values.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 
@@ -35,20 +34,6 @@ describe("an invalid config", () => {
     expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
     expect(problem.message.length).toBeLessThan(300);
   });
-
-  // Only sessions read the other keys of `packs`.
-  const others = ["onError", "memory", "autoInstall"];
-  const ofPacks = [...wrongByShape, ...wrongByMeaning].filter(
-    ([config, [, key]]) => "packs" in config && !others.includes(String(key)),
-  );
-  test.each(ofPacks)(
-    "discovery and sessions find the same fault in %j, at %j",
-    async (config, path, words) => {
-      const problem = await failureOf(withConfig("trailblaze.config.json", config));
-      expect(problem).toMatchObject({ code: "InvalidConfig", path });
-      expect(problem.args).toMatchObject({ reason: expect.stringMatching(words) });
-    },
-  );
 
   test("a config with an unsupported file name ends discovery, because it may deny something", async () => {
     expect(await failureOf(withConfig("trailblaze.config.yml", "packs: { deny: [notes] }"))).toMatchObject({
@@ -88,16 +73,6 @@ describe("an invalid config", () => {
 });
 
 describe("a valid config", () => {
-  test.each([
-    ["trailblaze.config.yaml", "packs:\n  allow:\n  deny:\n"],
-    ["trailblaze.config.json", '\uFEFF{"packs": null}'],
-    ["trailblaze.config.yaml", "x-packs: { deny: [notes] }\npacks: { x-mine: 1 }\n"],
-    ["trailblaze.config.yaml", "device: {}\ncrash: no such thing\nunheard: of\n"],
-  ])("the config %s, %j, changes nothing", async (file, content) => {
-    const { packs } = await discoverPacks({ cwd: withConfig(file, content) });
-    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
-  });
-
   test("discovery reads the config of the project, not of the current folder or of the workspace's root", async () => {
     const root = makeTree({
       "package.json": { name: "root", workspaces: ["app"] },

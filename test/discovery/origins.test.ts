@@ -43,19 +43,6 @@ describe("origins of packs", () => {
     ]);
   });
 
-  test.each([[["notes"]], [null], [{ notes: null }]])(
-    "discovery succeeds despite dependencies of the wrong type, %j",
-    async (dependencies) => {
-      const lines = await list({
-        "package.json": { name: "app", dependencies },
-        "node_modules/notes/package.json": packManifest("notes"),
-        // What the keys of an array and of a string would name.
-        "node_modules/0/package.json": packManifest("0"),
-      });
-      expect(lines).toHaveLength(Number(JSON.stringify(dependencies).startsWith("{")));
-    },
-  );
-
   test("dependency names that lead out of node_modules are ignored", async () => {
     const root = makeTree({
       "app/package.json": {

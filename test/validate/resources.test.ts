@@ -5,7 +5,7 @@ import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
-import { makePack, prompt, validateTree } from "./validate-tree.ts";
+import { makePack, validateTree } from "./validate-tree.ts";
 
 const onPosix = test.skipIf(process.platform === "win32");
 
@@ -146,20 +146,6 @@ test("two resources with one URI, or with templates that match the same URIs, ar
     ["DuplicateResourceUri", "d", "uriTemplate", { uri: "docs://{two}", other: "c" }],
   ]);
 });
-
-test.each(["./lib/pages.js#none", { $function: "x" }])(
-  "suggestions of prompts by %j are reported",
-  async (city) => {
-    const fields = { arguments: [{ name: "city" }], content: "{{city}}", complete: { city } };
-    const files = {
-      "trailblaze/prompts/hello.json": prompt("hello", fields),
-      "lib/pages.js": "export const complete = () => [];",
-    };
-    expect(await validateTree({ extension: { prompts: ["hello"] }, files })).toMatchObject([
-      { code: "HandlerNotFound", path: ["complete", "city"] },
-    ]);
-  },
-);
 
 test("a server's reference to a missing resource is an InvalidReference", async () => {
   const problems = await validateTree({

@@ -137,15 +137,3 @@ describe("UnexpandedVariable", () => {
     expect(await judge(server)).toEqual([]);
   });
 });
-
-describe("the protocol of a server", () => {
-  test.each([
-    [{ command: "node", protocol: "modern" }, []],
-    [{ tools: [], protocol: "both" }, []],
-    [{ command: "node", protocol: "both" }, ["error InvalidServerDefinition protocol"]],
-    [{ tools: [], protocol: "auto" }, ["error InvalidServerDefinition protocol"]],
-  ])("the words for starting a server differ from those for serving one: %j", async (server, expected) => {
-    const found = (await judge(server)).map((problem) => problem.found);
-    expect(found.filter((one) => one.includes("InvalidServerDefinition"))).toEqual(expected);
-  });
-});

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { discoverPacks } from "../../src/discovery/discover-packs.ts";
+import { describe, expect, test } from "vitest";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -73,28 +72,4 @@ test("an item is no target: its pack is", async () => {
         args: { reason: expect.stringMatching(/\bitem\b/), hint: `Run \`trailblaze validate ${pack}\`.` },
       },
     });
-});
-
-test("the folders above a target that is a file are not searched, nor said to be", async () => {
-  const cwd = makeProject();
-  const { message } = await validateExtension("./empty/readme.txt", { cwd }).catch((error) => error);
-  expect(message).toContain("readme.txt");
-  expect(message).not.toContain("parent folder");
-});
-
-test("a discovered pack can be validated by a process outside any project", async () => {
-  const project = makeTree({
-    "package.json": { name: "app", dependencies: { notes: "1" } },
-    "node_modules/notes/package.json": packManifest("notes", { trailblaze: { toolsets: ["all"] } }),
-    "node_modules/notes/trailblaze/toolsets/all.json": { name: "all", tools: ["tap"] },
-  });
-  const { packs } = await discoverPacks({ cwd: project });
-  const elsewhere = makeTree({ "readme.txt": "" });
-  vi.spyOn(process, "cwd").mockReturnValue(elsewhere);
-  onTestFinished(() => void vi.restoreAllMocks());
-  const { problems } = await validateExtension(packs[0] ?? "");
-  expect(problems.map(({ code }) => code)).toContain("UnknownBuiltIn");
-  await expect(validateExtension(packs[0] ?? "", { cwd: elsewhere })).rejects.toMatchObject({
-    code: "ProjectNotFound",
-  });
 });
