@@ -72,27 +72,10 @@ describe("a search", () => {
       ["zebra-tools", false],
     ]);
   });
-
-  test.each(["words", "ignored"] as const)(
-    "a search finds packs in a registry where keyword filters are treated as %s",
-    async (keywords) => {
-      const { cwd } = await setUp({ manifests: packs, keywords });
-      expect(namesOf(await searchPacks("jira", { cwd }))).toEqual(["zebra-tools", "@acme/jira"]);
-      expect(namesOf(await searchPacks("", { cwd }))).toEqual(["@acme/jira", "zebra-tools"]);
-    },
-  );
 });
 
 describe("search result pages", () => {
-  const many = Array.from({ length: 25 }, (_, index) => remoteManifest(`pack-${index + 10}`));
   const searches = (paths: readonly string[]) => paths.filter((path) => path === "/-/v1/search").length;
-
-  test("search result pages are requested up to the last, even if the registry sends short pages", async () => {
-    const { registry, cwd } = await setUp({ manifests: many, pageSize: 10 });
-    expect((await searchPacks("pack", { cwd })).total).toBe(25);
-    expect(searches(registry.paths())).toBe(3);
-    expect(registry.seen[0]?.query.get("size")).toBe("250");
-  });
 
   test("at most ten search result pages are requested", async () => {
     let page = 0;

@@ -72,14 +72,6 @@ describe("packs that a session selects", () => {
       { name: "other", reason: "Denied" },
     ]);
   });
-
-  test("a session excludes a pack that requires another version of the host", async () => {
-    const cwd = makeProject({ old: one("dig", {}, { engines: { trailblaze: "^0.1.0" } }) });
-    const session = await openForTest(cwd);
-    expect(session.tools).toEqual([]);
-    expect(session.skipped).toMatchObject([{ name: "dig", reason: "HostVersionUnsupported" }]);
-    expect(session.problems).toContainEqual(expect.objectContaining({ code: "HostVersionUnsupported" }));
-  });
 });
 
 describe("invalid items of packs", () => {
@@ -313,14 +305,6 @@ describe("toolsets of a session", () => {
     expect(namesOf(session.toolsForLlm())).toEqual(["tap", "s_env", "login", "logout", "probe"]);
     expect(session.tools.find(({ name }) => name === "tap")?.toolsets).toEqual(["auth", "mine", "all"]);
     expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
-  });
-
-  test("requested toolsets that do not exist are an error with similar names", async () => {
-    const open = openForTest(makeProject({}), { toolsets: ["aut"], config: { toolsets: { auth: [] } } });
-    await expect(open).rejects.toMatchObject({
-      code: "ToolsetNotFound",
-      problem: { hint: expect.stringContaining("auth") },
-    });
   });
 });
 

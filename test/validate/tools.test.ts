@@ -28,14 +28,6 @@ describe("names of tools", () => {
       ]);
     },
   );
-
-  test("the names of entries of bundles are checked like names of tools", async () => {
-    const problems = await validateEntries([entry({ name: "web_Greet" })], codes);
-    expect(problems).toMatchObject([
-      { code: "ToolNameConvention", path: ["entries", 0, "name"] },
-      { code: "ReservedToolPrefix", path: ["entries", 0, "name"] },
-    ]);
-  });
 });
 
 describe("metadata of tools", () => {
@@ -107,31 +99,6 @@ describe("patterns", () => {
       { path: ["inputSchema", "patternProperties", unsafe] },
       { severity: "warning", path: ["inputSchema", "properties", "key", "pattern"], line: 10 },
       { path: ["inputSchema", "properties", "list", "items", "pattern"] },
-    ]);
-  });
-
-  test("UnsafePattern is reported for patterns of parameters, output schemas and bundle entries", async () => {
-    expect(await validateTool({ parameters: { key: { pattern: unsafe } } }, codes)).toMatchObject([
-      { path: ["parameters", "key", "pattern"] },
-    ]);
-    const schema = { type: "object", properties: { key: { pattern: unsafe } } };
-    expect(await validateTool({ outputSchema: schema }, codes)).toHaveLength(1);
-    expect(await validateEntries([entry({ argumentsSchema: schema })], codes)).toHaveLength(1);
-  });
-});
-
-describe("reserved parameters", () => {
-  const codes = ["ReservedParameter"] as const;
-  const name = "_trailblazeContext";
-  const declares = { properties: { [name]: {} } };
-
-  test("ReservedParameter is reported for the short form of parameters and for bundle entries", async () => {
-    expect(await validateTool({ parameters: { [name]: { required: true } } }, codes)).toMatchObject([
-      { path: ["parameters", name], line: 6 },
-    ]);
-    const argumentsSchema = { type: "object", ...declares };
-    expect(await validateEntries([entry({ argumentsSchema })], codes)).toMatchObject([
-      { path: ["entries", 0, "argumentsSchema", "properties", name] },
     ]);
   });
 });
