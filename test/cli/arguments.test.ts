@@ -1,11 +1,9 @@
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { commands } from "../../src/cli/commands.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
-import { runProcess } from "../support/run-process.ts";
 
 const { version } = JSON.parse(readFileSync(inRepository("package.json"), "utf8"));
 /** What is tested here comes before any project is looked for, so there is none. */
@@ -58,27 +56,6 @@ describe("options before the command", () => {
       expect([exitCode, stderr]).toEqual([0, ""]);
       expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
     }
-  });
-});
-
-// Windows lets nobody delete a folder that a process is in.
-describe.skipIf(process.platform === "win32")("a deleted working directory", () => {
-  const runWhereDeleted = (...args: readonly string[]) => {
-    const cwd = join(makeTree({ "package.json": packManifest("app"), "gone/x": "" }), "gone");
-    const script = 'rm -r "$PWD" && exec "$@"';
-    const command = inRepository("dist/cli/cli.cjs");
-    return runProcess("sh", ["-c", script, "sh", process.execPath, command, ...args], {
-      cwd,
-      env: process.env,
-      timeoutMs: 100_000,
-    });
-  };
-
-  test("a deleted working directory is reported", async () => {
-    const { stdout, stderr, exitCode } = await runWhereDeleted("list");
-    expect([exitCode, stdout]).toEqual([2, ""]);
-    expect(stderr).toMatch(/^error ProjectNotFound/);
-    expect(stderr).not.toMatch(/ENOENT|uv_cwd|node:|\bat .*:\d+/);
   });
 });
 

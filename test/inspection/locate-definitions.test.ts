@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { inspectPack } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
-import { makePack, prompt, validateTree } from "../validate/validate-tree.ts";
+import { makePack, prompt } from "../validate/validate-tree.ts";
 
 /** The root as it is written, and what the paths of definitions begin with then. */
 const roots: readonly (readonly [string, string])[] = [
@@ -27,32 +27,6 @@ describe.each(roots)("below the root %j", (root, folder) => {
       `${folder}prompts.yaml`,
       `${folder}prompts.yaml`,
     ]);
-  });
-
-  test("problems name files by normalized paths", async () => {
-    const tree = {
-      extension: { root, prompts: ["hello", "missing"], tools: ["lost"] },
-      files: {
-        [`${folder}prompts/hello.json`]: prompt("hello", {}),
-        [`${folder}prompts/orphan.json`]: prompt("orphan"),
-        [`${folder}prompts.yaml`]: "hello: { name: hello, content: Hi }\n",
-      },
-      fields: { files: ["lib"] },
-    };
-    const problems = await validateTree(tree);
-    expect(new Set(problems.map(({ code, file }) => `${code} ${file}`))).toEqual(
-      new Set([
-        `InvalidPromptDefinition ${folder}prompts/hello.json`,
-        `OrphanDefinitionFile ${folder}prompts/orphan.json`,
-        `MissingDefinitionFile ${folder}prompts.yaml`,
-        `MissingDefinitionFile ${folder}tools/lost.json`,
-        `ShadowedDefinition ${folder}prompts.yaml`,
-        `FileNotPublished ${folder}prompts/hello.json`,
-        `FileNotPublished ${folder}prompts.yaml`,
-      ]),
-    );
-    const texts = problems.map(({ message, hint }) => `${message} ${hint}`).join("\n");
-    expect(texts).not.toMatch(/"\.\/|\/\/|"\//);
   });
 });
 

@@ -83,23 +83,4 @@ describe("the entry of a pack", () => {
     expect(await place.uninstall("cursor", "solo")).toMatchObject({ changed: false });
     expect(await place.uninstall("cursor", "words")).toMatchObject({ server: "acme/words", changed: true });
   });
-
-  test("a pack with several servers is ambiguous, and its servers are listed", async () => {
-    const place = makeInstallPlace();
-    const problem = {
-      code: "AmbiguousName",
-      args: {
-        name: "acme/jira",
-        servers: ["acme/jira/project-management", "acme/jira/named", "acme/jira/program"],
-      },
-    };
-    await expect(place.install("cursor", "acme/jira")).rejects.toMatchObject({ problem });
-    await expect(place.uninstall("cursor", "acme/jira")).rejects.toMatchObject({ problem });
-  });
-
-  test("a name of a pack and of a server in the config is ambiguous", async () => {
-    const place = makeInstallPlace(packs);
-    const problem = { code: "AmbiguousName", args: { name: "mine", isInConfig: true } };
-    await expect(place.install("cursor", "mine")).rejects.toMatchObject({ problem });
-  });
 });

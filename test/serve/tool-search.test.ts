@@ -70,8 +70,3 @@ test("few tools are listed as they are, `always` stands before the search, and a
   expect(namesOf(await client.listTools())).toEqual(["search_tools"]);
   expect(await client.callTool({ name: "two" })).toMatchObject({ content: [{ text: "two" }] });
 });
-
-test("a tool with the name of the search ends the start", async () => {
-  const running = await serve(makeProject({ desk: desk({ search_tools: {} }) }));
-  await expect(running.ended).rejects.toMatchObject({ code: "NameCollision" });
-});

@@ -284,14 +284,6 @@ describe("a legacy server that asks", () => {
     expect(jsonOf(await session.callTool("early"))).toMatchObject({ code: -32601 });
     expect(questions).toEqual([]);
   });
-
-  test("a prompt and a resource of a server ask, too", async () => {
-    const { questions, onInput } = accept();
-    const session = sessionOf(onInput);
-    expect((await session.getPrompt("topic")).messages[0]?.content).toMatchObject({ text: "About Ada" });
-    expect((await session.readResource("ask://name")).contents[0]).toMatchObject({ text: "Name Ada" });
-    expect(questions).toMatchObject([{ tool: "topic" }, { tool: "ask://name" }]);
-  });
 });
 
 describe("a modern server that asks", () => {
