@@ -153,6 +153,26 @@ const composedServer = z
 
 const toolPatterns = z.array(name);
 
+const toolOverride = z.object({
+  name: optional(name, "Its name, before `prefix`."),
+  title: optional(text, "Its title."),
+  description: optional(text, "Its description."),
+  annotations: optional(
+    z.looseObject({
+      title: optional(text, "A display name."),
+      readOnlyHint: optional(z.boolean(), "Whether it changes nothing."),
+      destructiveHint: optional(z.boolean(), "Whether it may overwrite or delete."),
+      idempotentHint: optional(z.boolean(), "Whether repeated calls change nothing more."),
+      openWorldHint: optional(z.boolean(), "Whether it reaches other systems."),
+    }),
+    "Annotations that replace its own, key by key.",
+  ),
+  arguments: optional(
+    z.record(name, z.unknown()),
+    "Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them.",
+  ),
+});
+
 const results = z.object({
   maxChars: optional(
     z.union([z.literal(-1), z.int().check(z.minimum(100))], {
@@ -246,8 +266,12 @@ const serverKeys = {
         "Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed.",
       ),
       deny: optional(toolPatterns, "Patterns of tools to exclude. Takes precedence over allow."),
+      override: optional(
+        z.record(name, toolOverride),
+        "What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it.",
+      ),
     }),
-    "Which of the server's tools a session has.",
+    "Which of the server's tools a session has, and what models see of them.",
   ),
   toolset: optional(itemName, "A toolset that the server's tools join."),
 };

@@ -131,7 +131,8 @@ function buildServer(entry: ServerEntry, configEnvFile: string | undefined): Use
   if (isDisabled(entry)) return { name, path };
   const server = userServer.parse(entry.values);
   const { prefix, tools, toolset, cwd = ".", headers = {}, enabled: _, ...values } = server;
-  const choices = { prefix, allow: tools?.allow, deny: tools?.deny ?? [], toolset };
+  const { allow, deny = [], override } = tools ?? {};
+  const choices = { prefix, allow, deny, ...(override !== undefined && { override }), toolset };
   return {
     ...{ name, path, isListed: !isPasted, ...values, cwd, headers, choices },
     ...(configEnvFile !== undefined && { configEnvFile }),

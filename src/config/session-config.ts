@@ -23,9 +23,14 @@ export interface ToolChoices {
   allow: readonly string[] | undefined;
   /** Takes precedence over `allow`. */
   deny: readonly string[];
+  /** What replaces what it lists of tools, by its own names. */
+  override?: Readonly<Record<string, ToolOverride>> | undefined;
   /** The toolset that its tools join. */
   toolset: string | undefined;
 }
+
+/** What replaces what a server lists of a tool. */
+export type ToolOverride = NonNullable<NonNullable<CheckedServer["tools"]>["override"]>[string];
 
 /** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
 export interface UserServer

@@ -74,8 +74,10 @@ function describeShown(shown: Readonly<Record<string, unknown>>): Record<string,
 }
 
 /** An entry of a server's list; `undefined` if it is nested too deep. `known`: its entry in the lock, which makes this faster. */
-export const describeListed = ({ kind, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined =>
-  createItem({ name: kind === "resource" ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
+export function describeListed({ kind, id, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined {
+  const hasName = kind === "resource" || entry.name !== id;
+  return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
+}
 
 /** A reference as a qualified name, with the kind unless it is a tool. */
 export function describeMember({ reference, kind }: WrittenReference, pack: DiscoveredPack): string {

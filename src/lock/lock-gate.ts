@@ -48,12 +48,12 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
   // A URI has no braces.
   const isTemplate = kind === "resource" && id.includes("{");
   const key = kind !== "resource" ? "name" : isTemplate ? "uriTemplate" : "uri";
-  const { inputSchema } = item;
+  const { inputSchema, name } = item;
   const entry = {
     ...others,
     ...(text !== undefined && { description: text }),
     ...(isRecord(meta) && { _meta: meta }),
-    [key]: id,
+    [key]: key === "name" && typeof name === "string" ? name : id,
     ...(kind === "tool" && { inputSchema: isRecord(inputSchema) ? inputSchema : {} }),
   };
   originals.set(entry, item);

@@ -184,9 +184,9 @@ class ServerFinder {
       const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
       if (refusal !== undefined) throw new TrailblazeError(refusal);
       for (const problem of problems) report?.(problem);
-      const { prefix, allow, deny } = subprocess.choices;
-      const isLimited = (subprocess.results ?? config.results) !== undefined;
-      const hasChoices = isLimited || prefix !== undefined || allow !== undefined || deny.length > 0;
+      const { prefix, allow, deny, override } = subprocess.choices;
+      const isChanged = (override ?? subprocess.results ?? config.results) !== undefined;
+      const hasChoices = isChanged || prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
           ? await planUserServer(port, subprocess, config, gate !== undefined)

@@ -4,6 +4,7 @@ import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoin
 import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { ownEntry } from "../lock/json.ts";
 import { createPackNotes } from "../mcp/client/call-result.ts";
 import {
   type ConnectedServer,
@@ -445,6 +446,11 @@ export class Calls {
     const { config } = request.state;
     const { plan } = route.from;
     let endInvocation: (() => void) | undefined;
+    const { arguments: fixed = {} } = ownEntry(plan.choices?.override, route.id) ?? {};
+    const [given] = Object.keys(args).filter((name) => Object.hasOwn(fixed, name));
+    if (given !== undefined)
+      return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
+    Object.assign(args, structuredClone(fixed));
     try {
       const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
         // A remote server gets no address that it could call back.

@@ -1,6 +1,7 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { matchesAny } from "../config/packs-policy.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -258,14 +259,26 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
         : [report([...configPath, "tools", "deny", index], pattern, tools)],
     );
   });
-  const { memory } = config.packs;
   const inKeys = (path: Path, keys: Iterable<string>, known: readonly string[]) =>
     [...keys].filter((key) => !known.includes(key)).map((key) => report([...path, key], key, known));
+  const inOverrides = servers.flatMap((one) => {
+    const { choices, configPath = [] } = one.plan;
+    const { override = {} } = choices ?? {};
+    const path = [...configPath, "tools", "override"];
+    const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
+      const { inputSchema } = one.server.said?.connected.tools.find((tool) => tool.name === name) ?? {};
+      const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];
+      return inputSchema ? inKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
+    });
+    return [...inKeys(path, Object.keys(override), namesOf(one, ["tool"])), ...ofTools];
+  });
+  const { memory } = config.packs;
   const registry = reading.createRegistry(all);
   const tools = registry.items("tool").map(({ qualifiedName }) => qualifiedName);
   return [
     ...inPolicy("deny"),
     ...inServers,
+    ...inOverrides,
     ...inPolicy("transitive"),
     ...inKeys(["packs", "memory"], typeof memory === "string" ? [] : Object.keys(memory), packNames),
     ...inKeys(["options"], config.options.keys(), tools),

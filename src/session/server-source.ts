@@ -1,4 +1,5 @@
 import { isToolChosen } from "../config/tool-policy.ts";
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import {
@@ -46,6 +47,29 @@ function asRecorded({ entry }: ListedEntry, approved: ListedEntry): ListedEntry 
 const byId = (a: ListedEntry, b: ListedEntry) =>
   listKeys.indexOf(a.list) - listKeys.indexOf(b.list) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
+/** A tool's entry with what the config replaces of it. Its fixed arguments are not for models. */
+function overrideEntry(one: ListedEntry, choices: ServerPlan["choices"]): ListedEntry {
+  const { override = {} } = choices ?? {};
+  if (one.kind !== "tool" || !Object.hasOwn(override, one.id)) return one;
+  const { arguments: fixed = {}, annotations, ...shown } = override[one.id] ?? {};
+  const { inputSchema } = one.entry;
+  const { properties, required } = inputSchema;
+  const isFree = (name: string) => !Object.hasOwn(fixed, name);
+  const entry = {
+    ...one.entry,
+    ...shown,
+    ...(annotations && { annotations: { ...one.entry.annotations, ...annotations } }),
+    inputSchema: carryIntegers(inputSchema, {
+      ...inputSchema,
+      ...(isRecord(properties) && {
+        properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))),
+      }),
+      ...(Array.isArray(required) && { required: required.filter(isFree) }),
+    }),
+  };
+  return { ...one, entry };
+}
+
 const keyOf = ({ kind, id }: { kind: ListedKind; id: string }) => `${kind} ${id}`;
 
 /**
@@ -92,15 +116,16 @@ export class ServerSource {
   }
 
   #compare(said: ListedServer): Offer {
+    const all = said.entries.map((one) => overrideEntry(one, this.plan.choices));
     const isDenied = (one: ListedEntry) => this.#explainDenied(one) !== undefined;
-    const { refused, ...verdict } = this.#gate?.checkList(this.plan, said, isDenied) ?? {
+    const { refused, ...verdict } = this.#gate?.checkList(this.plan, { ...said, entries: all }, isDenied) ?? {
       refused: new Map<ListedEntry, Problem>(),
       problems: [],
       vanished: [],
       instructions: said.instructions,
     };
     if (said !== this.#approved && !this.server.isFollowed) {
-      for (const one of said.entries) {
+      for (const one of all) {
         const before = this.#lost.get(keyOf(one));
         const problem = refused.get(one) ?? before;
         if (problem === undefined) continue;
@@ -112,7 +137,7 @@ export class ServerSource {
     }
     const approved = new Map(this.#approved?.entries.map((one) => [keyOf(one), one]));
     const left = new Map<ListedEntry, Left>();
-    const entries = said.entries.map((one) => {
+    const entries = all.map((one) => {
       const message = this.#explainDenied(one);
       const problem = refused.get(one);
       if (message !== undefined) left.set(one, { reason: "Denied", message });
@@ -131,11 +156,11 @@ export class ServerSource {
   }
 
   /** Why the config excludes an entry of a list. */
-  #explainDenied({ kind, entry }: ListedEntry): string | undefined {
+  #explainDenied({ kind, id, entry }: ListedEntry): string | undefined {
     const { choices } = this.plan;
-    if (!this.#isAllowed(entry.name)) return "The config's `packs` excludes it.";
+    if (!this.#isAllowed(kind === "tool" ? id : entry.name)) return "The config's `packs` excludes it.";
     // `tools` of a server in the config is only about its tools.
-    return kind !== "tool" || choices === undefined || isToolChosen(choices, entry.name)
+    return kind !== "tool" || choices === undefined || isToolChosen(choices, id)
       ? undefined
       : "`tools` of its server in the config excludes it.";
   }
@@ -217,8 +242,8 @@ export function collectServer(from: ServerSource): Contribution {
   const kindOf = (kind: ListedKind) => (kind === "tool" ? undefined : kind);
   const prefix = choices?.prefix;
   const namesOf = (kind: ListedKind, others: readonly { name: string }[] = []) => {
-    const ids = offer.entries.flatMap((one) => (one.kind === kind ? [one.id] : []));
-    return offerNames(prefix, [...ids, ...others.map(({ name }) => name)], offer.reserved?.[kind]);
+    const own = offer.entries.flatMap((one) => (one.kind === kind ? [one.entry.name] : []));
+    return offerNames(prefix, [...own, ...others.map(({ name }) => name)], offer.reserved?.[kind]);
   };
   const names = { tool: namesOf("tool", invalidTools), prompt: namesOf("prompt") };
 
@@ -235,7 +260,7 @@ export function collectServer(from: ServerSource): Contribution {
       items.push({ kind, shown: describeResource(entry, source), listing, route });
       continue;
     }
-    const name = names[kind].get(id) ?? makeOwnName(prefix, id);
+    const name = names[kind].get(entry.name) ?? makeOwnName(prefix, entry.name);
     const isSame = name === addPrefix(prefix ?? "", id);
     const renamed = isSame ? {} : { _meta: { "trailblaze/originalName": id } };
     if (kind === "prompt") {

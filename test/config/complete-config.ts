@@ -58,7 +58,13 @@ export const completeConfig = {
       legacyContext: false,
       protocol: "modern",
       prefix: "api",
-      tools: { allow: ["get*"], deny: ["get/secret"] },
+      tools: {
+        allow: ["get*"],
+        deny: ["get/secret"],
+        override: {
+          get: { name: "fetch", annotations: { readOnlyHint: true }, arguments: { depth: [1, null] } },
+        },
+      },
       toolset: "auth",
       results: { maxChars: 100 },
       timeouts: { handshakeMs: 1, listMs: 2, callMs: -1 },

@@ -114,7 +114,11 @@ const complete = (root: string) => ({
       protocol: "modern",
       results: { maxChars: 100 },
       timeouts: { handshakeMs: 1, listMs: 2, callMs: -1 },
-      choices: { prefix: "api", allow: ["get*"], deny: ["get/secret"], toolset: "auth" },
+      choices: {
+        ...completeConfig.trailblazeSubprocessToolsets[0]?.tools,
+        prefix: "api",
+        toolset: "auth",
+      },
     },
     {
       name: "plain",

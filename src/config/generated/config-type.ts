@@ -102,12 +102,38 @@ export interface TrailblazeConfig {
       listMs?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
-    /** Which of the server's tools a session has. */
+    /** Which of the server's tools a session has, and what models see of them. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
       allow?: readonly string[];
       /** Patterns of tools to exclude. Takes precedence over allow. */
       deny?: readonly string[];
+      /** What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it. */
+      override?: { [key: string]: {
+        /** Annotations that replace its own, key by key. */
+        annotations?: {
+          /** Whether it may overwrite or delete. */
+          destructiveHint?: boolean;
+          /** Whether repeated calls change nothing more. */
+          idempotentHint?: boolean;
+          /** Whether it reaches other systems. */
+          openWorldHint?: boolean;
+          /** Whether it changes nothing. */
+          readOnlyHint?: boolean;
+          /** A display name. */
+          title?: string;
+          [key: string]: unknown;
+        };
+        /** Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them. */
+        arguments?: { [key: string]: unknown };
+        /** Its description. */
+        description?: string;
+        /** Its name, before `prefix`. */
+        name?: string;
+        /** Its title. */
+        title?: string;
+        [key: `x-${string}`]: unknown;
+      } };
       [key: `x-${string}`]: unknown;
     };
     /** A toolset that the server's tools join. */
@@ -243,12 +269,38 @@ export interface TrailblazeConfig {
       listMs?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
-    /** Which of the server's tools a session has. */
+    /** Which of the server's tools a session has, and what models see of them. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
       allow?: readonly string[];
       /** Patterns of tools to exclude. Takes precedence over allow. */
       deny?: readonly string[];
+      /** What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it. */
+      override?: { [key: string]: {
+        /** Annotations that replace its own, key by key. */
+        annotations?: {
+          /** Whether it may overwrite or delete. */
+          destructiveHint?: boolean;
+          /** Whether repeated calls change nothing more. */
+          idempotentHint?: boolean;
+          /** Whether it reaches other systems. */
+          openWorldHint?: boolean;
+          /** Whether it changes nothing. */
+          readOnlyHint?: boolean;
+          /** A display name. */
+          title?: string;
+          [key: string]: unknown;
+        };
+        /** Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them. */
+        arguments?: { [key: string]: unknown };
+        /** Its description. */
+        description?: string;
+        /** Its name, before `prefix`. */
+        name?: string;
+        /** Its title. */
+        title?: string;
+        [key: `x-${string}`]: unknown;
+      } };
       [key: `x-${string}`]: unknown;
     };
     /** A toolset that the server's tools join. */
