@@ -12,7 +12,7 @@ import {
 } from "../expressions/expression-engine.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { createProblem, type Path, type Problem, quote } from "../problems/index.ts";
+import { createProblem, type Problem, quote } from "../problems/index.ts";
 import {
   convertOutcome,
   convertReturned,
@@ -59,14 +59,6 @@ export interface BundleEntry extends EntryTexts {
   templates: EntryTemplates;
 }
 
-/** An expression that does not compile: the arguments of the problem `InvalidExpression`, and its place. */
-interface BundleExpressionFault {
-  expression: string;
-  reason: string;
-  /** Keys from the top of the definition. */
-  path: Path;
-}
-
 function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
   const { name, title, description, argumentsSchema, outputSchema, annotations, _meta } = entry;
   return {
@@ -87,15 +79,17 @@ function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
 export function compileBundle(
   { entries: written }: Readonly<Record<string, unknown>>,
   { engine }: { engine: ExpressionEngine },
-): { entries: BundleEntry[]; faults: BundleExpressionFault[] } {
-  const faults: BundleExpressionFault[] = [];
+): { entries: BundleEntry[]; faults: Problem[] } {
+  const faults: Problem[] = [];
   const entries = (Array.isArray(written) ? written : []).flatMap((entry: unknown, index) => {
     if (!isRecord(entry)) return [];
     const templates = compileEntryTemplates(entry, {
       engine,
       path: ["entries", index],
-      onFault: ({ expression, reason, offset, path }) =>
-        faults.push({ expression, reason: `${reason}${describePosition(expression, offset)}`, path }),
+      onFault: ({ expression, reason, offset, path }) => {
+        const args = { expression, reason: `${reason}${describePosition(expression, offset)}` };
+        faults.push(createProblem("InvalidExpression", args, { path }));
+      },
     });
     return [{ ...readTexts(entry), handler: entry.handler, templates }];
   });
@@ -287,9 +281,7 @@ export async function createBundleTools(
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
   const { createCelEngine } = await import("../expressions/cel-engine.ts");
   const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
-  const problems: Problem[] = faults.map(({ expression, reason, path }) =>
-    createProblem("InvalidExpression", { expression, reason }, { path }),
-  );
+  const problems = [...faults];
   const tools = entries.flatMap((entry, index): BundleTool[] => {
     const { handler } = entry;
     const path = ["entries", String(index), "handler"];

@@ -105,7 +105,7 @@ describe("the result of an entry", () => {
     ["${{ result }}", 7, "it must be an object."],
     [{ isError: true }, 7, "/content"],
     [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": blocks'],
-    [{ content: [] }, 1n, "it holds a BigInt."],
+    [{ content: [] }, 1n, "Do not know how to serialize a BigInt"],
   ])("the impossible result %j is an error result", async (template, returned, message) => {
     const result = await run(template, returned);
     expect(result.isError).toBe(true);

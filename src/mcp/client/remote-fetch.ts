@@ -9,16 +9,10 @@ import type { Redactor } from "./redact.ts";
 
 /** No connection to a remote server, or one that broke off. */
 export class ConnectionError extends Error {
-  override readonly name = "ConnectionError";
   /** Whether the server was not reached at all. */
-  readonly isUnreachable: boolean;
+  isUnreachable = false;
   /** What to do about it; `undefined` if only the URL may be wrong. */
-  readonly hint: string | undefined;
-  constructor(message: string, isUnreachable: boolean, hint?: string) {
-    super(message);
-    this.isUnreachable = isUnreachable;
-    this.hint = hint;
-  }
+  hint: string | undefined;
 }
 
 /** The server does not know the session of a request. */
@@ -153,7 +147,7 @@ export class RemoteFetch {
       const hint =
         proxy &&
         `Check the proxy in the environment or in npm's configuration, or add ${url.hostname} to NO_PROXY.`;
-      throw new ConnectionError(`${start}: ${text}`, isUnreachable, hint);
+      throw Object.assign(new ConnectionError(`${start}: ${text}`), { isUnreachable, hint });
     }
   }
 
@@ -182,7 +176,7 @@ export class RemoteFetch {
       }
     } catch (error) {
       if (isAbort(error)) throw error;
-      throw new ConnectionError(`the connection failed: ${findReason(error).text}`, false);
+      throw new ConnectionError(`the connection failed: ${findReason(error).text}`);
     }
   }
 

@@ -1,5 +1,5 @@
 import { carryIntegers } from "../../data/exact-integers.ts";
-import { isRecord } from "../../data/parse-json.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
 import {
   describeExit,
   failure,
@@ -8,7 +8,15 @@ import {
   type UnexpectedExit,
 } from "../../problems/index.ts";
 import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import { mostRounds } from "../../runtime/handler-context.ts";
+import {
+  type InputAnswer,
+  type InputRequest,
+  type InputRequests,
+  type InputRequired,
+  type InputRound,
+  mostRounds,
+} from "../../runtime/handler-context.ts";
+import { findInputFault } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
@@ -73,9 +81,8 @@ type Events = Omit<ServerEvents, "onStdoutNoise">;
 
 /** How often a list is fetched if it changes while the lists are fetched. */
 const mostListings = 3;
-/** Before a lost subscription is opened again; the time doubles while subscriptions are short. Milliseconds. */
-const firstDelayMs = 1000;
-const longestDelayMs = 30_000;
+/** Before a lost subscription is opened again. Milliseconds. */
+const relistenMs = 5000;
 const messageCharacters = 1000;
 /** A start that takes longer is told. Milliseconds. */
 const slowMs = 4000;
@@ -107,6 +114,58 @@ async function limitStep<T>(
     clearTimeout(timer);
   }
 }
+
+/** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
+function toInputRequest(method: unknown, params: JsonObject): unknown {
+  if (method === "sampling/createMessage" || method === "roots/list") return { method, params };
+  if (method !== "elicitation/create") return undefined;
+  const message = own(params, "message");
+  if (own(params, "mode") === "url") return { message, url: own(params, "url") };
+  return { message, schema: own(params, "requestedSchema") };
+}
+
+/** Reads the only question of an `elicitation/create`. Nothing of it is trusted. */
+async function readElicitation(params: JsonObject): Promise<{ request: InputRequest } | { fault: string }> {
+  const request = toInputRequest("elicitation/create", params);
+  const fault = await findInputFault({ requests: { input: request } });
+  return fault === undefined
+    ? { request: request as InputRequest }
+    : { fault: fault.replace(/^\/input/, "") };
+}
+
+/** Reads the result of a modern server that asks. Nothing of it is trusted. */
+async function readInputRequired(
+  result: JsonObject,
+): Promise<{ inputRequired: InputRequired } | { fault: string }> {
+  const given = own(result, "inputRequests") ?? {};
+  const state = own(result, "requestState");
+  if (!isRecord(given))
+    return { fault: `\`inputRequests\` must be an object, but is ${describeType(given)}` };
+  if (state !== undefined && typeof state !== "string") return { fault: "`requestState` must be a string" };
+  const requests: Record<string, unknown> = Object.create(null);
+  for (const [key, entry] of Object.entries(given)) {
+    const { method, params = {} } = isRecord(entry) ? entry : ({} as JsonObject);
+    requests[key] = toInputRequest(method, isRecord(params) ? params : {});
+  }
+  // A state without requests asks only to be called again.
+  const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
+  const fault = isEmpty ? undefined : await findInputFault({ requests, state });
+  if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
+  return {
+    inputRequired: { requests: requests as InputRequests, ...(state !== undefined && { state }) },
+  };
+}
+
+/** The result of an `elicitation/create`. */
+const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
+
+/** The parameters that a modern server gets in the next round. */
+const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
+  inputResponses: Object.fromEntries(
+    Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),
+  ),
+  requestState: state,
+});
 
 /** One server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. */
 export class Server implements StartingServer {
@@ -330,7 +389,7 @@ export class Server implements StartingServer {
     const given = params._meta as JsonObject | undefined;
     const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
     delete meta.progressToken;
-    const answers = round && (await import("./server-questions.ts")).toRoundParams(round);
+    const answers = round && toRoundParams(round);
     if (this.#client.isIdle) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
     const ears: CallEars = { ask, onProgress, onLog, questions: 0, isAsking: false, ended: new CallStop() };
@@ -343,7 +402,7 @@ export class Server implements StartingServer {
     try {
       const answer = await request.answer;
       const asks = isModern && own(answer, "resultType") === "input_required";
-      const asked = asks ? await (await import("./server-questions.ts")).readInputRequired(answer) : {};
+      const asked = asks ? await readInputRequired(answer) : {};
       const result = readResult(method, asks ? emptyResult() : answer, leaveOut);
       const found = "fault" in asked ? asked : result;
       if ("fault" in found)
@@ -370,7 +429,6 @@ export class Server implements StartingServer {
    * nothing yet, if the server has worked for one user alone since it was last idle.
    */
   async #elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
-    const { readElicitation, toElicitResult } = await import("./server-questions.ts");
     const calls = this.#client.calls();
     const named = calls.find(({ id }) => id === requestId);
     if (named === undefined && this.#users.size > 1)
@@ -459,23 +517,19 @@ export class Server implements StartingServer {
   async #listen(notifications: JsonObject, ended?: AbortSignal, onRepeated = () => {}): Promise<void> {
     const { signal: closing } = this.#closing;
     const signal = ended === undefined ? closing : AbortSignal.any([ended, closing]);
-    let delayMs = firstDelayMs;
     while (!signal.aborted) {
-      const start = this.#clock.now();
       const { answer, cancel } = this.#client.request("subscriptions/listen", { notifications });
       const unlisten = whenAborted(signal, () => cancel("No one listens any more."));
       const isRefused = await answer.then(() => false, isRefusal);
       unlisten();
       if (isRefused || signal.aborted || this.#carrier.hasPerRequestStream !== true) return;
-      if (this.#clock.now() - start > longestDelayMs) delayMs = firstDelayMs;
       await new Promise<void>((resolve) => {
-        const cancelDelay = this.#clock.after(delayMs, resolve);
+        const cancelDelay = this.#clock.after(relistenMs, resolve);
         whenAborted(signal, () => {
           cancelDelay();
           resolve();
         });
       });
-      delayMs = Math.min(2 * delayMs, longestDelayMs);
       // It may have missed a change.
       if (!signal.aborted) onRepeated();
     }

@@ -20,12 +20,6 @@ import { checkParams } from "../mcp-server.ts";
 import type { CreateProtocolServer, ProtocolServer } from "../served-server.ts";
 import type { RequestHead } from "./http-server.ts";
 
-export interface HttpRequest {
-  readonly head: RequestHead;
-  /** The parsed JSON; `undefined` for a method without a body. */
-  readonly message: unknown;
-}
-
 /** Headers that neither the protocol nor handlers may see. */
 const secret = ["authorization", "cookie", "proxy-authorization"];
 
@@ -94,7 +88,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     };
   }
 
-  async answer({ head, message }: HttpRequest): Promise<Response> {
+  async answer(head: RequestHead, message: unknown): Promise<Response> {
     const id = requestIdOf(message);
     if (id !== undefined && this.#open.has(id))
       return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
@@ -171,11 +165,11 @@ export class HttpSessions {
     this.#options = options;
   }
 
-  async answer(request: HttpRequest): Promise<Response> {
-    if (this.#options.stateless) return this.#begin(request);
-    const { head, message } = request;
+  /** `message`: the parsed JSON; `undefined` for a method without a body. */
+  async answer(head: RequestHead, message: unknown): Promise<Response> {
+    if (this.#options.stateless) return this.#begin(head, message);
     const id = head.headers.get("mcp-session-id") || undefined;
-    if (id !== undefined) return this.#sessions.get(id)?.answer(request) ?? noSession();
+    if (id !== undefined) return this.#sessions.get(id)?.answer(head, message) ?? noSession();
     if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
       return refuse(400, "The Mcp-Session-Id header is missing.");
     try {
@@ -187,7 +181,7 @@ export class HttpSessions {
     }
     if (this.#isClosed || this.#sessions.size >= this.#options.maxSessions)
       return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
-    return this.#begin(request);
+    return this.#begin(head, message);
   }
 
   /** Ends all sessions. Never rejects. */
@@ -196,14 +190,14 @@ export class HttpSessions {
     await Promise.all([...this.#sessions.values()].map((session) => session.end()));
   }
 
-  async #begin(request: HttpRequest): Promise<Response> {
+  async #begin(head: RequestHead, message: unknown): Promise<Response> {
     const id = randomUUID();
     const server = this.#create({ sessionId: id });
     const session = new HttpSession(id, server, this.#options, () => this.#sessions.delete(id));
     this.#sessions.set(id, session);
     try {
       await session.connect();
-      const answer = await session.answer(request);
+      const answer = await session.answer(head, message);
       if (!this.#options.stateless && session.sessionId === undefined) await session.end();
       return answer;
     } catch (error) {

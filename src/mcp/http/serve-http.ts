@@ -202,7 +202,7 @@ export async function serveHttp(
     const isClaimed = () =>
       isOfModernClient(message) || isModern(head.headers.get("mcp-protocol-version") ?? "");
     if (protocol !== "modern" && !(head.method === "POST" && isClaimed()))
-      return sessions.answer({ head, message });
+      return sessions.answer(head, message);
     if (modern !== undefined && protocol !== "legacy") return modern.answer(toRequest(head), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
     const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
