@@ -236,19 +236,6 @@ describe("adapters for models", () => {
     expect(given).toEqual({ type: failed ? "error-text" : "text", value: text });
   });
 
-  test("anthropicTools give a failure as words, because the API takes only text there, and success without words as an empty result", async () => {
-    const text = "It broke.\n[image (image/png) that this API cannot take]";
-    const failing = await openTools(() => ({
-      isError: true,
-      content: [{ type: "text", text: "It broke." }, png],
-    }));
-    const failed = await anthropicTools(failing).call(use("give"));
-    expect(failed).toMatchObject({ is_error: true, content: [{ type: "text", text }] });
-    const silent = await openTools(() => ({ content: [{ type: "text", text: "" }] }));
-    const block = await anthropicTools(silent).call(use("give"));
-    expect(block).toEqual({ type: "tool_result", tool_use_id: "1", content: [] });
-  });
-
   test("standardSchema hands out copies and refuses what is no object", async () => {
     const [tool] = (await openTools()).toolsForLlm();
     if (tool === undefined) throw new Error("There is no tool.");

@@ -140,16 +140,4 @@ describe("the command docs", () => {
     expect(stderr).toContain("MissingDefinitionFile");
     expect((await documentPack(cwd, "--strict")).exitCode).toBe(1);
   });
-
-  test("docs documents an installed pack by its name, and a project without a pack is an error", async () => {
-    const cwd = makeTree({
-      "package.json": { name: "app", dependencies: { hello: "1.0.0" } },
-      "node_modules/hello/package.json": packManifest("hello"),
-    });
-    expect((await documentPack(cwd, "hello")).stdout).toBe("This pack declares no items.\n");
-    const none = await documentPack(cwd);
-    expect(none.exitCode).toBe(1);
-    expect(none.stderr).toContain("error NoExtension");
-    expect((await documentPack(cwd, "helo")).stderr).toContain("error PackNotInstalled");
-  });
 });

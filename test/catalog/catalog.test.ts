@@ -1,4 +1,4 @@
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
@@ -312,13 +312,5 @@ describe("writing a catalog", () => {
     writeFileSync(join(folder, markerFile), "{}");
     refused(() => writeSite(folder, site()));
     refused(() => writeSite(join(folder, "notes.txt"), site()));
-  });
-
-  test("a folder in the place of the page is refused", () => {
-    const folder = join(makeTree({}), "site");
-    writeSite(folder, site());
-    rmSync(join(folder, "index.html"));
-    mkdirSync(join(folder, "index.html"));
-    refused(() => writeSite(folder, site()));
   });
 });

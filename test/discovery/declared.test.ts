@@ -62,19 +62,6 @@ describe("packs that a project declares", () => {
       expect(await list(cwd)).toEqual(["notes@1.0.0 direct enabled"]);
     },
   );
-
-  test("one folder that is declared under two names is a pack under each", async () => {
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { tracker: "npm:jira", jira: "*" } },
-      "store/jira/package.json": packManifest("jira"),
-    });
-    makeLink("../store/jira", join(root, "node_modules/jira"));
-    makeLink("../store/jira", join(root, "node_modules/tracker"));
-    makeLink("../store/jira", join(root, "node_modules/again"));
-    const expected = ["jira@1.0.0 direct enabled", "tracker@1.0.0 direct enabled"];
-    expect(await list(root)).toEqual(expected);
-    expect(await list(root, { all: true })).toEqual(expected);
-  });
 });
 
 describe("packs that a workspace declares", () => {

@@ -52,20 +52,6 @@ describe("the registry of names", () => {
     expect(registry.builtIns).toEqual(["tap", "swipe"]);
   });
 
-  test("the registry resolves a reference according to its place", () => {
-    expect(registry.resolve("tap")).toEqual({ kind: "tool", qualifiedName: "tap" });
-    expect(registry.resolve("@acme/jira@^1/getIssue")).toEqual({
-      kind: "tool",
-      qualifiedName: "acme/jira/getIssue",
-    });
-    expect(registry.resolve("getIssue", { from: jira, kind: "tool" }).qualifiedName).toBe(
-      "acme/jira/getIssue",
-    );
-    expect(codeOf(() => registry.resolve("getIssue"))).toBe("ToolNotFound");
-    expect(codeOf(() => registry.resolve("acme/jira@^9/getIssue"))).toBe("PackVersionMismatch");
-    expect(codeOf(() => registry.resolve("acme/github/x"))).toBe("PackNotInstalled");
-  });
-
   test("the registry excludes shadowed copies", () => {
     const old = { ...pack("hello", "hello", ["bow"]), shadowed: true };
     const both = createRegistry([old, hello]);

@@ -55,23 +55,6 @@ describe("files that npm would publish", () => {
 });
 
 describe("files that npm would exclude", () => {
-  test("FileNotPublished is a warning for an export of trailblaze", async () => {
-    const exports = {
-      "mcp.json": {
-        mcpServers: { desk: { command: "npx", args: ["-y", "--package=@acme/sample@1.0.0", "desk"] } },
-      },
-      "server.json": '{\n  "identifier": "@acme/sample"\n}',
-      "plugin.json": { name: "of-another-tool" },
-    };
-    const listed = ["trailblaze", "lib", "server", "setup.js"];
-    const found = await validateTree(pack({ files: listed }, exports), codes);
-    expect(found.map(({ severity, file }) => `${severity} ${file}`)).toEqual([
-      "warning mcp.json",
-      "warning server.json",
-    ]);
-    expect(await findUnpublished({ files: [...listed, "*.json"] }, exports)).toEqual([]);
-  });
-
   test.each([
     ["what the list does not name", { files: ["trailblaze", "server"] }, {}, ["lib/greet.js", "setup.js"]],
     ["what .gitignore excludes", {}, { ".gitignore": "/lib\n" }, ["lib/greet.js"]],

@@ -52,13 +52,6 @@ describe("a valid resource", () => {
     const files = { "docs/page.md": "# Page", "docs/example.js": "import './nowhere.js'; {" };
     expect(await judge(fields, files)).toEqual([]);
   });
-
-  test("a definition that is code may contain functions", async () => {
-    const code = `export default { name: "page", description: "A page.", uriTemplate: "docs://{page}",
-      handler: ({ page }) => page, subscribe: () => {}, complete: { page: () => [] } };`;
-    const extension = { resources: ["page"] };
-    expect(await validateTree({ extension, files: { "trailblaze/resources/page.mjs": code } })).toEqual([]);
-  });
 });
 
 describe("an invalid resource", () => {
