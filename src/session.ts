@@ -46,6 +46,7 @@ export type {
   PromptArgument,
   SessionPrompt,
   SessionResource,
+  SessionSkill,
   SessionTool,
   SessionToolset,
   SkippedTool,

@@ -45,7 +45,7 @@ const table = `
     validate runtime mcp
   callback: problems data config runtime mcp
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
-    inspection validate npm runtime mcp lock callback
+    inspection validate npm runtime mcp lock callback skills
   as-installed: problems data extension-schema files config confinement discovery inspection npm session
   serve: version.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate runtime mcp lock session

@@ -142,7 +142,12 @@ class Recorder implements Gate {
 
   checkList(plan: ServerPlan, { entries, instructions }: ListedServer, isExcluded: IsDenied): ListVerdict {
     const { label, source, pack } = plan;
-    const listed: Record<ListedKind, [string, LockedItem][]> = { tool: [], prompt: [], resource: [] };
+    const listed: Record<ListedKind, [string, LockedItem][]> = {
+      tool: [],
+      prompt: [],
+      resource: [],
+      skill: [],
+    };
     for (const one of entries) {
       const { kind, id } = one;
       if (isExcluded(one) || this.scope.isListedFree(kind, label, id, pack)) continue;

@@ -70,8 +70,9 @@ export function formatItemPage(
   style: TextStyle,
 ): string {
   const { kind, qualifiedName, pack, version, file, confinement, tools } = item;
-  const { toolNames = [], promptNames = [], resourceNames = [] } = item;
-  const contents = tools === undefined ? members : { tools, toolNames, promptNames, resourceNames };
+  const { toolNames = [], promptNames = [], resourceNames = [], skillNames = [] } = item;
+  const contents =
+    tools === undefined ? members : { tools, toolNames, promptNames, resourceNames, skillNames };
   // Without a definition, the advertised name is unknown.
   const page = createItemPage({ ...item, name: "" }, { contents });
   const how = confinement === "data" ? "data" : `code, ${confinement}`;

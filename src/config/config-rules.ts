@@ -162,9 +162,9 @@ export const explainVariableName = (name: string): Breach | undefined =>
     ? undefined
     : { words: "is not a valid variable name", hint: "Use letters, digits and underscores." };
 
-const itemLists = ["tools", "toolsets", "prompts", "resources"];
+const itemLists = ["tools", "toolsets", "prompts", "resources", "skills"];
 
 export const explainEmptyServer = (server: Fields): Breach | undefined =>
   itemLists.some((key) => server[key] !== undefined)
     ? undefined
-    : { words: "serves nothing", hint: "Add `tools`, `toolsets`, `prompts` or `resources`." };
+    : { words: "serves nothing", hint: "Add `tools`, `toolsets`, `prompts`, `resources` or `skills`." };

@@ -140,6 +140,7 @@ const composedServer = z
     toolsets: optional(references, "Toolsets whose tools to serve."),
     prompts: optional(references, "The prompts to serve."),
     resources: optional(references, "The resources to serve."),
+    skills: optional(references, "The skills to serve."),
     transport: optional(z.enum(["stdio", "http"]), "The transport. Default: stdio."),
     protocol: optional(
       z.enum(["both", "modern", "legacy"]),

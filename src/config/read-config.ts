@@ -147,7 +147,7 @@ function buildMemory(memory: CheckedConfig["packs"]["memory"]): CheckedConfig["p
   return Object.assign(Object.create(null), Object.fromEntries(entries));
 }
 
-const noItems = { tools: [], toolsets: [], prompts: [], resources: [] };
+const noItems = { tools: [], toolsets: [], prompts: [], resources: [], skills: [] };
 
 function buildConfig(checked: CheckedConfig, source: ConfigSource): Omit<SessionConfig, "problems"> {
   const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;

@@ -59,12 +59,13 @@ type CheckedComposedServer = CheckedConfig["servers"][string];
 
 /** A user's composed server, with a short name and unresolved references. */
 export interface UserComposedServer
-  extends Omit<CheckedComposedServer, "tools" | "toolsets" | "prompts" | "resources"> {
+  extends Omit<CheckedComposedServer, "tools" | "toolsets" | "prompts" | "resources" | "skills"> {
   name: string;
   tools: readonly string[];
   toolsets: readonly string[];
   prompts: readonly string[];
   resources: readonly string[];
+  skills: readonly string[];
 }
 
 /** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */

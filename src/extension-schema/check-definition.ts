@@ -41,7 +41,7 @@ const problemCode = {
   resource: "InvalidResourceDefinition",
 } as const;
 
-const composedKeys = ["tools", "toolsets", "prompts", "resources"];
+const composedKeys = ["tools", "toolsets", "prompts", "resources", "skills"];
 const subprocessKeys = ["command", "script", "package"];
 
 const listKeys = (keys: readonly string[]) => keys.map((key) => `\`${key}\``).join(", ");
@@ -68,7 +68,7 @@ function chooseServerShape(definition: Written): DefinitionShape | Fault {
   }
   const reason = "none of the keys that define a server is present";
   const hint =
-    "Add `tools`, `toolsets`, `prompts` or `resources` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
+    "Add `tools`, `toolsets`, `prompts`, `resources` or `skills` for a composed server, `command`, `script` or `package` for a subprocess server, or `kind` for a document.";
   return { reason, path: [], hint };
 }
 

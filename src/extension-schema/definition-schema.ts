@@ -138,6 +138,7 @@ const composedServer = () =>
     toolsets: optional(references, "Toolsets whose tools are served after those of `tools`."),
     prompts: optional(references, "The prompts to serve."),
     resources: optional(references, "The resources to serve."),
+    skills: optional(references, "The skills to serve."),
     transport: optional(z.enum(["stdio", "http"]), "The transport. Default: `stdio`."),
     protocol: optional(
       z.enum(["both", "modern", "legacy"]),

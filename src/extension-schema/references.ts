@@ -22,7 +22,13 @@ export interface WrittenReference {
 
 /** The kind of item in each array of references, by the definition's shape. */
 const listsByShape: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
-  composedServer: { tools: "tool", toolsets: "toolset", prompts: "prompt", resources: "resource" },
+  composedServer: {
+    tools: "tool",
+    toolsets: "toolset",
+    prompts: "prompt",
+    resources: "resource",
+    skills: "skill",
+  },
   // The entries of a document's `tools` are bundles, which are toolsets.
   serverDocument: { tools: "toolset" },
   toolsetList: { tools: "tool", toolsets: "toolset" },

@@ -24,6 +24,7 @@ export interface ServerContents {
   toolNames: string[];
   promptNames: string[];
   resourceNames: string[];
+  skillNames: string[];
 }
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
@@ -52,6 +53,7 @@ export interface ServerMembers {
   tools: ServerMember[];
   prompts: InspectedItem[];
   resources: InspectedItem[];
+  skills: InspectedItem[];
   /** All toolsets that were visited, including bundles. */
   toolsets: InspectedItem[];
   /** Bundles that are listed more than once, for each repetition. */
@@ -96,7 +98,7 @@ export class ServerContentsReader {
 
   /** Reads the contents of a pack's server, as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
-    const { tools, prompts, resources } = await this.readMembers(this.#asReferrer(server));
+    const { tools, prompts, resources, skills } = await this.readMembers(this.#asReferrer(server));
     return {
       tools: tools.flatMap((member) => {
         if (member.type === "builtIn") return [];
@@ -108,6 +110,7 @@ export class ServerContentsReader {
       }),
       promptNames: qualifiedNamesOf(prompts),
       resourceNames: qualifiedNamesOf(resources),
+      skillNames: qualifiedNamesOf(skills),
     };
   }
 
@@ -119,6 +122,7 @@ export class ServerContentsReader {
       tools: [],
       prompts: [],
       resources: [],
+      skills: [],
       toolsets: [],
       repeatedBundles: [],
     };
@@ -149,6 +153,7 @@ export class ServerContentsReader {
       tools: [...tools.values()],
       prompts: [...prompts],
       resources: [...resources],
+      skills: [...new Set(await this.#read(server, "skill"))],
       toolsets: [...toolsets.values()],
     };
   }

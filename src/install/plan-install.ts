@@ -56,7 +56,7 @@ async function finishPlan(
 }
 
 /** Throws `ClientConfigUnwritable` if a link leads a file of the project out of the project and its workspace. */
-async function refuseLinkOut(file: string, options: InstallOptions): Promise<void> {
+export async function refuseLinkOut(file: string, options: InstallOptions): Promise<void> {
   if (options.scope !== "project" || options.file !== undefined) return;
   const port = createNodeDiscoveryPort();
   const project = findProject(port, options.cwd ?? process.cwd());

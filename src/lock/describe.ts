@@ -8,6 +8,7 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
+import { pathOf, type SkillEntry, toIntegrity } from "../mcp/skill-entry.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { Skill } from "../skills/read-skill.ts";
@@ -73,8 +74,22 @@ function describeShown(shown: Readonly<Record<string, unknown>>): Record<string,
   };
 }
 
-/** An entry of a server's list; `undefined` if it is nested too deep. `known`: its entry in the lock, which makes this faster. */
+/** A skill of a server, whose name is in its URI; `undefined` if its files may change. */
+function describeListedSkill(entry: SkillEntry, known: LockedItem | undefined): LockedItem | undefined {
+  const { resources, frontmatter } = entry;
+  const { name: _, description, ...others } = frontmatter;
+  if (resources === "dynamic") return undefined;
+  const files = resources.map(({ uri, digest }) => [pathOf(entry, uri), toIntegrity(digest)]);
+  const values = { description: linesOf(description), frontmatter: others, files: Object.fromEntries(files) };
+  return createItem(values, known);
+}
+
+/**
+ * An entry of a server's list; `undefined` if it is nested too deep, or cannot be recorded. `known`: its entry in the lock, which
+ * makes this faster.
+ */
 export function describeListed({ kind, id, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined {
+  if (kind === "skill") return describeListedSkill(entry, known);
   const hasName = kind === "resource" || entry.name !== id;
   return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
 }

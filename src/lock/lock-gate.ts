@@ -299,7 +299,9 @@ export class LockGate implements Gate {
   findApproved(plan: ServerPlan): ListedServer | undefined {
     const server = this.#findServer(plan);
     const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
-    if (server === undefined || this.#updated.has(owner)) return undefined;
+    // The lock has no sizes of a skill's files, which clients want to know.
+    const hasSkills = server?.locked.skills !== undefined;
+    if (server === undefined || this.#updated.has(owner) || hasSkills) return undefined;
     return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : readApproved(server);
   }
 
@@ -342,7 +344,7 @@ export class LockGate implements Gate {
       ...approved.flatMap(([one, id]) => (one === kind ? [id] : [])),
       ...deniedOf(kind),
     ];
-    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [] };
+    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [], skill: [] };
     const isListed = locked.lists != null;
     if (!isListed) verdict.instructions = undefined;
     else if (!isSameJson(linesOf(instructions), locked.instructions)) {

@@ -38,6 +38,7 @@ const keyOfListed = {
   tool: "lists",
   prompt: "prompts",
   resource: "resources",
+  skill: "skills",
 } as const satisfies Record<ListedKind, string>;
 
 export const listedKinds = Object.keys(keyOfListed) as ListedKind[];
@@ -119,7 +120,7 @@ function readDenial({ owner, entry }: Owner, denial: string): LockPlace {
 }
 
 /** A server without what it lists, of which `lists` says whether it is known. */
-function statementOf({ lists, prompts: _, resources: __, ...said }: LockedServer): LockedItem {
+function statementOf({ lists, prompts: _, resources: __, skills: ___, ...said }: LockedServer): LockedItem {
   return said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} };
 }
 

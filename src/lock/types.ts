@@ -32,6 +32,8 @@ export type LockedServer = LockedItem & {
   prompts?: Record<string, LockedItem>;
   /** The same of resources and resource templates, by URI or template. */
   resources?: Record<string, LockedItem>;
+  /** Its skills by the URI of their SKILL.md, with the digests of their files. */
+  skills?: Record<string, LockedItem>;
 };
 
 /** A parsed `trailblaze.lock`. */

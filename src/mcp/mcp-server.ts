@@ -23,6 +23,7 @@ import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError
 import type { StateSeal } from "./request-state.ts";
 import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
 import type { Listing, ServedRequest, ServedServer } from "./served-server.ts";
+import { skillsExtension } from "./skill-entry.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -61,6 +62,8 @@ const paramsSchemas = new Map(
     "prompts/get": specTypeSchemas.GetPromptRequestParams,
     "resources/read": specTypeSchemas.ReadResourceRequestParams,
     "resources/subscribe": specTypeSchemas.SubscribeRequestParams,
+    "skills/list": page,
+    "skills/get": specTypeSchemas.ReadResourceRequestParams,
     "resources/unsubscribe": specTypeSchemas.UnsubscribeRequestParams,
     "completion/complete": specTypeSchemas.CompleteRequestParams,
   }),
@@ -156,9 +159,10 @@ function capabilitiesOf(served: ServedServer) {
     logging: {},
     tools: { ...list },
     ...(offers("prompts") && { prompts: { ...list } }),
-    ...((offers("resources") || offers("resourceTemplates") || served.keepsResults) && {
+    ...((offers("resources") || offers("resourceTemplates") || offers("skills") || served.keepsResults) && {
       resources: { ...list, ...(subscribe && { subscribe: true }) },
     }),
+    ...(offers("skills") && { extensions: { [skillsExtension]: {} } }),
     ...(complete && { completions: {} }),
   };
 }
@@ -228,6 +232,12 @@ export class McpServers {
       handle<{ uri: string }>("resources/read", ({ uri }, context) =>
         this.#read(uri, requestOf(context, uri)),
       );
+    if ("extensions" in capabilities) {
+      handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
+        this.#withHint(this.#list("skills", cursor)),
+      );
+      handle<{ uri: string }>("skills/get", ({ uri }) => this.#withHint({ skill: this.#findSkill(uri) }));
+    }
     if ("completions" in capabilities)
       handle<Completion>("completion/complete", (params, { mcpReq }) =>
         this.#complete(params, mcpReq.signal),
@@ -329,6 +339,17 @@ export class McpServers {
     const { entries, ...rest } = pageOf(this.#served.list(key), cursor);
     const isLegacyTools = this.#era === "legacy" && key === "tools";
     return { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
+  }
+
+  /** The SDK adds the hint to results of MCP's own methods only. */
+  #withHint(result: object): object {
+    return this.#era === "legacy" ? result : { ...result, ...this.#options.hint };
+  }
+
+  #findSkill(uri: string): Listing {
+    const skill = this.#served.list("skills").find((one) => one.uri === uri);
+    if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
+    return skill;
   }
 
   async #callTool(name: string, written: Record<string, unknown>, request: ServedRequest): Promise<object> {

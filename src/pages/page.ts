@@ -165,7 +165,13 @@ function partsOfMembers({ contents, listed, nameOf = (_, name) => name }: PageCo
   if (listed === null)
     return [{ type: "text", text: "Its tools are not listed: they are known when the server runs." }];
   if (listed?.length === 0) return [{ type: "text", text: "No tools." }];
-  const { tools = [], toolNames = listed ?? [], promptNames = [], resourceNames = [] } = contents ?? {};
+  const {
+    tools = [],
+    toolNames = listed ?? [],
+    promptNames = [],
+    resourceNames = [],
+    skillNames = [],
+  } = contents ?? {};
   const items = new Set(tools.map(({ qualifiedName }) => qualifiedName));
   const others = toolNames.filter((name) => !items.has(name));
   const named = (kind: Kind, names: readonly string[]): Member[] =>
@@ -178,6 +184,7 @@ function partsOfMembers({ contents, listed, nameOf = (_, name) => name }: PageCo
     { type: "members", title: "Tools", members: ofTools.map((tool) => ({ ...tool, kind: "tool" })) },
     { type: "members", title: "Prompts", members: named("prompt", promptNames) },
     { type: "members", title: "Resources", members: named("resource", resourceNames) },
+    { type: "members", title: "Skills", members: named("skill", skillNames) },
   ];
 }
 

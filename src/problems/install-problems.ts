@@ -34,10 +34,22 @@ export const installProblems = {
     owner: string | null | undefined;
     /** The project of that server, if it is a different one. */
     project?: string | undefined;
+    /** `file` is the folder of a skill: a copy that was edited, or no copy. */
+    copy?: "edited" | "foreign";
   }>({
     message: '"{file:400}" already has an entry "{key}" that Trailblaze did not write.',
     hint: "Choose another name with --name, or replace the entry with --force, which keeps a backup of the file.",
     when: {
+      "copy=edited": {
+        severity: "warning",
+        message: '"{file:400}" was edited since Trailblaze copied it, and stays as it is.',
+        hint: "Delete the folder to get a new copy.",
+      },
+      "copy=foreign": {
+        severity: "warning",
+        message: '"{file:400}" is not a copy that Trailblaze made, and stays as it is.',
+        hint: "Move or delete the folder to get a copy of the skill of this name.",
+      },
       owner: {
         message:
           '"{file:400}" already has an entry "{key}", which starts "{owner:200}"[ in the project "{project:400}"].',

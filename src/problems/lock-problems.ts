@@ -14,7 +14,7 @@ export interface NotApproved {
   /** What `trailblaze diff` shows it by. */
   entry: string;
   /** What of the server is new or has changed, instead of all of it. */
-  list?: "tools" | "prompts" | "resources";
+  list?: "tools" | "prompts" | "resources" | "skills";
 }
 
 /** Problems of trailblaze.lock: what differs from what was approved, and files that cannot be used. */

@@ -164,6 +164,10 @@ export const operationProblems = {
         message: 'Pack "{name}" has several servers: {servers:and}.',
         hint: "Pass {servers:or}.",
       },
+      skills: {
+        message: 'Several skills are called "{name}".',
+        hint: "Use {skills:or}.",
+      },
       server: {
         message: '"{name}" matches a tool of a pack and a tool of the configured server "{server}".',
         hint: "Give the server another name in the config, or use the tool's advertised name.",

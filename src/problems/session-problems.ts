@@ -28,7 +28,7 @@ export const sessionProblems = {
     /** The name is that of the search for tools. */
     isReserved?: boolean;
     /** Default: tools. */
-    kind?: "prompt";
+    kind?: "prompt" | "skill";
   }>({
     message: ({ collisions, kind }) => {
       const namesBySources = new Map<string, string[]>();
@@ -37,6 +37,8 @@ export const sessionProblems = {
         namesBySources.set(from, [...(namesBySources.get(from) ?? []), quote(name)]);
       }
       const claims = [...namesBySources].map(([from, names]) => `${listSome(names)} (from ${from})`);
+      if (kind === "skill")
+        return `Several skills have one URI, and the first is used: ${claims.join("; ")}.`;
       return `${kind === "prompt" ? "Prompt" : "Tool"} names must be unique in a session, but some are used more than once: ${claims.join("; ")}.`;
     },
     hint: ({ isCalled, isReserved, kind = "tool" }) =>
@@ -45,6 +47,12 @@ export const sessionProblems = {
         : isCalled
           ? `Call the ${kind} by its advertised name or its qualified name, or as LABEL/${kind.toUpperCase()}.`
           : "In trailblaze.config.yaml, set `prefix` for a server, exclude a pack with `packs.deny`, or set `nameCollisions` to prefix.",
+    when: {
+      "kind=skill": {
+        severity: "warning",
+        hint: "Rename one of the servers or packs, or exclude it with `packs.deny`.",
+      },
+    },
   }),
   /** `key` has dots between its parts; it is `always` for the option that names tools for models. */
   UnmatchedPattern: entryOf<{ key: string; pattern: string; nearest: readonly string[] }>({
@@ -179,7 +187,7 @@ export const sessionProblems = {
   }),
   ServerListIncomplete: entryOf<{
     label: string;
-    list: "tools" | "prompts" | "resources" | "resourceTemplates";
+    list: "tools" | "prompts" | "resources" | "resourceTemplates" | "skills";
     /** Continues the server's name, or that of the entry or key. */
     reason: string;
     /** Whether only what came before is used. */

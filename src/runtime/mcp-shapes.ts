@@ -165,6 +165,19 @@ const outputSchema: Check = (schema, path, leaveOut) => {
   return fault && `cannot be compiled: ${`${writePointer(fault.path)} ${fault.what}`.trim()}`;
 };
 
+const skillFile = object({
+  uri: name,
+  digest: is("a SHA-256 digest", (value) => typeof value === "string" && /^sha256:[\da-f]{64}$/.test(value)),
+  size: is("a number of bytes", (value) => Number.isSafeInteger(value) && Number(value) >= 0),
+});
+
+/** The files of a skill: without one of them, it is another skill. */
+const skillFiles: Check = (value, path, leaveOut) => {
+  if (value === "dynamic") return undefined;
+  if (!Array.isArray(value)) return "is not an array";
+  return value.map((file) => skillFile(file, path, leaveOut)).find((fault) => fault !== undefined);
+};
+
 /** What servers list, by the key of the result. Each fault makes that entry unusable. */
 export const listedShapes = {
   tools: entry(
@@ -188,6 +201,7 @@ export const listedShapes = {
   ),
   resources: entry({ uri: name, name }, { ...ofResource, size: bytes }),
   resourceTemplates: entry({ uriTemplate: name, name }, ofResource),
+  skills: entry({ uri: name, frontmatter: object({ name, description: text }), resources: skillFiles }, {}),
 } as const;
 
 /** The entry of a pack's item in a list, valid for each client. The values stay as they are. */

@@ -5,7 +5,7 @@ import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
-import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
+import { type DiscoveredItem, type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
@@ -31,7 +31,7 @@ import {
   type ServerPlan,
 } from "../runtime/server-launches.ts";
 import type { Selection } from "../session/members.ts";
-import { describeServers } from "../session/select-packs.ts";
+import { describeServers, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
@@ -97,6 +97,7 @@ async function listPackReferences(
     toolset: bundles.map(({ declaration }) => declaration),
     prompt: pack.prompts.filter(isAllowed),
     resource: pack.resources.filter(isAllowed),
+    skill: pack.skills.filter(isAllowed),
   } as const;
   const names = Object.entries(lists).map(([kind, list]) => [kind, list.map(({ name }) => name)] as const);
   return toReferences(Object.fromEntries(names), ["trailblaze"]);
@@ -199,7 +200,11 @@ class ServerFinder {
   /** The same pack, whose refused toolsets add no members; notes the items that the lock refuses. */
   #approve(loaded: InspectedPack): InspectedPack {
     const { gate, report } = this.#sources;
-    if (gate === undefined) return loaded;
+    if (gate === undefined) {
+      for (const item of isUnasked(loaded) ? loaded.items : [])
+        this.#refused.set(item, refuseUnasked(loaded, item.declaration.name));
+      return loaded;
+    }
     const checked = gate.checkPack({ inspected: loaded, problems: [], unusable: new Map() });
     for (const problem of checked.problems) report?.(problem);
     const items = checked.inspected.items.map((item) => {
@@ -222,11 +227,18 @@ class ServerFinder {
     const tools = read.tools.filter(this.#isMemberApproved);
     const prompts = read.prompts.filter(this.#isApproved);
     const resources = read.resources.filter(this.#isApproved);
-    const all = [...itemsOf(read.tools), ...read.prompts, ...read.resources, ...read.toolsets];
+    const skills = read.skills.filter(this.#isApproved);
+    const all = [
+      ...itemsOf(read.tools),
+      ...read.prompts,
+      ...read.resources,
+      ...read.skills,
+      ...read.toolsets,
+    ];
     const [problem] = all.flatMap((item) => this.#refused.get(item) ?? []);
-    if (problem !== undefined && tools.length + prompts.length + resources.length === 0)
+    if (problem !== undefined && tools.length + prompts.length + resources.length + skills.length === 0)
       throw new TrailblazeError(problem);
-    return { ...read, tools, prompts, resources };
+    return { ...read, tools, prompts, resources, skills };
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
@@ -286,9 +298,9 @@ class ServerFinder {
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
     const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
-    const { name, instructions, transport, protocol, tools, toolsets, prompts, resources } = own;
+    const { name, instructions, transport, protocol, tools, toolsets, prompts, resources, skills } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
-    const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources };
+    const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources, skill: skills };
     const referrer = {
       from: "user",
       references: toReferences(lists, ["servers", name]),
@@ -348,7 +360,8 @@ class ServerFinder {
     const referred = members.tools.flatMap((one) => (one.type === "bundle" ? one.referred : []));
     const used = [...members.tools, ...referred.filter(this.#isMemberApproved)];
     const items = itemsOf(used);
-    for (const item of [...items, ...members.toolsets, ...members.prompts, ...members.resources])
+    const others = [...members.prompts, ...members.resources, ...members.skills];
+    for (const item of [...items, ...members.toolsets, ...others])
       refuseExcluded(config.packs, this.#inspectedOf(item), item);
     const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
     const builtIns = new Set(used.flatMap((member) => (member.type === "builtIn" ? [member.name] : [])));
@@ -361,7 +374,7 @@ class ServerFinder {
       protocol,
       origin,
       members,
-      packs: await this.#checkItems([...items, ...members.prompts, ...members.resources]),
+      packs: await this.#checkItems([...items, ...others]),
       builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
       refusals: new Map([...this.#refused].map(([{ qualifiedName }, problem]) => [qualifiedName, problem])),
       registry: createRegistry(this.#packs, {

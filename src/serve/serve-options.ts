@@ -30,6 +30,8 @@ export interface ServeOptions {
   onInstall?: (command: string) => void;
   /** Also offers tools that need a session, and those that are not for models. Only for a server. */
   allTools?: boolean;
+  /** Adds a tool `load_skill`, where there are skills, for clients that do not know them. */
+  skillTool?: boolean;
   /** How trailblaze.lock is used, as in `SessionOptions`. Default: as the config's `lock.frozen` says. */
   lock?: SessionOptions["lock"];
   /** Options of the session, which is served if no server is named. */

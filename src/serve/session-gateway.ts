@@ -12,10 +12,12 @@ import type {
   ServedRequest,
   ServedServer,
 } from "../mcp/served-server.ts";
-import type { Problem } from "../problems/index.ts";
+import { hasFile } from "../mcp/skill-entry.ts";
+import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { createGeneralError } from "../runtime/bundle.ts";
+import { createErrorResult } from "../runtime/convert-result.ts";
 import type { InputAnswers, InputRound } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
@@ -27,10 +29,12 @@ import type { ItemOf, SessionTool, ToolItem } from "../session/items.ts";
 import { attempt } from "../session/names.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
+import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import { complete, createWatches } from "./gateway-resources.ts";
+import { describeSkillTool, readSkillArguments, skillToolName, toSkillResult } from "./skill-tool.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
@@ -43,6 +47,8 @@ export interface GatewayOptions {
   allTools?: boolean | undefined;
   /** Whether it is a composed server: its lists do not change, and errors of bundles are errors of JSON-RPC. */
   isComposed?: boolean;
+  /** Whether a tool loads skills, where there are any. */
+  skillTool?: boolean | undefined;
 }
 
 /** What clients are listed of a state. */
@@ -50,10 +56,12 @@ interface Listed {
   state: SessionState;
   /** Of the tools that they are served. */
   ofTools: ReadonlyMap<SessionTool, Listing>;
+  /** The one that loads skills; `undefined` where it is not offered. */
+  skillTool: Listing | undefined;
   lists: Readonly<Record<ListKey, readonly Listing[]>>;
 }
 
-const noLists: Listed["lists"] = { tools: [], prompts: [], resources: [], resourceTemplates: [] };
+const noLists: Listed["lists"] = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
 
 /** Which of a session's tools a client is listed. */
 export interface ServedSearch {
@@ -212,6 +220,11 @@ export class SessionGateway {
     const offered = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
     const served = state.of("tool").filter(({ shown }) => offered.has(shown));
     const ofTools = new Map(served.map((tool) => [tool.shown, describeTool(tool)]));
+    const skills = state.of("skill");
+    // A tool of the session keeps its name.
+    const isTaken = served.some((tool) => tool.shown.name === skillToolName);
+    const hasSkillTool = this.#options.skillTool === true && skills.length > 0 && !isTaken;
+    const skillTool = hasSkillTool ? describeSkillTool(skills) : undefined;
     const ofResources = (key: "uri" | "uriTemplate") => {
       const entries = state.of("resource").flatMap(({ shown, listing }) => {
         const uri = shown[key];
@@ -221,12 +234,13 @@ export class SessionGateway {
       return [...new Map(entries.toReversed()).values()].reverse();
     };
     const lists = {
-      tools: [...ofTools.values()],
+      tools: skillTool ? [...ofTools.values(), skillTool] : [...ofTools.values()],
       prompts: state.of("prompt").map(describePrompt),
       resources: ofResources("uri"),
       resourceTemplates: ofResources("uriTemplate"),
+      skills: skills.map(({ listing }) => ({ ...listing })),
     };
-    this.#listed = { state, ofTools, lists };
+    this.#listed = { state, ofTools, skillTool, lists };
     return this.#listed;
   }
 
@@ -241,10 +255,11 @@ export class SessionGateway {
     const report = (problem: Problem) => this.#reportOnce(problem);
     const found = search && new ToolSearch(() => this.#open.frame.state(), report, makeServedName);
     const list = (key: ListKey) => {
-      const { lists, ofTools } = this.#listedNow() ?? { lists: noLists };
+      const { lists, ofTools, skillTool } = this.#listedNow() ?? { lists: noLists };
       if (key !== "tools" || ofTools === undefined || found === undefined) return lists[key];
       const { options = {}, grows = false } = search ?? {};
-      return found.list(options, { grows }).map((tool) => ofTools.get(tool) ?? describeSearch());
+      const listed = found.list(options, { grows }).map((tool) => ofTools.get(tool) ?? describeSearch());
+      return skillTool ? [...listed, skillTool] : listed;
     };
     const callSearch: CallTool | undefined =
       found &&
@@ -265,6 +280,8 @@ export class SessionGateway {
       findTool: (name) => {
         if (name === searchToolName && callSearch !== undefined) return callSearch;
         const state = this.#open.frame.state();
+        if (name === skillToolName && this.#listedNow()?.skillTool !== undefined)
+          return (args, request, round) => this.#loadSkill(args, this.#ask(state, scopeOf(), request, round));
         const tool = attempt(() => state.resolve(name));
         if (tool === undefined || this.#listedNow()?.ofTools.has(tool.shown) !== true) return undefined;
         return (args, request, round) => this.#callTool(state, tool, args, request, round, scopeOf());
@@ -284,6 +301,10 @@ export class SessionGateway {
         const kept = this.#parts?.calls.large.find(uri);
         if (kept !== undefined) return async () => kept();
         const state = this.#parts?.frame.state();
+        const skill = state?.of("skill").find(({ listing }) => hasFile(listing, uri));
+        if (state !== undefined && skill !== undefined)
+          return (request, round) =>
+            this.#open.calls.askSkill(skill, uri, this.#ask(state, scopeOf(), request, round));
         const route = state && this.#open.calls.findResource(state, uri);
         if (state === undefined || route === undefined) return undefined;
         return (request, round) =>
@@ -350,6 +371,19 @@ export class SessionGateway {
       ...(!changes && { subscribe: undefined }),
       ...(!suggests && { complete: undefined }),
     });
+  }
+
+  async #loadSkill(args: Record<string, unknown>, request: CallRequest): ReturnType<CallTool> {
+    const read = readSkillArguments(args);
+    if (!("name" in read)) return read;
+    try {
+      const skill = request.state.resolveSkill(read.name);
+      const answer = await this.#open.calls.askSkill(skill, findSkillFile(skill, read.file), request);
+      return "inputRequired" in answer ? answer : toSkillResult(answer);
+    } catch (error) {
+      if (error instanceof TrailblazeError) return createErrorResult(error.message);
+      throw error;
+    }
   }
 
   /** Many clients may have the same problem. */

@@ -56,7 +56,7 @@ export async function startFoundServer(
   return startSession(transport, options, target);
 }
 
-/** What to start for a name. `isPlain`: neither a lock nor the config chooses what of a program is offered. */
+/** What to start for a name. `isPlain`: neither a lock, nor the config, nor an option changes what of a program is offered. */
 async function findTarget(reference: string, options: CommandServeOptions) {
   const cwd = resolve(options.cwd ?? process.cwd());
   const port = createNodeInspectionPort();
@@ -70,5 +70,5 @@ async function findTarget(reference: string, options: CommandServeOptions) {
   const sources = { port, config, builtIns, cwd, gate, report: createReporter() };
   const target = await findServer(reference, sources);
   if (target.type === "composed") return target;
-  return { ...target, isPlain: gate === undefined && !target.hasChoices };
+  return { ...target, isPlain: gate === undefined && !target.hasChoices && options.skillTool !== true };
 }

@@ -43,7 +43,13 @@ export async function startSession(
   const only = target?.type === "subprocess" ? target.plan : undefined;
   const composed = target?.type === "composed" ? target.server : undefined;
   const label = only?.label ?? composed?.label ?? "trailblaze";
-  const { signal, protocol = composed?.protocol ?? "both", install = false, allTools = false } = options;
+  const {
+    signal,
+    protocol = composed?.protocol ?? "both",
+    install = false,
+    allTools = false,
+    skillTool,
+  } = options;
   const { toolSearch, watch = target === undefined, ...ofSession } = options.session ?? {};
   if (toolSearch !== undefined) checkOptions(toolSearch);
   const { cacheTtl = watch ? 0 : 300, cwd, config, onInstall, lock, drain } = options;
@@ -104,7 +110,7 @@ export async function startSession(
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
   const info = composed?.info ?? { name: label, version: hostVersion };
   const isComposed = composed !== undefined;
-  const gateway = new SessionGateway(opening, log, { info, allTools, isComposed });
+  const gateway = new SessionGateway(opening, log, { info, allTools, isComposed, skillTool });
   if (target !== undefined) {
     begin();
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));

@@ -18,6 +18,7 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
+import { rootOf } from "../mcp/skill-entry.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
@@ -56,13 +57,14 @@ import {
   signRequests,
   type ToolLog,
 } from "./host-functions.ts";
-import type { ItemOf, SessionItem, SessionPrompt, ToolItem } from "./items.ts";
+import type { ItemOf, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import type { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import type { SessionProcesses } from "./session-processes.ts";
 import { describeServerExit } from "./session-servers.ts";
+import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
 export type { PromptMessage } from "../mcp/served-server.ts";
@@ -598,17 +600,7 @@ export class Calls {
         const use = { ...this.#useCode(call, route.owner, round), leaveOut };
         return route.code.read(uri, route.code.match(uri) ?? {}, use);
       }
-      try {
-        return await this.#askServer(call, { ...route, id: uri }, round, async (server, how) => ({
-          ...((await server.readResource(uri, how)) as ServerAnswer<ResourceResult>),
-          isStatic: false,
-        }));
-      } catch (error) {
-        const { cause } = error instanceof ServerCallError ? error : {};
-        throw cause instanceof AnswerError && saysUnknownResource(cause)
-          ? notFound(request.state, uri)
-          : error;
-      }
+      return this.#readFrom({ ...route, id: uri }, call, uri, round);
     });
   }
 
@@ -631,6 +623,46 @@ export class Calls {
       return { values: await suggestValues(route.code.item, route.owner, asked, use) };
     });
     return requireAnswer(name, answer);
+  }
+
+  /** Reads a URI from a server. */
+  async #readFrom(
+    route: ServerRoute,
+    call: OpenCall,
+    uri: string,
+    round: InputRound | undefined,
+  ): Promise<Round<ReadAnswer>> {
+    try {
+      return await this.#askServer(call, route, round, async (server, how) => ({
+        ...((await server.readResource(uri, how)) as ServerAnswer<ResourceResult>),
+        isStatic: false,
+      }));
+    } catch (error) {
+      const { cause } = error instanceof ServerCallError ? error : {};
+      throw cause instanceof AnswerError && saysUnknownResource(cause)
+        ? notFound(call.request.state, uri)
+        : error;
+    }
+  }
+
+  /** Reads a file of a skill for a client, by its URI. Rejects with `NotApproved` if it is not as its entry says. */
+  askSkill(skill: SkillItem, uri: string, request: CallRequest): Promise<Round<ReadAnswer>> {
+    const { shown, listing, route } = skill;
+    return this.#ask<ReadAnswer>({ kind: "skill", name: shown.name, route }, request, async (call, round) => {
+      if (route.by === "code") return readSkill(skill, uri);
+      const ownUri = rootOf({ uri: route.id }) + uri.slice(rootOf(listing).length);
+      const answer = await this.#readFrom(route, call, ownUri, round);
+      return "inputRequired" in answer ? answer : readSkill(skill, uri, answer);
+    });
+  }
+
+  /** Reads a file of a skill for the host, by its path: a string, or bytes that are not UTF-8. */
+  async readSkill(skill: SkillItem, path: string, request: CallRequest): Promise<string | Uint8Array> {
+    this.#throwIfClosed(request.signal);
+    const uri = findSkillFile(skill, path);
+    const { contents } = requireAnswer(uri, await this.askSkill(skill, uri, request));
+    const [{ text, blob = "" } = {}] = contents;
+    return text ?? new Uint8Array(Buffer.from(blob, "base64"));
   }
 
   /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */

@@ -21,6 +21,7 @@ import {
   type SessionTool,
 } from "./items.ts";
 import { createPackPrompt } from "./pack-prompt.ts";
+import { describePackSkill } from "./session-skills.ts";
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
@@ -137,7 +138,7 @@ export function collectPack(
     const name = textOrNull(definition?.name) ?? declaration.name;
     const isUsable = definition !== null && problem === undefined;
     const add = (one: SessionItem) => contribution.items.push(one);
-    const skip = (ofKind?: "prompt") =>
+    const skip = (ofKind?: "prompt" | "skill") =>
       contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
     if (kind === "server" && problem !== undefined) {
       contribution.skipped.push(describeUnusable(declaration.name, source, problem));
@@ -151,6 +152,10 @@ export function collectPack(
       const { listing } = code;
       const shown = describePrompt(name, qualifiedName, source, listing);
       add({ kind, shown, listing, route: { by: "code", owner, code } });
+    } else if (kind === "skill" && (item.skill === undefined || !isUsable)) {
+      skip("skill");
+    } else if (item.skill !== undefined) {
+      add(describePackSkill(inspected, item.skill, source, owner));
     } else if (item.shape === "resource" && isUsable) {
       const code = createPackResource(item, owner);
       const { listing } = code;

@@ -19,6 +19,7 @@ import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
+import { findRivals } from "./session-skills.ts";
 import { collectEntries, SessionState } from "./session-state.ts";
 
 /** What a part offers now. A state names its tools itself. */
@@ -57,10 +58,12 @@ export async function createState(
   const isPending = sources.some(
     ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
   );
-  const { fitting: items, skipped: unfit } = selectFitting(
+  const { fitting, skipped: unfit } = selectFitting(
     contributions.flatMap((one) => one.items),
     only === undefined ? config : undefined,
   );
+  const { rivals, problems: ofSkills } = findRivals(fitting.filter(isOf("skill")));
+  const items = fitting.filter((item) => item.kind !== "skill" || !rivals.has(item));
   const tools = items.filter(isOf("tool"));
   const collided =
     giveNames(tools, nameCollisions) ?? giveNames(items.filter(isOf("prompt")), nameCollisions, "prompt");
@@ -73,7 +76,7 @@ export async function createState(
     explainPackage: (name) => explainPackage(config.project, name),
   };
   const collected = collectToolsets(reading, tools, new Names("tool", tools, context));
-  const problems = contributions.flatMap((one) => one.problems);
+  const problems = [...contributions.flatMap((one) => one.problems), ...ofSkills];
   if (collided !== undefined && !isPartial) problems.push(collided.problem);
   // A problem without a pack is in the config, or in the options.
   const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;

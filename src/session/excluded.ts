@@ -1,4 +1,5 @@
 import type { Device, SessionConfig } from "../config/session-config.ts";
+import type { Kind } from "../kinds.ts";
 import { failure, type Problem, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
@@ -7,9 +8,11 @@ import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { SessionItem, SessionToolset, Skipped, SkippedTool, SkipReason } from "./items.ts";
 import type { Excluded } from "./select-packs.ts";
 
-/** Only excluded tools and servers are reported: toolsets and prompts offer nothing by themselves. */
-export const isCallable = ({ declaration }: Excluded) =>
-  declaration.kind === "tool" || declaration.kind === "server";
+/** Only excluded tools, servers and skills are reported: toolsets and prompts offer nothing by themselves. */
+export const isReported = (kind: Kind | undefined): kind is "tool" | "server" | "skill" =>
+  kind === "tool" || kind === "server" || kind === "skill";
+
+const kindOf = (kind: Kind) => (kind === "skill" ? { kind } : {});
 
 /** The reason for an item with a problem. */
 export function reasonOf(problem: Problem | undefined): SkipReason {
@@ -46,14 +49,14 @@ export function findRefusals(packs: readonly CheckedPack[]): Map<string, Problem
   );
 }
 
-/** The approved tools and servers of packs that are no longer there, from their problems. */
+/** The approved tools, servers and skills of packs that are no longer there, from their problems. */
 export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
   problems.flatMap((problem) => {
     const { code, pack, kind, item } = problem;
     if (code !== "LockOutdated" || pack === undefined || item === undefined) return [];
-    if (kind !== "tool" && kind !== "server") return [];
+    if (!isReported(kind)) return [];
     const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
-    return [describeUnusable(item, source, problem)];
+    return [{ ...kindOf(kind), ...describeUnusable(item, source, problem) }];
   });
 
 export function describeExcluded({
@@ -71,7 +74,7 @@ export function describeExcluded({
     item: name,
     ...(kind === "server" ? { server: name } : {}),
   };
-  return { name, source, reason, message, ...(problem === undefined ? {} : { problem }) };
+  return { ...kindOf(kind), name, source, reason, message, ...(problem && { problem }) };
 }
 
 export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: string): ToolSource => ({

@@ -1,9 +1,11 @@
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import type { SkillEntry } from "../mcp/skill-entry.ts";
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
 import type { PackResource } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
+import type { Skill, SkillFile } from "../skills/read-skill.ts";
 import type { PackPrompt } from "./pack-prompt.ts";
 import type { ServerSource } from "./server-source.ts";
 
@@ -68,6 +70,17 @@ export interface SessionResource {
   source: ToolSource;
 }
 
+/** A skill of a session: instructions for models. Its strings are the author's and not trusted. */
+export interface SessionSkill {
+  name: string;
+  /** `null` for a skill of a server. */
+  qualifiedName: string | null;
+  description: string;
+  source: ToolSource;
+  /** Empty for a skill of a server that does not say which files it has. */
+  files: readonly SkillFile[];
+}
+
 /** How an item is answered: by code of its owner, or by a server, which knows it by `id`, a name or a URI. */
 export type Route<Code> =
   | { by: "code"; owner: CodeOwner; code: Code }
@@ -102,8 +115,10 @@ export type ResourceItem = Offered<
   PackResource
 >;
 
-/** A tool, prompt or resource, and what its registration and its requests need. */
-export type SessionItem = ToolItem | PromptItem | ResourceItem;
+export type SkillItem = Offered<"skill", SessionSkill, SkillEntry, Skill>;
+
+/** A tool, prompt, resource or skill, and what its registration and its requests need. */
+export type SessionItem = ToolItem | PromptItem | ResourceItem | SkillItem;
 
 export type ItemOf<Kind extends SessionItem["kind"]> = Extract<SessionItem, { kind: Kind }>;
 
@@ -135,8 +150,10 @@ export type SkipReason =
   /** trailblaze.lock approves it, but it is no longer there. */
   | "LockOutdated";
 
-/** A tool, or a server with its tools, that the session excludes. */
+/** A tool, a server with its tools, or a skill, that the session excludes. */
 export interface SkippedTool {
+  /** Set for a skill. */
+  kind?: "skill" | undefined;
   /** The advertised name if it is known, otherwise the name of the item or the server. */
   name: string;
   source: ToolSource;
@@ -145,9 +162,9 @@ export interface SkippedTool {
 }
 
 /** What is excluded. */
-export interface Skipped extends SkippedTool {
+export interface Skipped extends Omit<SkippedTool, "kind"> {
   /** Absent for tools and servers. */
-  kind?: "prompt" | "resource" | undefined;
+  kind?: "prompt" | "resource" | "skill" | undefined;
   /** Its reason, if calls fail with it. */
   problem?: Problem;
 }

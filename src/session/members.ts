@@ -12,6 +12,7 @@ import { checkOwnTools } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
 import { isOf, type ToolItem } from "./items.ts";
+import { findRivals } from "./session-skills.ts";
 import { SessionState } from "./session-state.ts";
 
 /** The members of a composed server, found and checked. */
@@ -91,11 +92,15 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
   const resources = members.resources.flatMap((item) =>
     all.filter(isOf("resource")).filter(({ route }) => route.by === "code" && route.code.item === item),
   );
+  const skills = members.skills.flatMap(({ qualifiedName }) =>
+    all.filter(isOf("skill")).filter(({ shown }) => shown.qualifiedName === qualifiedName),
+  );
+  const { rivals } = findRivals(skills);
   numberAll(tools.map(({ shown }) => shown));
   numberAll(prompts.map(({ shown }) => shown));
   const state = new SessionState({
     config,
-    items: [...tools, ...prompts, ...resources],
+    items: [...tools, ...prompts, ...resources, ...skills.filter((one) => !rivals.has(one))],
     resourceServers: [],
     toolsets: [],
     shownToolsets: undefined,

@@ -28,7 +28,7 @@ import {
   describeOwnServer,
   describeUnusable,
   findRefusals,
-  isCallable,
+  isReported,
 } from "./excluded.ts";
 import {
   findUsedPackages,
@@ -269,8 +269,11 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     const isLetIn = isAllowed(config.packs, pack.qualifiedName);
     if (isOwn && isLetIn) failForErrors(pack.problems);
   }
+  // Calls need no skills, but a frozen lock is held against all that is there.
+  const needsSkills = ofCalls === undefined || gate?.isFrozen === true;
+  const skills = !needsSkills ? "none" : gate === undefined ? "asked" : "locked";
   const selection = await resources.step(
-    selectPacks(port, found, { references: referencesOf(config), only }, async (pack) => {
+    selectPacks(port, found, { references: referencesOf(config), only, skills }, async (pack) => {
       const { loadDefinitions } = await import("../inspection/load-definitions.ts");
       return loadDefinitions(port, pack.found, { only: pack.selected });
     }),
@@ -323,7 +326,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   }
   if (follows) holdCode(context, packs, offered);
   const skipped = [
-    ...selection.excluded.filter(isCallable).map(describeExcluded),
+    ...selection.excluded.filter(({ declaration }) => isReported(declaration.kind)).map(describeExcluded),
     ...collectVanished(checkedPacks.flatMap((one) => one.problems)),
   ];
   const refused = own.flatMap((part) => (part instanceof ServerSource ? [] : part.skipped));

@@ -3,13 +3,13 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { isNeededForTools, type PackServer } from "../config/tool-policy.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
-import type { FoundPack } from "../discovery/types.ts";
+import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import type { Problem } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { SkipReason } from "./items.ts";
 
@@ -36,7 +36,7 @@ export interface Selection {
 }
 
 /** The order in which a pack's items are reported. */
-const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource"];
+const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource", "skill"];
 
 /** Creates descriptions of a pack's servers, as the policy sees them, from their names. */
 export function describeServers(found: FoundPack): (name: string) => PackServer {
@@ -51,8 +51,8 @@ export function declarationsOf({ extension }: FoundPack): Declaration[] {
 
 /** What the config itself refers to. */
 export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
-  const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources }) =>
-    [tools, sets, prompts, resources].flat(),
+  const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources, skills }) =>
+    [tools, sets, prompts, resources, skills].flat(),
   );
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
@@ -68,7 +68,13 @@ export async function selectPacks(
   {
     references,
     only,
-  }: { references: readonly string[]; only?: Pick<ServerPlan, "label" | "pack"> | undefined },
+    skills,
+  }: {
+    references: readonly string[];
+    only?: Pick<ServerPlan, "label" | "pack"> | undefined;
+    /** Whether skills are selected, and those of packs that nobody asked for, too, because a lock says which of them are approved. */
+    skills: "none" | "asked" | "locked";
+  },
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
   const { policy } = found;
@@ -82,11 +88,14 @@ export async function selectPacks(
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
   const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
     kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
+  const hasSkills = (found: FoundPack) =>
+    skills !== "none" && (!isUnasked(found) || (skills === "locked" && found.pack.enabled === true));
   const choose = (found: FoundPack): SelectedPack => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
     const isTransitive = found.pack.origin === "transitive" && found.pack.enabled === true;
     const describe = describeServers(found);
     const isSelected = (declaration: Declaration) =>
+      (declaration.kind !== "skill" || hasSkills(found)) &&
       (only === undefined || isOnly(found, declaration)) &&
       (isChosen(found, declaration, isTransitive) ||
         (declaration.kind === "server" &&
@@ -121,7 +130,7 @@ export async function selectPacks(
   const excluded = candidates.flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
-      .filter((declaration) => !selected.has(declaration))
+      .filter((one) => !selected.has(one) && (one.kind !== "skill" || skills !== "none"))
       .map((declaration) => ({ found: one, declaration, ...explain(one, declaration, policy) }));
   });
   return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), excluded };
@@ -138,14 +147,29 @@ function findRefusal(
   };
 }
 
-function explain({ pack }: FoundPack, { name }: Declaration, policy: PacksPolicy) {
+/** The problem of a skill that nobody asked for, and that no lock approves. */
+export function refuseUnasked(
+  { pack: { name: pack, qualifiedName: entry } }: FoundPack,
+  name: string,
+): Problem {
+  const args = { name: `${entry}/${name}`, state: "new", differences: [], entry } as const;
+  return createProblem("NotApproved", args, { pack, kind: "skill", item: name });
+}
+
+function explain(
+  found: FoundPack,
+  { name }: Declaration,
+  policy: PacksPolicy,
+): Pick<Excluded, "reason" | "message" | "problem"> {
+  const { pack } = found;
   const refusal = findRefusal(pack.problems);
   if (refusal !== undefined) return refusal;
   const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`);
-  return isAllowed
-    ? ({
-        reason: "NotTaken",
-        message: "The project does not depend on its pack. Add it to `packs.transitive` to use it.",
-      } as const)
-    : ({ reason: "Denied", message: "The config's `packs` excludes it." } as const);
+  if (!isAllowed) return { reason: "Denied", message: "The config's `packs` excludes it." };
+  if (isUnasked(found)) {
+    const problem = refuseUnasked(found, name);
+    return { reason: "NotApproved", message: problem.message, problem };
+  }
+  const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
+  return { reason: "NotTaken", message };
 }

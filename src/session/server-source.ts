@@ -18,6 +18,7 @@ import { describePrompt, describeResource, describeTool } from "./collect-items.
 import { describeUnusable } from "./excluded.ts";
 import { type Contribution, contribute, type Skipped } from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
+import { describeServerSkill } from "./session-skills.ts";
 
 /** Why an entry is left out; `problem`: the error of requests for it. */
 type Left = Pick<Skipped, "reason" | "message" | "problem">;
@@ -252,7 +253,12 @@ export function collectServer(from: ServerSource): Contribution {
     const route = { by: "server", from, id } as const;
     const left = offer.left.get(one);
     if (left !== undefined) {
-      skipped.push({ ...left, name: makeOwnName(prefix, id), source, kind: kindOf(kind) });
+      const name = kind === "skill" ? entry.name : makeOwnName(prefix, id);
+      skipped.push({ ...left, name, source, kind: kindOf(kind) });
+      continue;
+    }
+    if (kind === "skill") {
+      items.push(describeServerSkill(from, entry));
       continue;
     }
     if (kind === "resource") {

@@ -14,6 +14,7 @@ import {
   type SessionItem,
   type SessionTool,
   type SessionToolset,
+  type SkillItem,
   type Skipped,
   type SkippedTool,
   type SkipReason,
@@ -22,6 +23,7 @@ import {
 import { type NameContext, Names } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
 import type { SessionServer } from "./session-servers.ts";
+import { resolveSkill } from "./session-skills.ts";
 
 /** Who made a link in a result: the label of a server, or the npm name of a pack. */
 export interface LinkMaker {
@@ -141,8 +143,8 @@ export class SessionState {
     this.items = parts.items;
     this.tools = this.of("tool").map(({ shown }) => shown);
     this.toolsets = parts.toolsets;
-    this.skipped = parts.skipped.flatMap(({ problem: _, kind, ...tool }) =>
-      kind === undefined ? [tool] : [],
+    this.skipped = parts.skipped.flatMap(({ problem: _, kind, ...one }) =>
+      kind === undefined ? [one] : kind === "skill" ? [{ kind, ...one }] : [],
     );
     this.problems = parts.problems;
     this.packs = parts.packs;
@@ -260,6 +262,11 @@ export class SessionState {
   /** The prompt that a name refers to. Throws `TrailblazeError` `PromptNotFound`, `NameCollision` or `NotApproved`. */
   resolvePrompt(name: string): ItemOf<"prompt"> {
     return this.#names.prompt.resolve(name);
+  }
+
+  /** The skill that a name means. Throws as `resolveSkill`. */
+  resolveSkill(name: string): SkillItem {
+    return resolveSkill(this.of("skill"), this.#parts.skipped, name);
   }
 
   /**

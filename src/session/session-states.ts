@@ -13,7 +13,7 @@ export interface SessionChange {
   tools: boolean;
   /** Whether `session.prompts` has changed. */
   prompts: boolean;
-  /** Set if `session.resources`, or a pack whose resources it has, has changed. */
+  /** Set if `session.resources`, `session.skills`, or a pack whose resources it has, has changed. */
   resources?: true;
   /** The problems that the session did not have before. */
   problems: readonly Problem[];
@@ -28,6 +28,7 @@ function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
   const described = state.of(kind).map((item) => {
     const { shown, listing } = item;
     const seen = { ...shown, source: { ...shown.source, version: undefined } };
+    if (item.kind === "skill") return [seen, listing];
     if (item.kind !== "resource") return [seen, shownTools.has(shown)];
     return [
       seen,
@@ -44,7 +45,9 @@ function findSessionChange(
   after: SessionState,
 ): Omit<SessionChange, "problems"> | undefined {
   const differs = (kind: SessionItem["kind"]) => describeItems(before, kind) !== describeItems(after, kind);
-  const [tools, prompts, resources] = [differs("tool"), differs("prompt"), differs("resource")];
+  const [tools, prompts] = [differs("tool"), differs("prompt")];
+  // MCP tells of changed skills as of changed resources.
+  const resources = differs("resource") || differs("skill");
   return tools || prompts || resources ? { tools, prompts, ...(resources && { resources }) } : undefined;
 }
 

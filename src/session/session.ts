@@ -4,7 +4,14 @@ import { abortable } from "../runtime/abort-listeners.ts";
 import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
 import type { CallOptions } from "./host-functions.ts";
 import type { CallParameters, ToolName, ToolResultOf } from "./installed-tools.ts";
-import type { SessionPrompt, SessionResource, SessionTool, SessionToolset, SkippedTool } from "./items.ts";
+import type {
+  SessionPrompt,
+  SessionResource,
+  SessionSkill,
+  SessionTool,
+  SessionToolset,
+  SkippedTool,
+} from "./items.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { RecordedCall } from "./session-memory.ts";
 import type { SessionProcesses } from "./session-processes.ts";
@@ -202,6 +209,30 @@ export class Session implements AsyncDisposable {
     const { calls, frame } = this.#parts;
     frame.resources.closing.throwIfAborted();
     return calls.readResource(uri, { scope: calls.own, state: this.#state, signal, timeoutMs });
+  }
+
+  /** The skills of packs and of servers, as far as they are approved. Those that are left out are in `skipped`. */
+  get skills(): readonly SessionSkill[] {
+    return this.#state.of("skill").map(({ shown }) => shown);
+  }
+
+  /**
+   * The text of a skill's `SKILL.md`, or of another of its files; bytes of a file that is not UTF-8. `name`: its name, its
+   * qualified name, or `LABEL/NAME` for a skill of a server. Trust level: execution.
+   *
+   * Rejects with a `TrailblazeError` `SkillNotFound`, `AmbiguousName`, `NotApproved` if the file is not what the session has
+   * found and the lock approves, or `SessionClosed`, or with the reason of `signal`. For a skill of a server also with
+   * `ResourceFailed`, `ResourceNotFound` or `ServerStartFailed`.
+   */
+  async readSkill(
+    name: string,
+    { file = "SKILL.md", signal, timeoutMs }: RequestOptions & { file?: string | undefined } = {},
+  ): Promise<string | Uint8Array> {
+    const { calls, frame } = this.#parts;
+    frame.resources.closing.throwIfAborted();
+    const state = this.#state;
+    const request = { scope: calls.own, state, signal, timeoutMs };
+    return calls.readSkill(state.resolveSkill(String(name)), String(file), request);
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */

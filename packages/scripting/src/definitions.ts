@@ -56,6 +56,7 @@ export interface ComposedServerDefinition extends ServerFields {
   toolsets?: string[];
   prompts?: string[];
   resources?: string[];
+  skills?: string[];
   /** Default: `stdio`. */
   transport?: "stdio" | "http";
   /** The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`. */

@@ -5,7 +5,7 @@ import {
   type ListedClient,
   planInstall,
 } from "../../install.ts";
-import { failure, printable, TrailblazeError } from "../../problems/index.ts";
+import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
@@ -26,6 +26,10 @@ export const placeOptions = {
 
 const options = {
   ...placeOptions,
+  skills: {
+    ...flag("Copy skills, or the named ones, to where the client reads them (in the project by default)"),
+    excludes: ["all", "env", "url", "header", "force", "file", "name"],
+  },
   all: { ...flag("Install into every detected client"), excludes: ["file"] },
   env: texts(
     "NAME[=VALUE]",
@@ -41,11 +45,11 @@ const options = {
 };
 
 /** Also that of `uninstall`, which has fewer options. */
-type Input = CommandInput<typeof placeOptions & Partial<typeof options>>;
+export type Input = CommandInput<typeof placeOptions & Partial<typeof options>>;
 
 export const command = defineCommand({
   summary: "Add the project's session, or a single server, to an MCP client's config",
-  usage: "<client> [server|pack] | [server|pack] --all",
+  usage: "<client> [server|pack] | [server|pack] --all | <client> --skills [skill...]",
   options,
   run,
 });
@@ -173,7 +177,13 @@ async function performForAll(
 
 /** Runs `install` or `uninstall` for one client, or with `--all` for all detected clients. */
 export async function runInstallCommand(action: InstallAction, input: Input): Promise<CommandAnswer> {
-  const [first, second = null] = input.positionals;
+  const [first, second = null, surplus] = input.positionals;
+  if (input.options.skills === true) {
+    const { runSkillsCommand } = await import("./install-skills.ts");
+    return runSkillsCommand(action.done === "Installed", input);
+  }
+  if (surplus !== undefined)
+    throw failure("InvalidArguments", { reason: `Unexpected argument ${quote(surplus)}` });
   if (input.options.all) {
     if (second === null) return performForAll(action, first ?? null, input);
     throw failure("InvalidArguments", { reason: "--all cannot be combined with a client" });

@@ -45,6 +45,7 @@ const options = {
   ),
   ...installOption,
   "all-tools": flag("Also offer a server's tools that need a session or are hidden from models"),
+  "skill-tool": flag("Add a tool that loads skills, for clients that do not know them"),
   ...startOptions,
   "tool-search": {
     ...integer(
@@ -168,6 +169,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     lock: options.frozen ? "frozen" : undefined,
     onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"],
+    skillTool: options["skill-tool"],
     session,
     signal: startup.signal,
   };

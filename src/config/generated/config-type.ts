@@ -188,6 +188,8 @@ export interface TrailblazeConfig {
     protocol?: "both" | "modern" | "legacy";
     /** The resources to serve. */
     resources?: readonly string[];
+    /** The skills to serve. */
+    skills?: readonly string[];
     /** The tools to serve. */
     tools?: readonly string[];
     /** Toolsets whose tools to serve. */

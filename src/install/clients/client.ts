@@ -67,6 +67,8 @@ export interface ClientRecord {
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */
   signs?: readonly string[];
+  /** The folder of its skills, below the project's folder and the home folder; absent if it reads none of the two. */
+  skills?: ".agents/skills" | ".claude/skills";
   /** What the user has to do for an entry in the project's file. */
   approval?: string;
   /** The source of these facts. */

@@ -60,6 +60,12 @@ const vscode = {
   approval: "VS Code asks whether the workspace and the server are trusted before it starts it.",
 } as const satisfies Partial<ClientRecord>;
 
+/** The clients that read skills from `.agents/skills`, as the list of agents of vercel-labs/skills says. */
+const agentsClients = [
+  "amp antigravity cline cline-vscode codex copilot-cli cursor droid",
+  "gemini-cli kilo kimi-code opencode vscode vscode-insiders warp zed",
+].flatMap((ids) => ids.split(" "));
+
 /**
  * A record. `names`: the id and the aliases. `source`: of the facts; `docs` are its own, and `real client` says that the client
  * itself read a written file. What is usual is not repeated.
@@ -80,6 +86,7 @@ function client(
     format: "json",
     container: ["mcpServers"],
     shape: { address: plainAddress },
+    ...(agentsClients.includes(id) && { skills: ".agents/skills" }),
     ...facts,
   };
 }
@@ -108,6 +115,7 @@ export const clients: readonly ClientRecord[] = [
     byFolder: ["projects"],
     disabledNames: ["disabledMcpServers"],
     keyPattern: "^[A-Za-z0-9_-]+$",
+    skills: ".claude/skills",
     signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
     approval: "Claude Code asks for approval of a project's servers. Other clients read .mcp.json too.",
   }),

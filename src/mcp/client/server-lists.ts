@@ -1,6 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
+import { findSkillFault, type SkillEntry, skillsExtension } from "../skill-entry.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
@@ -23,6 +24,7 @@ export interface ServerLists {
   readonly prompts: readonly AdvertisedPrompt[];
   readonly resources: readonly AdvertisedResource[];
   readonly resourceTemplates: readonly AdvertisedResourceTemplate[];
+  readonly skills: readonly SkillEntry[];
 }
 
 export type ListKey = keyof ServerLists;
@@ -33,19 +35,30 @@ export type ListedEntry = { id: string } & (
   | { kind: "prompt"; list: "prompts"; entry: AdvertisedPrompt }
   | { kind: "resource"; list: "resources"; entry: AdvertisedResource }
   | { kind: "resource"; list: "resourceTemplates"; entry: AdvertisedResourceTemplate }
+  | { kind: "skill"; list: "skills"; entry: SkillEntry & { name: string } }
 );
 
 /** What requests and locks call an entry of a list. */
 export type ListedKind = ListedEntry["kind"];
 
 /** Every entry of a server's lists, one list after the other. */
-export const entriesOf = ({ tools, prompts, resources, resourceTemplates }: ServerLists): ListedEntry[] => [
+export const entriesOf = ({
+  tools,
+  prompts,
+  resources,
+  resourceTemplates,
+  skills,
+}: ServerLists): ListedEntry[] => [
   ...tools.map((entry) => ({ kind: "tool", list: "tools", id: entry.name, entry }) as const),
   ...prompts.map((entry) => ({ kind: "prompt", list: "prompts", id: entry.name, entry }) as const),
   ...resources.map((entry) => ({ kind: "resource", list: "resources", id: entry.uri, entry }) as const),
   ...resourceTemplates.map(
     (entry) => ({ kind: "resource", list: "resourceTemplates", id: entry.uriTemplate, entry }) as const,
   ),
+  ...skills.map((skill) => {
+    const entry = { ...skill, name: skill.frontmatter.name };
+    return { kind: "skill", list: "skills", id: skill.uri, entry } as const;
+  }),
 ];
 
 /** The key of a server's capabilities with its lists, which tells of their changes together. */
@@ -54,6 +67,8 @@ export type ListCapability = "tools" | "prompts" | "resources";
 interface ListRules {
   method: string;
   capability: ListCapability;
+  /** The extension of MCP that the list belongs to. */
+  extension?: string;
   /** For people, in the plural. */
   entries: string;
   /** The key that identifies an entry. */
@@ -70,9 +85,26 @@ export const listRules: Readonly<Record<ListKey, ListRules>> = {
     entries: "resource templates",
     id: "uriTemplate",
   },
+  skills: {
+    method: "skills/list",
+    capability: "resources",
+    extension: skillsExtension,
+    entries: "skills",
+    id: "uri",
+  },
 };
 
 export const listKeys = Object.keys(listRules) as ListKey[];
+
+/** The lists that a server with these capabilities has. */
+export function findOfferedLists(capabilities: Readonly<JsonObject>): ListKey[] {
+  const extensions = own(capabilities, "extensions");
+  return listKeys.filter((key) => {
+    const { capability, extension } = listRules[key];
+    if (extension === undefined) return Object.hasOwn(capabilities, capability);
+    return isRecord(extensions) && isRecord(own(extensions, extension));
+  });
+}
 
 /** What is left out of a list: all of it, the rest after an invalid cursor, an entry, or a key of an entry. */
 export interface ListFault {
@@ -97,8 +129,10 @@ export function repairEntry(
   const fault = listedShapes[list](entry, "", (key, reason) =>
     onLeftOut({ list, name, key, reason: `it ${reason}` }),
   );
-  if (fault !== undefined) onLeftOut({ list, name, reason: `it ${fault}` });
-  return fault === undefined;
+  const isSkill = fault === undefined && list === "skills";
+  const refusal = isSkill ? findSkillFault(entry as unknown as SkillEntry) : fault;
+  if (refusal !== undefined) onLeftOut({ list, name, reason: `it ${refusal}` });
+  return refusal === undefined;
 }
 
 /** The entries, and of several with one name or URI the first. */

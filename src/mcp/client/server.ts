@@ -37,11 +37,11 @@ import { type CallEars, McpClient, type MessageTransport, type ServerRequest } f
 import type { Redactor } from "./redact.ts";
 import {
   fetchList,
+  findOfferedLists,
   type ListCapability,
   type ListFault,
   type ListKey,
   type ListLimits,
-  listKeys,
   listRules,
   type ServerLists,
 } from "./server-lists.ts";
@@ -226,7 +226,7 @@ export class Server implements StartingServer {
       (signal) => this.#client.connect(protocol, signal),
     );
     this.#capabilities = capabilities;
-    const offered = listKeys.filter((key) => Object.hasOwn(capabilities, listRules[key].capability));
+    const offered = findOfferedLists(capabilities);
     const followed = new Set(
       offered.map((key) => listRules[key].capability).filter((name) => this.#offers(name, "listChanged")),
     );
@@ -315,6 +315,7 @@ export class Server implements StartingServer {
       prompts: [],
       resources: [],
       resourceTemplates: [],
+      skills: [],
     };
     const faults = new Map<ListKey, ListFault[]>();
     const fetchOne = async <Key extends ListKey>(key: Key) => {

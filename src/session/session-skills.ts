@@ -1,0 +1,167 @@
+// The skills of a session: how they are shown, what their names mean, and what is in their files.
+
+import type { FoundPack } from "../discovery/types.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { digestOf, pathOf, rootOf, type SkillEntry, toDigest, toIntegrity } from "../mcp/skill-entry.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { makeSafeName } from "../qualified-names/advertised-names.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
+import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
+import { skillUri } from "../skills/find-skills.ts";
+import { readSkillFile, type Skill } from "../skills/read-skill.ts";
+import type { SkillItem, Skipped } from "./items.ts";
+import { formatSource } from "./names.ts";
+import type { ServerSource } from "./server-source.ts";
+
+export function describePackSkill(
+  { pack }: FoundPack,
+  skill: Skill,
+  source: ToolSource,
+  owner: CodeOwner,
+): SkillItem {
+  const { qualifiedName } = pack;
+  const { name, path, description, files } = skill;
+  const uriOf = (file?: string) => skillUri(qualifiedName, path, file);
+  const resources = files.map((file) => ({
+    uri: uriOf(file.path),
+    digest: toDigest(file.digest),
+    size: file.size,
+  }));
+  return {
+    kind: "skill",
+    shown: { name, qualifiedName: `${qualifiedName}/${name}`, description, source, files },
+    listing: { uri: uriOf(), frontmatter: skill.frontmatter as SkillEntry["frontmatter"], resources },
+    route: { by: "code", owner, code: skill },
+  };
+}
+
+/** A skill of a server, whose URIs begin with its label as in a prefix. */
+export function describeServerSkill(from: ServerSource, entry: SkillEntry): SkillItem {
+  const { label, pack, source } = from.plan;
+  const { uri, frontmatter, resources } = entry;
+  const { name, description } = frontmatter;
+  const prefix = makeSafeName(pack === undefined ? label : pack.slice(pack.lastIndexOf("/") + 1));
+  const rename = (own: string) => `skill://${prefix}/${own.slice(own.indexOf("://") + "://".length)}`;
+  const known = resources === "dynamic" ? [] : resources;
+  const renamed = known.map((file) => ({ uri: rename(file.uri), digest: file.digest, size: file.size }));
+  const files = known.map((file) => ({
+    path: pathOf(entry, file.uri),
+    size: file.size,
+    digest: toIntegrity(file.digest),
+  }));
+  return {
+    kind: "skill",
+    shown: { name, qualifiedName: null, description, source, files },
+    listing: { uri: rename(uri), frontmatter, resources: resources === "dynamic" ? resources : renamed },
+    route: { by: "server", from, id: uri },
+  };
+}
+
+/** Of skills with one URI, all but the first, and the problems that say so. */
+export function findRivals(skills: readonly SkillItem[]): { rivals: Set<SkillItem>; problems: Problem[] } {
+  const first = new Map<string, SkillItem>();
+  const rivals = new Set<SkillItem>();
+  const problems: Problem[] = [];
+  for (const skill of skills) {
+    const { uri } = skill.listing;
+    const before = first.get(uri);
+    if (before === undefined) {
+      first.set(uri, skill);
+      continue;
+    }
+    rivals.add(skill);
+    const sources = [before, skill].map(({ shown }) => formatSource(shown.source));
+    problems.push(createProblem("NameCollision", { collisions: [{ name: uri, sources }], kind: "skill" }));
+  }
+  return { rivals, problems };
+}
+
+/** The name that no other skill has: qualified, or with the server's label. */
+export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem): string =>
+  qualifiedName ?? `${source.server}/${name}`;
+
+/** Whether other skills have the name of one, too. */
+export const isAmbiguous = (one: SkillItem, skills: readonly SkillItem[]): boolean =>
+  skills.some((other) => other !== one && other.shown.name === one.shown.name);
+
+/**
+ * The skill that a name means: its own name, its qualified name, or `LABEL/NAME`. Throws `TrailblazeError` `SkillNotFound`,
+ * `AmbiguousName`, or for one that is left out its problem.
+ */
+export function resolveSkill(
+  skills: readonly SkillItem[],
+  skipped: readonly Skipped[],
+  name: string,
+): SkillItem {
+  const exact = skills.filter((one) => fullNameOf(one) === name);
+  const found = exact.length > 0 ? exact : skills.filter(({ shown }) => shown.name === name);
+  const [skill, second] = found;
+  if (second !== undefined)
+    throw failure("AmbiguousName", { name, kinds: ["skill"], skills: found.map(fullNameOf) });
+  if (skill !== undefined) return skill;
+  const left = skipped.find(({ kind, name: own, source: { pack } }) => {
+    const isNamed = own === name || (pack !== undefined && `${qualifyPackageName(pack)}/${own}` === name);
+    return kind === "skill" && isNamed;
+  });
+  if (left?.problem !== undefined) throw new TrailblazeError(left.problem);
+  const known = skills.flatMap((one) => [one.shown.name, fullNameOf(one)]);
+  throw failure("SkillNotFound", { name, otherKind: undefined, nearest: findNearestNames(name, known) });
+}
+
+/** The URI of a file of a skill, by its path. Throws `SkillNotFound`. */
+export function findSkillFile(skill: SkillItem, path: string): string {
+  const { listing, shown } = skill;
+  if (listing.resources === "dynamic") return rootOf(listing) + encodeURI(path);
+  const file = listing.resources.find(({ uri }) => pathOf(listing, uri) === path);
+  if (file !== undefined) return file.uri;
+  const paths = shown.files.map((one) => one.path);
+  const nearest = findNearestNames(path, paths);
+  throw failure("SkillNotFound", { name: `${fullNameOf(skill)}/${path}`, otherKind: undefined, nearest });
+}
+
+const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
+
+/** The bytes as text, or in base64 where they are not UTF-8. */
+function describeBytes(bytes: Uint8Array): Pick<ResourceContents, "text" | "blob"> {
+  try {
+    return { text: utf8.decode(bytes) };
+  } catch {
+    return { blob: Buffer.from(bytes).toString("base64") };
+  }
+}
+
+/** The bytes of what a server answers. */
+const bytesOf = ({ text, blob }: Partial<ResourceContents> = {}): Uint8Array | undefined =>
+  text !== undefined ? Buffer.from(text) : blob === undefined ? undefined : Buffer.from(blob, "base64");
+
+/**
+ * A file of a skill: from what its server has answered, or else from the folder of its pack. Throws `NotApproved` for another content
+ * than its entry says.
+ */
+export function readSkill(
+  skill: SkillItem,
+  uri: string,
+  answer?: { contents: readonly Partial<ResourceContents>[] },
+): ReadAnswer {
+  const { listing, route, shown } = skill;
+  const path = pathOf(listing, uri);
+  const isDynamic = listing.resources === "dynamic";
+  const file = listing.resources === "dynamic" ? undefined : listing.resources.find((one) => one.uri === uri);
+  const bytes =
+    route.by === "server"
+      ? bytesOf(answer?.contents[0])
+      : readSkillFile(createNodeInspectionPort(), route.owner.root, route.code, path);
+  if (
+    bytes === undefined ||
+    !(isDynamic || (file?.size === bytes.length && file.digest === digestOf(bytes)))
+  ) {
+    const name = fullNameOf(skill);
+    const { pack, server = name } = shown.source;
+    const owner = pack === undefined ? server : qualifyPackageName(pack);
+    throw failure("NotApproved", { name, state: "changed", differences: [path], entry: owner });
+  }
+  const type = /\.md$/i.test(path) ? { mimeType: "text/markdown" } : {};
+  return { contents: [{ uri, ...type, ...describeBytes(bytes) }], isStatic: !isDynamic };
+}
