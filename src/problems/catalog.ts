@@ -1,12 +1,9 @@
 import { definitionProblems } from "./definition-problems.ts";
 import type { CatalogEntry } from "./entry.ts";
-import { extensionProblems } from "./extension-problems.ts";
-import { installProblems } from "./install-problems.ts";
+import { installProblems, remoteProblems } from "./install-problems.ts";
 import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
-import { packageProblems } from "./package-problems.ts";
-import { publishProblems } from "./publish-problems.ts";
-import { remoteProblems } from "./remote-problems.ts";
+import { extensionProblems, packageProblems, publishProblems } from "./package-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
 
 const entries = {

@@ -1,4 +1,56 @@
-import { entry } from "./entry.ts";
+import { entry, errorInValidation } from "./entry.ts";
+
+/** Problems in the `trailblaze` field itself. */
+export const extensionProblems = {
+  /** `name` is that of the package, or the path of the workspace's root, whose members may be packs. */
+  NoExtension: entry({
+    message: "{name} is not a pack: its package.json has no `trailblaze` field.",
+    hint: 'Add the field, for example: "trailblaze": { "tools": ["myTool"] }',
+    when: {
+      isWorkspace: { message: 'No package of the workspace in "{name:400}" has a `trailblaze` field.' },
+      hasMembers: { hint: "Run `trailblaze validate --workspaces` to validate the packs of the workspace." },
+    },
+  }),
+  MalformedExtension: entry({
+    message: "{what} must be {expected}, but it is {found}.",
+  }),
+  UnknownExtensionKey: entry({
+    severity: errorInValidation,
+    message: 'Unknown key "{key}" in the `trailblaze` field.',
+    hint: 'Use one of {known:or}, or start a custom key with "x-".',
+    when: { suggestion: { hint: 'Did you mean "{suggestion}"?' } },
+  }),
+  InvalidDeclaration: entry({
+    message: "Invalid declaration: {reason}.",
+    hint: 'Declare each of "{key}" as "name", ["name", "description"] or { "name": "…", "description": "…" }.',
+  }),
+  InvalidItemName: entry({
+    message: '"{name}" is not a valid item name: {reason}.',
+    hint: 'Use 1 to 64 characters from A-Z, a-z, 0-9, "_", "." and "-", starting with a letter or digit, for example "createIssue".',
+  }),
+  DuplicateDeclaration: entry({
+    message: ({ name, other, key }: { name: string; other: string; key: string }) =>
+      name === other
+        ? `"${name}" is declared more than once in "${key}".`
+        : `"${name}" and "${other}" in "${key}" differ only in case, so their files collide on some file systems.`,
+    hint: "Remove or rename one of them. Until then, the first one is used.",
+  }),
+  InvalidNeeds: entry({
+    message: "Invalid `needs`: {reason}.",
+    when: { hint: { hint: "{hint}" } },
+  }),
+  HostVersionUnsupported: entry({
+    severity: "warning",
+    message: 'The pack requires Trailblaze "{range}", but this is version {version}.',
+    hint: "Install a version of the pack that supports Trailblaze {version}, or a version of Trailblaze that the pack supports.",
+    when: {
+      invalid: {
+        message: '"engines.trailblaze" is "{range}", which is not a valid semver range.',
+        hint: 'Use a range such as "^1.0.0", or remove the key.',
+      },
+    },
+  }),
+};
 
 /** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
 export const packageProblems = {
@@ -92,5 +144,60 @@ export const packageProblems = {
     severity: "info",
     message: "The package is private: npm refuses to publish it.",
     hint: 'Remove "private" from package.json before you publish the pack.',
+  }),
+};
+
+/** Problems of what is written from a pack: its documentation and its exports. */
+export const publishProblems = {
+  DocsMarkersMissing: entry({
+    message:
+      'Cannot write the documentation into "{file:400}": it needs one opening marker, then one closing marker; found {opening:number} and {closing:number}.',
+    hint: "Add the lines `<!-- trailblaze:docs -->` and `<!-- /trailblaze:docs -->`, once each and in this order.",
+  }),
+  CatalogFolderTaken: entry({
+    message: 'Cannot write the catalog to "{folder:400}": {reason}.',
+    hint: "Pass a folder that is empty or that `trailblaze catalog` has written, or move the file away.",
+  }),
+  ExportConflict: entry({
+    message: '"{file:400}" exists with other contents.',
+    hint: "Pass --force to replace it, or --out to write to another folder.",
+    when: { key: { message: '"{key}" in "{file:400}" has another value.' } },
+  }),
+  ExportNeedsBin: entry({
+    message: 'The command of the server "{name:200}" is not the one that npx runs by default.',
+    hint: 'In "bin" of package.json, give its command the name of the package without the scope.',
+    when: {
+      isDefault: {
+        message: 'No command in "bin" of package.json starts the server "{name:200}".',
+        hint: "Run `trailblaze export bin {server:shell}`.",
+      },
+    },
+  }),
+  ExportNameUnusable: entry({
+    message: 'The format does not allow the name "{name:200}": it takes {rule}.',
+    hint: "Pass another one with --name.",
+  }),
+  ExportNeedsMcpName: entry({
+    message: 'package.json has no "mcpName", which names the server in the MCP registry.',
+    hint: 'Add, for example, "mcpName": "io.github.OWNER/NAME". The registry checks that OWNER is you.',
+    when: {
+      mcpName: {
+        message: '"mcpName" in package.json is "{mcpName:200}", which the MCP registry does not allow.',
+      },
+    },
+  }),
+  ExportDescriptionTooLong: entry({
+    message: "The format requires a description of 1 to {most:number} characters, and package.json has none.",
+    hint: "Pass a shorter one with --description.",
+    when: {
+      length: {
+        message: "The description has {length:number} characters, and the format allows {most:number}.",
+      },
+    },
+  }),
+  EnvironmentNotExported: entry({
+    severity: "warning",
+    message: 'The format {format} has no place for the environment variable "{name}" of the server.',
+    hint: "Tell users to set {name} in their environment.",
   }),
 };
