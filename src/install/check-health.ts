@@ -62,8 +62,8 @@ export interface ListedInstall {
   server: string | null;
   file: string;
   key: string;
-  /** The folder in which its server starts. */
-  project: string;
+  /** A folder of the project in which its server starts: the one that it names, or that of the config. */
+  folder: string;
 }
 
 /** The entries of Trailblaze in the clients' configs of the user and of a project. Skips unreadable files. */
@@ -80,8 +80,7 @@ export async function listInstalls(project: string): Promise<ListedInstall[]> {
           for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
             const id = JSON.stringify([realFile, client.container, key]);
             const listed = { client: client.id, scope, server, file, key };
-            // Clients start the servers of a project's config in the folder of the project.
-            if (!found.has(id)) found.set(id, { ...listed, project: folder ?? findProjectOf(file) });
+            if (!found.has(id)) found.set(id, { ...listed, folder: folder ?? dirname(file) });
           }
         } catch (error) {
           if (!(error instanceof TrailblazeError)) throw error;
@@ -92,23 +91,13 @@ export async function listInstalls(project: string): Promise<ListedInstall[]> {
   return [...found.values()];
 }
 
-function findProjectOf(file: string): string {
-  const folder = dirname(file);
-  try {
-    return findProject(createNodeInspectionPort(), folder).directory;
-  } catch (error) {
-    if (error instanceof TrailblazeError) return folder;
-    throw error;
-  }
-}
-
 /** Checks whether the servers of entries in clients' configs still exist. */
 async function checkInstalls(directory: string): Promise<Check> {
   const installs = await listInstalls(directory);
   const problems: Problem[] = [];
-  for (const { server, file, project } of installs) {
+  for (const { server, file, folder } of installs) {
     try {
-      await resolveServer(server, { cwd: project });
+      await resolveServer(server, { cwd: folder });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       // Only a warning, because sessions of this project do not need this server.

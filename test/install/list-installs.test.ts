@@ -1,4 +1,5 @@
 import { rmSync, writeFileSync } from "node:fs";
+import { dirname } from "node:path";
 import { expect, test } from "vitest";
 import { makeInstallPlace } from "./install-place.ts";
 
@@ -18,7 +19,7 @@ test("the entries in clients' configs are found by their command lines", async (
       server: "mine",
       key: "mine",
       file: files.get(client),
-      project: place.project,
+      folder: place.project,
     })),
   );
 });
@@ -26,5 +27,5 @@ test("the entries in clients' configs are found by their command lines", async (
 test("an entry in a project's config belongs to that project", async () => {
   const place = makeInstallPlace();
   const { file } = await place.install("cursor", "mine", { scope: "project" });
-  expect(await place.installs()).toMatchObject([{ file, scope: "project", project: place.project }]);
+  expect(await place.installs()).toMatchObject([{ file, scope: "project", folder: dirname(file) }]);
 });
