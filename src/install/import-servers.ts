@@ -1,9 +1,10 @@
-import { readFileSync, realpathSync } from "node:fs";
+import { isUtf8 } from "node:buffer";
+import { realpathSync } from "node:fs";
 import { normalize, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { fileExists } from "../files/edit.ts";
+import { fileExists, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -77,37 +78,22 @@ const formatsByEnding: Readonly<Record<string, ConfigFormatName>> = {
   yml: "yaml",
 };
 
-const utf8 = new TextDecoder("utf-8", { fatal: true });
-
-function decode(file: string, bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes);
-  } catch {
-    throw failure("ClientConfigMalformed", { file, reason: "it is not UTF-8", isImport: true }, { file });
-  }
-}
+const malformed = (file: string, reason: string) =>
+  failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 
 function readText(file: string): string {
-  try {
-    return decode(file, readFileSync(file));
-  } catch (error) {
-    if (error instanceof TrailblazeError) throw error;
-    const { code = "" } = error as NodeJS.ErrnoException;
-    if (code === "ENOENT" || code === "ENOTDIR") throw failure("ClientConfigNotFound", { file }, { file });
-    throw failure(
-      "ClientConfigMalformed",
-      { file, reason: `it cannot be read (${code})`, isImport: true },
-      { file },
-    );
-  }
+  const text = readConfigFile(file);
+  if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
+  return text;
 }
 
 /** Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. */
 async function readSource(source: string, { cwd, scope, readInput }: ImportOptions): Promise<Source> {
   const any: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
   if (source === "-") {
-    const text = decode("stdin", await readInput());
-    return { file: "stdin", text, formats: any, client: undefined, folders: [] };
+    const bytes = await readInput();
+    if (!isUtf8(bytes)) throw malformed("stdin", "it is not UTF-8");
+    return { file: "stdin", text: String(Buffer.from(bytes)), formats: any, client: undefined, folders: [] };
   }
   if (/[./\\]/.test(source)) {
     const file = resolve(cwd, source);
@@ -185,8 +171,7 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
     error = undefined;
     break;
   }
-  const reason = error === undefined ? "it has no MCP servers" : error.reason;
-  throw failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
+  throw malformed(file, error === undefined ? "it has no MCP servers" : error.reason);
 }
 
 /** What the user chose for a server of the config, which stays when an import replaces it. */
