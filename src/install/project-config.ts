@@ -7,12 +7,7 @@ import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
 import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
-import {
-  ConfigLayoutError,
-  ConfigSyntaxError,
-  type EntryPlace,
-  type JsonRecord,
-} from "./editing/config-format.ts";
+import { ConfigSyntaxError, type EntryPlace, type JsonRecord } from "./editing/config-format.ts";
 import { formatEntryDiff, hideEntry } from "./format-diff.ts";
 
 /** An entry of `mcpServers` in the project's config to write. */
@@ -100,8 +95,6 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   } catch (error) {
     if (!(error instanceof ConfigSyntaxError)) throw error;
     const { reason } = error;
-    if (!(error instanceof ConfigLayoutError))
-      throw failure("InvalidConfig", { reason, hint: "Edit the file by hand." }, { file });
     const byHand = [
       ...(change.remove ?? []).map((label) => `remove ${JSON.stringify(label)}`),
       ...(change.write ?? []).map(({ label, entry }) => editor.writeInline(label, hideEntry(entry))),
