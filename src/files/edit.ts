@@ -176,6 +176,8 @@ export interface ConfigEditOptions extends LockOptions {
   newMode: number;
   /** Folder of backups, created on demand. Without it, there are none. */
   backups?: string | undefined;
+  /** Folders that stay when the file is deleted; empty ones below them are deleted too. */
+  keptFolders?: readonly string[] | undefined;
 }
 
 /** How often an edit is decided on while another program keeps changing the file. */
@@ -190,10 +192,11 @@ const maximumTries = 5;
 export async function editConfigFile<Decision extends { text: string | undefined }>(
   file: string,
   decide: (text: string | undefined) => Decision,
-  { newMode, backups, ...lockOptions }: ConfigEditOptions,
+  { newMode, backups, keptFolders = [dirname(file)], ...lockOptions }: ConfigEditOptions,
 ): Promise<{ decision: Decision; backup: string | null }> {
   let release: (() => void) | undefined;
   let made: readonly string[] = [];
+  let isDeleted = false;
   try {
     made = makeFolders(dirname(file), newMode & 0o077 ? undefined : 0o700);
     release = await lockFile(file, lockOptions);
@@ -206,6 +209,7 @@ export async function editConfigFile<Decision extends { text: string | undefined
       const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
         writeEdits([{ file, before, after }], { newMode, explain: (error) => error });
+        isDeleted = after === undefined;
         return { decision, backup };
       } catch (error) {
         if (backup !== null) rmSync(backup);
@@ -216,7 +220,16 @@ export async function editConfigFile<Decision extends { text: string | undefined
     throw describeConfigError(error, file);
   } finally {
     release?.();
+    if (isDeleted) removeEmptyFolders(dirname(file), keptFolders);
     // Folders with a file stay.
-    for (const folder of made) attempt(() => rmdirSync(folder));
+    else for (const folder of made) attempt(() => rmdirSync(folder));
   }
+}
+
+/** Deletes a folder and those around it that are empty, up to one that has to stay. */
+function removeEmptyFolders(folder: string, kept: readonly string[]): void {
+  attempt(() => {
+    for (let path = folder; !kept.includes(path) && dirname(path) !== path; path = dirname(path))
+      rmdirSync(path);
+  });
 }

@@ -71,10 +71,12 @@ export async function applyPlan(plan: InstallPlan, options: LockOptions): Promis
   const realFile = findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.
   if (!decide(readConfigFile(realFile)).changed) return unchanged;
+  const { home } = readHost();
   const { decision, backup } = await editConfigFile(realFile, decide, {
     ...options,
     newMode: scope === "user" ? 0o600 : 0o644,
     backups: backupFolder(),
+    keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],
   });
   return { ...unchanged, changed: decision.changed, backup, diff: decision.diff };
 }
