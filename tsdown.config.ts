@@ -52,7 +52,7 @@ const commandFiles = [
         "cli/(?:commands|exit-code|layout|options|parse-command-line)",
         "cli/commands/list",
         "config/packs-policy",
-        "data/(?:decode|parse-json|source-text)",
+        "data/(?:parse-json|source-text)",
         "discovery/(?!describe-fault|discover-packs|look-up-pack|pack-skills|project-manager|shadow-copies|walk-packages|workspace-members)[\\w-]+",
         "extension-schema/parse-extension",
         "files/(?:discovery-port|file-errors|node-discovery-port)",

@@ -1,7 +1,7 @@
 // A session's tools in the shapes of the APIs of models, and their calls.
-import { DataSyntaxError } from "../data/decode.ts";
+
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
-import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";

@@ -1,8 +1,7 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionConfig } from "../config/session-config.ts";
-import { DataSyntaxError } from "../data/decode.ts";
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
-import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import {
   checkEncoding,
   checkMethod,

@@ -1,4 +1,4 @@
-import { DataSyntaxError } from "../data/decode.ts";
+import { DataSyntaxError } from "../data/parse-json.ts";
 import { locateProblems, parseSource, type SourceText } from "../data/source-text.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";

@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
-import { DataSyntaxError } from "../data/decode.ts";
-import { isRecord, parseJson } from "../data/parse-json.ts";
+import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
 import { formatSize, printable } from "../problems/text.ts";
 import { failure } from "../problems/trailblaze-error.ts";
 import {

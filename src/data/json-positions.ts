@@ -9,8 +9,9 @@ import {
   visit,
 } from "jsonc-parser";
 import type { Path } from "../problems/index.ts";
-import type { DataSyntaxError } from "./decode.ts";
+
 import { createLineIndex, positionAt } from "./line-index.ts";
+import type { DataSyntaxError } from "./parse-json.ts";
 
 const strict = { disallowComments: true };
 

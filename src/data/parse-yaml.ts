@@ -16,8 +16,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Path } from "../problems/index.ts";
-import { DataSyntaxError, decodeUtf8 } from "./decode.ts";
-import { maximumDepth } from "./parse-json.ts";
+import { DataSyntaxError, decodeUtf8, maximumDepth } from "./parse-json.ts";
 
 /** A YAML text as plain data, with the position of each value. */
 export interface YamlData {

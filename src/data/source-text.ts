@@ -1,6 +1,5 @@
 import type { Path, Problem } from "../problems/index.ts";
-import { DataSyntaxError } from "./decode.ts";
-import { endOfString, isRecord, parseJson } from "./parse-json.ts";
+import { DataSyntaxError, endOfString, isRecord, parseJson } from "./parse-json.ts";
 
 // Positions need separate parsers, which are loaded only when there is a problem to locate.
 const positions = () => import("./json-positions.ts");

@@ -1,5 +1,4 @@
-import { DataSyntaxError } from "../data/decode.ts";
-import { describeType, isRecord, parseJson } from "../data/parse-json.ts";
+import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../files/discovery-port.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import type { Manifest, Origin } from "./types.ts";

@@ -1,4 +1,4 @@
-import { DataSyntaxError } from "../data/decode.ts";
+import { DataSyntaxError } from "../data/parse-json.ts";
 import { parseSource, type SourceText } from "../data/source-text.ts";
 import { type FileRead, maximumFileBytes } from "../files/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";

@@ -1,7 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
-import { DataSyntaxError, decodeUtf8 } from "../data/decode.ts";
-import { describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
+import { DataSyntaxError, decodeUtf8, describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { DataSyntaxError } from "../data/decode.ts";
+import { DataSyntaxError } from "../data/parse-json.ts";
 import { describeFault } from "../discovery/describe-fault.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";

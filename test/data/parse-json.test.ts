@@ -1,8 +1,13 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { DataSyntaxError } from "../../src/data/decode.ts";
 import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
-import { describeType, isRecord, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
+import {
+  DataSyntaxError,
+  describeType,
+  isRecord,
+  maximumDepth,
+  parseJson,
+} from "../../src/data/parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const nestedLists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
-import { DataSyntaxError } from "../../src/data/decode.ts";
 import { positionAt } from "../../src/data/line-index.ts";
+import { DataSyntaxError } from "../../src/data/parse-json.ts";
 import { parseYaml } from "../../src/data/parse-yaml.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";

@@ -1,6 +1,5 @@
-import { DataSyntaxError } from "../../data/decode.ts";
 import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
-import { isRecord, parseJson } from "../../data/parse-json.ts";
+import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { splitPair } from "./session-command.ts";
 

@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
-import { DataSyntaxError } from "../../data/decode.ts";
 import { positionAt } from "../../data/line-index.ts";
-import { describeType, isRecord } from "../../data/parse-json.ts";
+import { DataSyntaxError, describeType, isRecord } from "../../data/parse-json.ts";
 import { parseYaml } from "../../data/parse-yaml.ts";
 import { failure, type Path, quote, TrailblazeError } from "../../problems/index.ts";
 

@@ -1,5 +1,5 @@
 import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit, type YAMLMap } from "yaml";
-import { DataSyntaxError } from "../../data/decode.ts";
+import { DataSyntaxError } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import {
   beforeLineEnd,
