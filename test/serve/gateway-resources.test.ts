@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
-import { makeProject } from "../session/support/session.ts";
+import { makeProject, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern } from "../support/clients.ts";
 import { packManifest } from "../support/packs.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
@@ -94,4 +94,26 @@ test("clients hear of resources that an update changes, adds and removes", async
   expect(uris).toContain("test://fails");
   expect(uris).not.toContain("test://file");
   expect((await modern.readResource({ uri: "test://fails" })).contents).toMatchObject([{ text: "repaired" }]);
+});
+
+test("a large result is cut for clients, who can read the whole, and is an error if its schema wants what is left out", async () => {
+  const tool = (more: object) => ({ inputSchema: { type: "object" }, ...more });
+  const large = `() => ({ content: [{ type: "text", text: "x".repeat(150) }], structuredContent: { rows: "y".repeat(150) } })`;
+  const tools = { loose: tool({}), strict: tool({ outputSchema: { type: "object" } }) };
+  const cwd = makeProject({
+    big: toolPack(tools, `export const loose = ${large}; export const strict = loose;`),
+  });
+  const config = { logDir: "logs", results: { maxChars: 100 } };
+  const running = await startSession({ port: 0 }, { cwd, config });
+  onTestFinished(() => running.close());
+  for (const client of [await connectLegacy(String(running.url)), await connectModern(String(running.url))]) {
+    const call = (name: string) => client.callTool({ name, arguments: {} });
+    const { content, isError, structuredContent } = await call("loose");
+    expect([isError ?? false, structuredContent]).toEqual([false, undefined]);
+    expect(await call("strict")).toMatchObject({ isError: true, content: [{ type: "text" }, {}, {}] });
+    const uri = (content as { uri?: string }[])[1]?.uri ?? "";
+    expect((await client.readResource({ uri })).contents).toEqual([
+      { uri, mimeType: "text/plain", text: "x".repeat(150) },
+    ]);
+  }
 });
