@@ -1,6 +1,7 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
+import { isUnasked } from "../discovery/types.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import {
@@ -72,6 +73,7 @@ const unused = { name: "not used", state: "new", differences: [], entry: "not us
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 class Recorder implements Gate {
   readonly isFrozen = false;
+  readonly takesUnasked = true;
   readonly scope: LockScope;
   readonly packs = new Map<string, RecordedPack>();
   readonly servers = new Map<string, LockedServer>();
@@ -103,7 +105,7 @@ class Recorder implements Gate {
 
   checkPack({ inspected, problems, unusable: broken }: CheckedPack): CheckedPack {
     const { pack, items } = inspected;
-    this.problems.push(...problems);
+    if (!isUnasked(inspected)) this.problems.push(...problems);
     const servers = this.scope.hasPack(pack) ? this.#record(inspected).entry.servers : undefined;
     const mayStart = ({ shape, declaration: { name } }: InspectedItem) => {
       const launch = shape === "subprocessServer" ? ownEntry(servers, name) : undefined;

@@ -175,8 +175,10 @@ export class LockGate implements Gate {
       return { ...checked, problems: [...checked.problems, createProblem("NotLocked", { name }, place)] };
     }
     const locked = ownEntry(this.#lock.packs, pack.name);
-    const problems = [...checked.problems];
     const unasked = { isUnasked: isUnasked(inspected) };
+    const approved = new Set(Object.keys(locked?.skills ?? {}).map((key) => itemName("skill", key)));
+    // Nobody asked for the others.
+    const problems = checked.problems.filter(({ item = "" }) => !unasked.isUnasked || approved.has(item));
     /** Refuses all of the pack, or all that runs code. */
     const refuse = (state: NotApproved["state"], differences: string[]) => {
       const refused = this.#refuse({ name, state, differences, entry: name }, place, unasked);

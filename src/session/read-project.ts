@@ -271,7 +271,13 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   }
   // Calls need no skills, but a frozen lock is held against all that is there.
   const needsSkills = ofCalls === undefined || gate?.isFrozen === true;
-  const skills = !needsSkills ? "none" : gate === undefined ? "asked" : "locked";
+  const skills = !needsSkills
+    ? "none"
+    : gate === undefined
+      ? "asked"
+      : gate.takesUnasked === true
+        ? "all"
+        : "locked";
   const selection = await resources.step(
     selectPacks(port, found, { references: referencesOf(config), only, skills }, async (pack) => {
       const { loadDefinitions } = await import("../inspection/load-definitions.ts");

@@ -1,14 +1,16 @@
 import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { isNeededForTools, type PackServer } from "../config/tool-policy.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
+import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { SkipReason } from "./items.ts";
@@ -72,8 +74,8 @@ export async function selectPacks(
   }: {
     references: readonly string[];
     only?: Pick<ServerPlan, "label" | "pack"> | undefined;
-    /** Whether skills are selected, and those of packs that nobody asked for, too, because a lock says which of them are approved. */
-    skills: "none" | "asked" | "locked";
+    /** Whether skills are selected, and of packs that nobody asked for those with approved ones (`locked`) or all. */
+    skills: "none" | "asked" | "locked" | "all";
   },
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
@@ -89,13 +91,16 @@ export async function selectPacks(
   const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
     kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
   const hasSkills = (found: FoundPack) =>
-    skills !== "none" && (!isUnasked(found) || (skills === "locked" && found.pack.enabled === true));
+    skills === "all" ||
+    (skills !== "none" && (!isUnasked(found) || (skills === "locked" && found.pack.enabled === true)));
+  const isForbidden =
+    skills === "none" ? () => false : await readSkillPermissions(port, found.workspace.root, found.packs);
   const choose = (found: FoundPack): SelectedPack => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
     const isTransitive = found.pack.origin === "transitive" && found.pack.enabled === true;
     const describe = describeServers(found);
     const isSelected = (declaration: Declaration) =>
-      (declaration.kind !== "skill" || hasSkills(found)) &&
+      (declaration.kind !== "skill" || (hasSkills(found) && !isForbidden(found, declaration))) &&
       (only === undefined || isOnly(found, declaration)) &&
       (isChosen(found, declaration, isTransitive) ||
         (declaration.kind === "server" &&
@@ -131,9 +136,44 @@ export async function selectPacks(
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
       .filter((one) => !selected.has(one) && (one.kind !== "skill" || skills !== "none"))
-      .map((declaration) => ({ found: one, declaration, ...explain(one, declaration, policy) }));
+      .map((declaration) => {
+        const why = isForbidden(one, declaration) ? forbidden : explain(one, declaration, policy);
+        return { found: one, declaration, ...why };
+      });
   });
   return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), excluded };
+}
+
+const forbidden = {
+  reason: "Denied",
+  message: "`permissions` in pnpm-workspace.yaml does not allow it.",
+} as const;
+
+/**
+ * Which skills `permissions` in pnpm-workspace.yaml forbids: `skills: false` all of a package, a list all others. What it allows is
+ * not approved by that. pnpm refuses a file that is no YAML.
+ */
+async function readSkillPermissions(
+  port: DiscoveryPort,
+  root: string,
+  packs: readonly FoundPack[],
+): Promise<(found: FoundPack, declaration: Declaration) => boolean> {
+  const bytes = packs.some(({ skills }) => skills.length > 0)
+    ? port.readProjectFile(root, "pnpm-workspace.yaml")
+    : undefined;
+  let permissions: unknown;
+  if (bytes !== undefined && bytes.length <= workspaceLimits.bytes) {
+    const { parseYaml } = await import("../data/parse-yaml.ts");
+    try {
+      const { value } = parseYaml(bytes);
+      permissions = isRecord(value) ? value.permissions : undefined;
+    } catch {}
+  }
+  return ({ pack }, { kind, name }) => {
+    const ofPack = kind === "skill" && isRecord(permissions) ? ownEntry(permissions, pack.name) : undefined;
+    const skills = isRecord(ofPack) ? ofPack.skills : undefined;
+    return skills === false || (Array.isArray(skills) && !skills.includes(name));
+  };
 }
 
 /** Why a session uses nothing of a pack, whatever the config says; `undefined` if it may. */
