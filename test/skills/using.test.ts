@@ -1,10 +1,11 @@
 // What is served ends with its test.
-import { rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { skillEntry } from "@modelcontextprotocol/server/ext/skills";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import type { Tree } from "../support/tree.ts";
@@ -145,4 +146,23 @@ test("skills are listed in pages of a hundred, and of two with one URI the first
     cursor = page.nextCursor;
   } while (cursor !== undefined);
   expect(sizes).toEqual([100, 100, 7]);
+});
+test("with a lock, a changed skill is left out alone, and what was approved of others is used", async () => {
+  const project = makeSkilled();
+  await lockEverything(project);
+  const lock = readFileSync(join(project, "trailblaze.lock"), "utf8");
+  expect(JSON.parse(lock).packs["@acme/jira"].skills).toMatchObject({
+    "engineering/triage": { files: { "SKILL.md": expect.stringMatching(/^sha256-/) } },
+  });
+  writeFileSync(skillFile(project, "docs/why not.md"), "Who?");
+  const session = await openForTest(project);
+  expect(namesOf(session.skills)).toEqual(["acme/jira/label", "app/label"]);
+  expect(session.skipped).toMatchObject([
+    { kind: "skill", name: "triage", reason: "NotApproved" },
+    { kind: "skill", name: "trace", reason: "NotApproved" },
+  ]);
+  await expect(session.readSkill("triage")).rejects.toMatchObject({ code: "NotApproved" });
+  const { url } = await serveForTest(null, { cwd: project });
+  const { skills } = await new SkillsClient(await connectModern(url)).list();
+  expect(skills.map(({ frontmatter }) => frontmatter.name)).toEqual(["label", "label"]);
 });
