@@ -88,8 +88,8 @@ const complete = (root: string) => ({
   ]),
   toolsets: new Map(Object.entries(completeConfig.toolsets)),
   servers: [
-    { name: "my-server", ...completeConfig.servers["my-server"] },
-    { name: "other", tools: [], toolsets: [], prompts: [], resources: [] },
+    { name: "my-server", ...completeConfig.servers["my-server"], skills: [] },
+    { name: "other", tools: [], toolsets: [], prompts: [], resources: [], skills: [] },
   ],
   builtIns: [
     {
