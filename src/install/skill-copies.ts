@@ -219,7 +219,9 @@ export async function changeCopies(
   const folder = findFolder(client, scope, directory);
   await refuseLinkOut(folder, { scope, cwd });
   const project = scope === "user" ? directory : undefined;
-  const result = { client: client.id, folder, installed: [], removed: [], kept: [], problems: [] };
+  // Why skills are left out.
+  const problems = session?.problems.filter(({ kind }) => kind === "skill") ?? [];
+  const result = { client: client.id, folder, installed: [], removed: [], kept: [], problems };
   const isNamed = (name: string, { source }: Copy) =>
     names.some((one) => one === name || source === one || source.endsWith(`/${one}`));
   const isRemoved = (name: string, copy: Copy) =>
