@@ -1,3 +1,4 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
@@ -80,8 +81,17 @@ export async function checkOwnTools(
     definitions.map((definition) => {
       const name = String(definition.name);
       const declaration = { kind: "tool", name, description: null, path: [], extra: {} } as const;
+      // In the config, a schema without a type is one of an object.
+      const { inputSchema } = definition;
+      const typed = isRecord(inputSchema) && { inputSchema: { type: "object", ...inputSchema } };
       return [
-        { declaration, qualifiedName: name, ...where, shape: "tool", definition: { ...definition } },
+        {
+          declaration,
+          qualifiedName: name,
+          ...where,
+          shape: "tool",
+          definition: { ...definition, ...typed },
+        },
         definition,
       ];
     }),
