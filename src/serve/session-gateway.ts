@@ -37,7 +37,7 @@ import { complete, createWatches } from "./gateway-resources.ts";
 import { describeSkillTool, readSkillArguments, skillToolName, toSkillResult } from "./skill-tool.ts";
 
 /** The scope of a client, without what each of its requests adds. */
-export type ClientScope = Pick<CallScope, "sessionId" | "memory">;
+export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
 
 /** How a session is served. */
 export interface GatewayOptions {
@@ -175,10 +175,10 @@ export class SessionGateway {
   }
 
   /** A scope of its own: it starts with the configured memory, and shares the processes. */
-  createScope(sessionId: string): ClientScope {
+  createScope(sessionId: string, reader = sessionId): ClientScope {
     const { config } = this.#open.frame.state();
     const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.#open.frame.memory);
-    return { sessionId, memory };
+    return { sessionId, memory, reader };
   }
 
   /** One request of a client. */
@@ -298,15 +298,17 @@ export class SessionGateway {
         };
       },
       findResource: (uri) => {
-        const kept = this.#parts?.calls.large.find(uri);
+        if (this.#parts === undefined) return undefined;
+        const { sessionId, reader = sessionId } = scopeOf();
+        const kept = this.#open.calls.large.find(uri, reader);
         if (kept !== undefined) return async () => kept();
-        const state = this.#parts?.frame.state();
-        const skill = state?.of("skill").find(({ listing }) => hasFile(listing, uri));
-        if (state !== undefined && skill !== undefined)
+        const state = this.#open.frame.state();
+        const skill = state.of("skill").find(({ listing }) => hasFile(listing, uri));
+        if (skill !== undefined)
           return (request, round) =>
             this.#open.calls.askSkill(skill, uri, this.#ask(state, scopeOf(), request, round));
-        const route = state && this.#open.calls.findResource(state, uri);
-        if (state === undefined || route === undefined) return undefined;
+        const route = this.#open.calls.findResource(state, uri);
+        if (route === undefined) return undefined;
         return (request, round) =>
           this.#open.calls.askResource(uri, route, this.#ask(state, scopeOf(), request, round));
       },
@@ -354,8 +356,8 @@ export class SessionGateway {
           return scope;
         }, growing);
       },
-      // Nothing outlives the call.
-      modern: this.serve(() => this.createScope(randomUUID()), fixed),
+      // Nothing outlives the call but what its result links to.
+      modern: this.serve(() => this.createScope(randomUUID(), "modern"), fixed),
     };
   }
 

@@ -94,6 +94,8 @@ export interface ResourceResult {
 export interface CallScope {
   sessionId: string;
   memory: SessionMemory;
+  /** Who may read the whole of its large results; default: the session. */
+  reader?: string;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
   /** `json`: the arguments. */
@@ -376,10 +378,11 @@ export class Calls {
       const maxChars = this.#maxCharsOf(route, request);
       // Calls of code and of servers get all of it.
       if (maxChars === -1 || nesting.depth > 0 || !("variant" in answer)) return answer;
-      const { memory } = request.scope;
+      const { memory, sessionId, reader = sessionId } = request.scope;
       const { _meta } = listing as { _meta?: unknown };
       const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
-      return this.large.cut(answer, { maxChars, keepsStructured, redact: (text) => memory.redact(text) });
+      const redact = (text: string) => memory.redact(text);
+      return this.large.cut(answer, { maxChars, keepsStructured, reader, redact });
     } catch (error) {
       if (error instanceof CallFailure) return describeFailure(error, route);
       throw error;
@@ -584,7 +587,7 @@ export class Calls {
       const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
       throw failure("InvalidArguments", { reason });
     }
-    const kept = this.large.find(uri)?.();
+    const kept = this.large.find(uri, request.scope.sessionId)?.();
     if (kept !== undefined) return { contents: kept.contents };
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);

@@ -15,6 +15,8 @@ export interface Cut {
   maxChars: number;
   /** Whether an app is fed by `structuredContent`, which then stays. */
   keepsStructured: boolean;
+  /** Who may read the whole. */
+  reader: string;
   redact(text: string): string;
 }
 
@@ -31,8 +33,8 @@ function cutText(text: string, maxChars: number, uri: string | undefined): strin
 /** Cuts results that are too large for a model, and keeps what they were in files of the session. */
 export class LargeResults {
   readonly #folder: string;
-  /** Paths by the URIs that were handed out. */
-  readonly #files = new Map<string, string>();
+  /** By the URIs that were handed out. */
+  readonly #kept = new Map<string, { file: string; reader: string }>();
   readonly #incomplete = new WeakSet<ToolResult>();
 
   constructor(logDir: string) {
@@ -43,7 +45,7 @@ export class LargeResults {
   isIncomplete = (result: ToolResult): boolean => this.#incomplete.has(result);
 
   /** The same result if it is small enough. */
-  cut(result: ToolResult, { maxChars, keepsStructured, redact }: Cut): ToolResult {
+  cut(result: ToolResult, { maxChars, keepsStructured, reader, redact }: Cut): ToolResult {
     const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);
     const isLong = sizeOf(texts) > maxChars;
@@ -51,7 +53,7 @@ export class LargeResults {
     if (!isLong && !leavesOut) return result;
     const links: ResourceLinkBlock[] = [];
     const keep = (text: string, mimeType: string) => {
-      const uri = this.#keep(redact(text), mimeType === "text/plain" ? "txt" : "json");
+      const uri = this.#keep(redact(text), mimeType === "text/plain" ? "txt" : "json", reader);
       if (uri !== undefined) links.push({ type: "resource_link", uri, name: "The whole result", mimeType });
       return uri;
     };
@@ -73,13 +75,13 @@ export class LargeResults {
   }
 
   /** The URI of a new file with this text; `undefined` if it cannot be written. */
-  #keep(text: string, ending: string): string | undefined {
+  #keep(text: string, ending: string, reader: string): string | undefined {
     return attempt(() => {
       mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
       const file = join(this.#folder, `${randomUUID()}.${ending}`);
       writeFileSync(file, text, { mode: 0o600, flag: "wx" });
       const uri = pathToFileURL(file).href;
-      this.#files.set(uri, file);
+      this.#kept.set(uri, { file, reader });
       attempt(() => this.#removeOldest());
       return uri;
     });
@@ -94,13 +96,13 @@ export class LargeResults {
     });
     files.sort((a, b) => b.at - a.at);
     for (const { path } of files.slice(mostKept)) rmSync(path, { force: true });
-    for (const [uri, file] of this.#files) if (!existsSync(file)) this.#files.delete(uri);
+    for (const [uri, { file }] of this.#kept) if (!existsSync(file)) this.#kept.delete(uri);
   }
 
-  /** Reads a result that was handed out; `undefined` for another URI, and for a result that is not kept any more. */
-  find(uri: string): (() => ReadAnswer) | undefined {
-    const file = this.#files.get(uri);
-    if (file === undefined || !existsSync(file)) return undefined;
+  /** Reads a result that was handed out to this reader; `undefined` for another URI, and for a result that is not kept any more. */
+  find(uri: string, reader: string): (() => ReadAnswer) | undefined {
+    const { file, reader: owner } = this.#kept.get(uri) ?? {};
+    if (file === undefined || owner !== reader || !existsSync(file)) return undefined;
     const mimeType = file.endsWith(".txt") ? "text/plain" : "application/json";
     return () => ({ contents: [{ uri, mimeType, text: readFileSync(file, "utf8") }], isStatic: false });
   }

@@ -106,7 +106,9 @@ test("a large result is cut for clients, who can read the whole, and is an error
   const config = { logDir: "logs", results: { maxChars: 100 } };
   const running = await startSession({ port: 0 }, { cwd, config });
   onTestFinished(() => running.close());
-  for (const client of [await connectLegacy(String(running.url)), await connectModern(String(running.url))]) {
+  const url = String(running.url);
+  for (const connect of [connectLegacy, connectModern]) {
+    const client = await connect(url);
     const call = (name: string) => client.callTool({ name, arguments: {} });
     const { content, isError, structuredContent } = await call("loose");
     expect([isError ?? false, structuredContent]).toEqual([false, undefined]);
@@ -115,5 +117,7 @@ test("a large result is cut for clients, who can read the whole, and is an error
     expect((await client.readResource({ uri })).contents).toEqual([
       { uri, mimeType: "text/plain", text: "x".repeat(150) },
     ]);
+    const other = await connectLegacy(url);
+    await expect(other.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   }
 });

@@ -51,7 +51,7 @@ describe("a large result", () => {
     expect(jsonOf(await session.callTool("own_env", {}))).toHaveProperty("PROBE_PREFIX");
   });
 
-  const limits = { maxChars: 100, keepsStructured: false, redact: (one: string) => one };
+  const limits = { maxChars: 100, keepsStructured: false, reader: "me", redact: (one: string) => one };
   const result = (content: object[], structuredContent?: unknown) =>
     ({ variant: "Success", message: "", content, structuredContent }) as Parameters<LargeResults["cut"]>[0];
 
@@ -81,8 +81,8 @@ describe("a large result", () => {
       block?.type === "resource_link" ? block.uri : "",
     );
     expect(readdirSync(join(folder, "results"))).toHaveLength(100);
-    expect(large.find(uris[101] ?? "")?.().contents).toHaveLength(1);
-    expect(uris.filter((uri) => large.find(uri) !== undefined)).toHaveLength(100);
+    expect(large.find(uris[101] ?? "", "me")?.().contents).toHaveLength(1);
+    expect(uris.filter((uri) => large.find(uri, "me") !== undefined)).toHaveLength(100);
     const { content } = new LargeResults(join(folder, "logs")).cut(long, limits);
     expect(content).toEqual([text(`${"a".repeat(50)}\n[1 characters left out]\n${"a".repeat(50)}`)]);
   });
