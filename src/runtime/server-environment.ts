@@ -126,14 +126,26 @@ export function createUserServerEnvironment(
 export const inheritedNames = (platform: NodeJS.Platform): readonly string[] =>
   platform === "win32" ? inheritedOnWindows : inherited;
 
-/** The environment of a pack's server: the inherited variables, its `env`, and those that `envPassthrough` names. */
+/**
+ * The environment of a pack's server: the inherited variables, those that `envPassthrough` names, of the host or of the user's
+ * file, and its `env`.
+ */
 export function createPackEnvironment(
   facts: EnvironmentFacts,
   {
     env = {},
     envPassthrough = [],
-  }: { env?: Readonly<Record<string, string>>; envPassthrough?: readonly string[] },
+    ofFile = {},
+  }: {
+    env?: Readonly<Record<string, string>>;
+    envPassthrough?: readonly string[];
+    ofFile?: Readonly<Record<string, string>>;
+  },
 ): Record<string, string> {
-  const base = inheritedNames(facts.platform);
-  return withSession(facts, [...inherit(facts, [...base, ...envPassthrough]), ...Object.entries(env)]);
+  const named = { ...facts, hostEnvironment: { ...facts.hostEnvironment, ...ofFile } };
+  return withSession(facts, [
+    ...inherit(facts, inheritedNames(facts.platform)),
+    ...inherit(named, envPassthrough),
+    ...Object.entries(env),
+  ]);
 }

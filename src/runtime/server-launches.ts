@@ -418,17 +418,13 @@ export function planPackServer(
     legacyContext: context && legacyContext !== false,
     toolsetFile: file,
     secrets,
-    createEnvironment: ({ hostEnvironment: host, ...facts }) =>
+    createEnvironment: (facts) =>
       createPackEnvironment(
-        {
-          ...facts,
-          hostEnvironment: { ...host, ...values },
-          ...(context ? {} : noCallback),
-          toolsetFile: file,
-        },
+        { ...facts, ...(context ? {} : noCallback), toolsetFile: file },
         {
           env: (env ?? {}) as Record<string, string>,
           envPassthrough: textsOf(definition.envPassthrough),
+          ofFile: values,
         },
       ),
   };

@@ -8,7 +8,7 @@ import { planUserServer } from "../../src/runtime/server-launches.ts";
 import { jsonOf, makeProject, openForTest, probe, probeDefinition, withServers } from "./support/session.ts";
 
 const shared =
-  "\uFEFFWHO=\"config file\"\r\nSHARED=of-the-config\r\nLONG_KEY='hunter2hunter2'\r\nON=true\r\n";
+  "\uFEFFWHO=\"config file\"\r\nSHARED=of-the-config\r\nLONG_KEY='hunter2hunter2'\r\nON=true\r\nUSER=of-a-file\r\n";
 const files = { ".env": shared, "own.env": "WHO=entry-file\nexport MORE=more-of-it\n", token: "tok\nen\r\n" };
 
 test("variables come from the host, the config's file, the server's file and `env`, the later ones first", async () => {
@@ -36,6 +36,8 @@ test("variables come from the host, the config's file, the server's file and `en
   expect(packed.SHARED).toBe("of-the-config");
   expect(packed).not.toHaveProperty("MORE");
   expect(packed).not.toHaveProperty("WHO");
+  // It inherits the host's.
+  expect(packed.USER).toBe(process.env.USER);
   expect(process.env.SHARED).toBeUndefined();
 });
 
