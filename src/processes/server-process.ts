@@ -168,8 +168,10 @@ const pollMs = 20;
 
 const sleep = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
+/** By its path: a name would be looked for in the current folder first. */
 function runTaskkill(args: readonly string[]): void {
-  execFile("taskkill", [...args], { windowsHide: true }, () => {});
+  const system = process.env.SystemRoot ?? "C:\\Windows";
+  execFile(`${system}\\System32\\taskkill.exe`, [...args], { windowsHide: true }, () => {});
 }
 
 const programFiles: ProgramFiles = {

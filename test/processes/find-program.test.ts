@@ -143,7 +143,8 @@ describe.each(["linux", "darwin"] as const)("a program on %s", (platform) => {
     expect(find("x", { ...texts, "/a/x": "" })).toBe("/a/x");
     expect(find("y.txt", texts)).toBe("/a/y.txt");
     expect(find("a\\b", texts)).toBe("/b/a\\b");
-    expect(find("x", texts, { PATH: undefined, Path: "/b" })).toBeUndefined();
+    expect(find("x", { ...texts, "/work/x": "" }, { PATH: undefined, Path: "/b" })).toBeUndefined();
+    expect(find("x", { "/work/x": "", "/bin/x": "" }, { PATH: undefined })).toBe("/bin/x");
     expect(find("./x", { "/work/x": "" })).toBe("/work/x");
     expect(find("/gone", texts)).toBeUndefined();
   });
