@@ -141,7 +141,6 @@ export class SessionGateway {
     report: (message: string) => this.#report(message),
   };
   readonly #watches = createWatches(this.#own);
-  readonly #reported = new Set<string>();
   #listed: Listed | undefined;
   #parts: SessionParts | undefined;
 
@@ -252,8 +251,8 @@ export class SessionGateway {
     const followers = new Set<(change: ListChange) => void>();
     const { info } = this.#options;
     const instructions = () => this.#parts?.frame.state().instructions;
-    const report = (problem: Problem) => this.#reportOnce(problem);
-    const found = search && new ToolSearch(() => this.#open.frame.state(), report, makeServedName);
+    const reportOnce = (problem: Problem) => this.#open.frame.reportOnce(problem);
+    const found = search && new ToolSearch(() => this.#open.frame.state(), reportOnce, makeServedName);
     const list = (key: ListKey) => {
       const { lists, ofTools, skillTool } = this.#listedNow() ?? { lists: noLists };
       if (key !== "tools" || ofTools === undefined || found === undefined) return lists[key];
@@ -386,14 +385,6 @@ export class SessionGateway {
       if (error instanceof TrailblazeError) return createErrorResult(error.message);
       throw error;
     }
-  }
-
-  /** Many clients may have the same problem. */
-  #reportOnce(problem: Problem): void {
-    const { message } = problem;
-    if (this.#reported.has(message)) return;
-    this.#reported.add(message);
-    this.#open.frame.report(problem);
   }
 
   async #callTool(

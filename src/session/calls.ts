@@ -5,7 +5,7 @@ import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
-import { createPackNotes } from "../mcp/client/call-result.ts";
+import { noteLeftOut } from "../mcp/client/call-result.ts";
 import {
   type ConnectedServer,
   type ServerAnswer,
@@ -19,7 +19,7 @@ import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
 import { rootOf } from "../mcp/skill-entry.ts";
-import { failure, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
@@ -33,6 +33,7 @@ import {
 } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import type { LeaveOut } from "../runtime/mcp-shapes.ts";
 import {
   type CodeUse,
   type ReadAnswer,
@@ -50,10 +51,10 @@ import {
 } from "../runtime/tool-result.ts";
 import {
   type AskInput,
-  CallListeners,
   createHostInput,
   type HeardListeners,
   type Listeners,
+  listen,
   signRequests,
   type ToolLog,
 } from "./host-functions.ts";
@@ -201,14 +202,11 @@ export class Calls {
   readonly #open = new Map<string, OpenCall>();
   /** The scope of the host's own calls. */
   readonly own: CallScope;
-  readonly #listeners: CallListeners;
   #validator: SchemaValidator | undefined;
   /** What was too large for results. */
   readonly large: LargeResults;
   /** The links in results. */
   readonly #links = new ResourceLinks<LinkMaker>();
-  /** What is left out of the answers of code. */
-  readonly #noteLeftOut: ReturnType<typeof createPackNotes>;
 
   constructor(frame: SessionFrame, processes: SessionProcesses) {
     const { id: sessionId, memory, recording, log } = frame;
@@ -217,11 +215,17 @@ export class Calls {
     this.#frame = frame;
     this.#processes = processes;
     this.#closing = frame.resources.closing;
-    this.#noteLeftOut = createPackNotes(frame.report);
-    this.#listeners = new CallListeners(frame.report);
     this.large = new LargeResults(frame.logDir);
     whenAborted(this.#closing, () => {
       for (const { stop } of this.#open.values()) stop.abort(this.#closing.reason);
+    });
+  }
+
+  /** What reports each part of an answer of a pack's code that is left out. */
+  #noteLeftOut(method: string, about: { name: string } | { uri: string }, { pack }: CodeOwner): LeaveOut {
+    return noteLeftOut(method, about, (fault) => {
+      const place = pack === undefined ? {} : { pack: pack.name };
+      this.#frame.reportOnce(createProblem("ServerResultIncomplete", { ...place, ...fault }, place));
     });
   }
 
@@ -250,7 +254,7 @@ export class Calls {
     const limit = new TimeLimit(timeoutMs ?? ofServer ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
     );
-    const heard = this.#listeners.listen(request, name, scope.memory);
+    const heard = listen(request, name, scope.memory, this.#frame.reportOnce);
     const call: OpenCall = {
       id: randomUUID(),
       target,

@@ -1,5 +1,5 @@
 // The functions of a host that calls use: listeners of progress and logs, and `onInput`, which asks the user.
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
@@ -64,55 +64,49 @@ export interface CallOptions {
 
 const deaf: HeardListeners = { end: () => {} };
 
-/** Calls the listeners of calls. What they throw is reported once per tool and listener, so that it fills no memory. */
-export class CallListeners {
-  readonly #report: (problem: Problem) => void;
-  readonly #failed = new Set<string>();
-
-  constructor(report: (problem: Problem) => void) {
-    this.#report = report;
-  }
-
-  /** The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. */
-  listen({ onProgress, onLog }: Listeners, tool: string, memory: SessionMemory): HeardListeners {
-    if (onProgress === undefined && onLog === undefined) return deaf;
-    let isOver = false;
-    return {
-      onProgress:
-        onProgress &&
-        (({ message, ...step }) => {
-          const text = message === undefined ? {} : { message: memory.redact(message) };
-          if (!isOver) void this.#tell("onProgress", tool, () => onProgress({ ...step, ...text }));
-        }),
-      onLog:
-        onLog &&
-        (({ level, logger, data }) => {
-          if (isOver) return;
-          // Code of packs can log a value that cannot be redacted, because it is no JSON.
-          notifyHost(() => {
-            const name = logger === undefined ? {} : { logger: memory.redact(logger) };
-            const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
-            void this.#tell("onLog", tool, () => onLog(entry));
-          });
-        }),
-      end: () => {
-        isOver = true;
-      },
-    };
-  }
-
+/**
+ * The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. What they throw is reported
+ * once per tool and listener.
+ */
+export function listen(
+  { onProgress, onLog }: Listeners,
+  tool: string,
+  memory: SessionMemory,
+  reportOnce: SessionFrame["reportOnce"],
+): HeardListeners {
+  if (onProgress === undefined && onLog === undefined) return deaf;
+  let isOver = false;
   /** Calls a listener at once, and waits only to see whether it rejects. */
-  async #tell(option: keyof Listeners, tool: string, listener: () => unknown): Promise<void> {
+  const tell = async (option: keyof Listeners, listener: () => unknown): Promise<void> => {
     try {
       await listener();
     } catch (error) {
-      const key = `${option} ${tool}`;
-      if (this.#failed.has(key)) return;
-      this.#failed.add(key);
       const reason = error instanceof Error ? error.message : String(error);
-      this.#report(createProblem("HostListenerFailed", { option, tool, reason }));
+      reportOnce(createProblem("HostListenerFailed", { option, tool, reason }), `${option} ${tool}`);
     }
-  }
+  };
+  return {
+    onProgress:
+      onProgress &&
+      (({ message, ...step }) => {
+        const text = message === undefined ? {} : { message: memory.redact(message) };
+        if (!isOver) void tell("onProgress", () => onProgress({ ...step, ...text }));
+      }),
+    onLog:
+      onLog &&
+      (({ level, logger, data }) => {
+        if (isOver) return;
+        // Code of packs can log a value that cannot be redacted, because it is no JSON.
+        notifyHost(() => {
+          const name = logger === undefined ? {} : { logger: memory.redact(logger) };
+          const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
+          void tell("onLog", () => onLog(entry));
+        });
+      }),
+    end: () => {
+      isOver = true;
+    },
+  };
 }
 
 /** What a tool, prompt or resource asks the user. Its strings are the author's or the server's, and not trusted. */

@@ -36,6 +36,8 @@ export class SessionFrame {
   /** The successful calls of the host. */
   readonly recording: Recording;
   readonly #config: SessionConfig;
+  /** The keys of what is reported once. */
+  readonly #once = new Set<string>();
 
   /** `startOthers`: see `SessionStates`. */
   constructor(
@@ -70,6 +72,12 @@ export class SessionFrame {
     // Before the session is open, the problem is part of its list.
     const { onProblem } = this.options;
     if (this.states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+  };
+
+  /** Reports what may occur many times, so that it fills no list. */
+  reportOnce = (problem: Problem, key = problem.message): void => {
+    if (!this.#once.has(key)) this.report(problem);
+    this.#once.add(key);
   };
 
   /** Removes a reported problem that has been solved. */

@@ -86,8 +86,6 @@ export class SessionServer {
   /** What its lists have that cannot be used; another one for each listing. */
   #leftOut = { invalidTools: [] as Said["invalidTools"][number][], problems: [] as Problem[] };
   #idleMs: number | undefined;
-  /** Messages of problems that many results may have. */
-  readonly #reported = new Set<string>();
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
   said: Said | undefined;
 
@@ -233,8 +231,7 @@ export class SessionServer {
       onLeftOut: (fault) => {
         const problem = describeLeftOut(label, fault, this.#place);
         if ("method" in fault) {
-          if (!this.#reported.has(problem.message)) report(problem);
-          this.#reported.add(problem.message);
+          this.#frame.reportOnce(problem);
           return;
         }
         const { list, name, key, reason } = fault;

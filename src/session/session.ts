@@ -46,9 +46,9 @@ export class Session implements AsyncDisposable {
 
   /** @internal Hosts open sessions with `openSession`. */
   constructor(parts: SessionParts) {
-    const { id, logDir, memory, state, report } = parts.frame;
+    const { id, logDir, memory, state, reportOnce } = parts.frame;
     this.#parts = parts;
-    this.#search = new ToolSearch(state, report);
+    this.#search = new ToolSearch(state, reportOnce);
     this.id = id;
     this.logDir = logDir;
     this.memory = memory;

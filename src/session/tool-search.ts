@@ -216,21 +216,20 @@ export function refuseSearchName(state: SessionState): void {
 /** What one host, or one client, has found of the tools of a session, which it is then shown. */
 export class ToolSearch {
   readonly #state: () => SessionState;
-  readonly #report: (problem: Problem) => void;
+  readonly #reportOnce: (problem: Problem) => void;
   readonly #listedName: (name: string) => string;
   readonly #found = new Set<string>();
-  readonly #unknown = new Set<string>();
   /** Whether models have been given the search. */
   isUsed = false;
 
   /** `listedName`: the name with which a tool is listed, by its name in the session. */
   constructor(
     state: () => SessionState,
-    report: (problem: Problem) => void,
+    reportOnce: (problem: Problem) => void,
     listedName: (name: string) => string = (name) => name,
   ) {
     this.#state = state;
-    this.#report = report;
+    this.#reportOnce = reportOnce;
     this.#listedName = listedName;
   }
 
@@ -250,7 +249,7 @@ export class ToolSearch {
     const state = this.#state();
     this.isUsed ||= isSearched;
     const collision = isSearched ? findRivals(state) : undefined;
-    if (collision !== undefined) this.#report(collision.problem);
+    if (collision !== undefined) this.#reportOnce(collision.problem);
     const tools = state.toolsForLlm().filter(({ name }) => !isSearched || name !== searchToolName);
     const named = this.#findNamed(tools, always);
     if (tools.length <= above) return tools;
@@ -264,11 +263,9 @@ export class ToolSearch {
     return names.flatMap((name) => {
       const tool = attempt(() => this.#state().resolve(name).shown);
       if (tool !== undefined && tools.includes(tool)) return [tool];
-      if (this.#unknown.has(name)) return [];
-      this.#unknown.add(name);
       const known = tools.map((one) => one.name);
       const nearest = findNearestNames(name, known);
-      this.#report(createProblem("UnmatchedPattern", { key: "always", pattern: name, nearest }));
+      this.#reportOnce(createProblem("UnmatchedPattern", { key: "always", pattern: name, nearest }));
       return [];
     });
   }

@@ -2,7 +2,6 @@ import { carryIntegers } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../../problems/index.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
-import type { CodeOwner } from "../../runtime/tool-code.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 import type { PromptResult, ResourceResult, ResultFault, Suggestions } from "./connected-server.ts";
 import { type JsonObject, own } from "./json-rpc.ts";
@@ -49,19 +48,6 @@ export function noteLeftOut(
     const key = path.replaceAll(/\[\d+\]/g, "[]");
     onLeftOut({ method, name: about, key, reason: `it ${reason}` });
   };
-}
-
-/** What reports, once, each part of an answer of a pack's code that is left out. */
-export function createPackNotes(report: (problem: Problem) => void) {
-  const reported = new Set<string>();
-  return (method: string, about: { name: string } | { uri: string }, { pack }: CodeOwner): LeaveOut =>
-    noteLeftOut(method, about, (fault) => {
-      const place = pack === undefined ? {} : { pack: pack.name };
-      const problem = createProblem("ServerResultIncomplete", { ...place, ...fault }, place);
-      if (reported.has(problem.message)) return;
-      reported.add(problem.message);
-      report(problem);
-    });
 }
 
 /** The problem of a part of a server's lists, or of a result, that is left out. */
