@@ -347,7 +347,10 @@ const textsOf = (value: unknown): string[] =>
   Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
 
 /** The source of a tool that an item of a pack provides. */
-export function describeSource({ pack }: FoundPack, { declaration, file }: InspectedItem): ToolSource {
+export function describeSource(
+  { pack }: FoundPack,
+  { declaration, file = null }: Pick<InspectedItem, "declaration"> & { file?: string | null },
+): ToolSource {
   return {
     type: "pack",
     pack: pack.name,

@@ -6,37 +6,22 @@ import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { SessionItem, SessionToolset, Skipped, SkippedTool, SkipReason } from "./items.ts";
-import type { Excluded } from "./select-packs.ts";
 
 /** Only excluded tools, servers and skills are reported: toolsets and prompts offer nothing by themselves. */
 export const isReported = (kind: Kind | undefined): kind is "tool" | "server" | "skill" =>
   kind === "tool" || kind === "server" || kind === "skill";
 
-const kindOf = (kind: Kind) => (kind === "skill" ? { kind } : {});
-
 /** The reason for an item with a problem. */
-export function reasonOf(problem: Problem | undefined): SkipReason {
-  switch (problem?.code) {
-    case "NotApproved":
-      return problem.args.state === "denied" ? "Denied" : "NotApproved";
-    case "LockOutdated":
-      return problem.code;
-    default:
-      return "Invalid";
-  }
+function reasonOf({ code, args }: Problem): SkipReason {
+  if (code === "NotApproved") return args.state === "denied" ? "Denied" : "NotApproved";
+  return code === "LockOutdated" ? code : "Invalid";
 }
 
 /** An item that is left out because of its problem. */
 export function describeUnusable(name: string, source: ToolSource, problem: Problem | undefined): Skipped {
-  const reason = reasonOf(problem);
+  const reason = problem === undefined ? "Invalid" : reasonOf(problem);
   const message = problem?.message ?? "Its definition is invalid.";
-  return {
-    name,
-    source,
-    reason,
-    message,
-    ...(reason === "Invalid" || problem === undefined ? {} : { problem }),
-  };
+  return { name, source, reason, message, problem: reason === "Invalid" ? undefined : problem };
 }
 
 /** The problems of items that are not approved or cannot be used here, by qualified name. */
@@ -56,26 +41,8 @@ export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
     if (code !== "LockOutdated" || pack === undefined || item === undefined) return [];
     if (!isReported(kind)) return [];
     const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
-    return [{ ...kindOf(kind), ...describeUnusable(item, source, problem) }];
+    return [{ ...describeUnusable(item, source, problem), kind: kind === "skill" ? kind : undefined }];
   });
-
-export function describeExcluded({
-  found: { pack },
-  declaration,
-  reason,
-  message,
-  problem,
-}: Excluded): Skipped {
-  const { name, kind } = declaration;
-  const source: ToolSource = {
-    type: "pack",
-    pack: pack.name,
-    ...(pack.version === null ? {} : { version: pack.version }),
-    item: name,
-    ...(kind === "server" ? { server: name } : {}),
-  };
-  return { ...kindOf(kind), name, source, reason, message, ...(problem && { problem }) };
-}
 
 export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: string): ToolSource => ({
   type: "config",

@@ -166,7 +166,7 @@ export interface Skipped extends Omit<SkippedTool, "kind"> {
   /** Absent for tools and servers. */
   kind?: "prompt" | "resource" | "skill" | undefined;
   /** Its reason, if calls fail with it. */
-  problem?: Problem;
+  problem?: Problem | undefined;
 }
 
 /** A named group of a session's tools. */

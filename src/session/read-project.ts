@@ -22,14 +22,7 @@ import {
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { type BuiltIn, collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
-import {
-  collectVanished,
-  describeExcluded,
-  describeOwnServer,
-  describeUnusable,
-  findRefusals,
-  isReported,
-} from "./excluded.ts";
+import { collectVanished, describeOwnServer, describeUnusable, findRefusals } from "./excluded.ts";
 import {
   findUsedPackages,
   hashPackCode,
@@ -331,10 +324,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     parts.push(pack.offered, bundles, ...pack.servers);
   }
   if (follows) holdCode(context, packs, offered);
-  const skipped = [
-    ...selection.excluded.filter(({ declaration }) => isReported(declaration.kind)).map(describeExcluded),
-    ...collectVanished(checkedPacks.flatMap((one) => one.problems)),
-  ];
+  const skipped = [...selection.skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
   const refused = own.flatMap((part) => (part instanceof ServerSource ? [] : part.skipped));
   return {
     config,

@@ -12,18 +12,9 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { SkipReason } from "./items.ts";
-
-/** An item that a session does not offer, and the reason. */
-export interface Excluded {
-  found: FoundPack;
-  declaration: Declaration;
-  reason: SkipReason;
-  message: string;
-  /** The error of calls, if it is not only that there is no such tool. */
-  problem?: Problem;
-}
+import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import { isReported } from "./excluded.ts";
+import type { Skipped, SkipReason } from "./items.ts";
 
 /** A pack and its items that the session offers. */
 export interface SelectedPack {
@@ -34,7 +25,8 @@ export interface SelectedPack {
 
 export interface Selection {
   selected: InspectedPack[];
-  excluded: Excluded[];
+  /** The tools, servers and skills that are not selected: toolsets and prompts offer nothing by themselves. */
+  skipped: Skipped[];
 }
 
 /** The order in which a pack's items are reported. */
@@ -82,9 +74,7 @@ export async function selectPacks(
   const { policy } = found;
   await lookUpReferences(port, found, references, "user");
   const findUsable = () =>
-    found.packs.filter(
-      ({ pack }) => !pack.shadowed && pack.origin !== "global" && findRefusal(pack.problems) === undefined,
-    );
+    found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global" && !isUnsupported(pack));
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
@@ -132,22 +122,15 @@ export async function selectPacks(
 
   const listed = found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const candidates = only === undefined ? listed : [];
-  const excluded = candidates.flatMap((one) => {
+  const skipped = candidates.flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
-      .filter((one) => !selected.has(one) && (one.kind !== "skill" || skills !== "none"))
-      .map((declaration) => {
-        const why = isForbidden(one, declaration) ? forbidden : explain(one, declaration, policy);
-        return { found: one, declaration, ...why };
-      });
+      .filter((declaration) => isReported(declaration.kind) && !selected.has(declaration))
+      .filter(({ kind }) => kind !== "skill" || skills !== "none")
+      .map((declaration) => skip(one, declaration, policy, isForbidden(one, declaration)));
   });
-  return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), excluded };
+  return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), skipped };
 }
-
-const forbidden = {
-  reason: "Denied",
-  message: "`permissions` in pnpm-workspace.yaml does not allow it.",
-} as const;
 
 /**
  * Which skills `permissions` in pnpm-workspace.yaml forbids: `skills: false` all of a package, a list all others. What it allows is
@@ -176,16 +159,9 @@ async function readSkillPermissions(
   };
 }
 
-/** Why a session uses nothing of a pack, whatever the config says; `undefined` if it may. */
-function findRefusal(
-  problems: readonly Problem[],
-): Pick<Excluded, "reason" | "message" | "problem"> | undefined {
-  if (!problems.some(({ code }) => code === "HostVersionUnsupported")) return undefined;
-  return {
-    reason: "HostVersionUnsupported",
-    message: "Its pack requires a different version of Trailblaze.",
-  };
-}
+/** Whether a session uses nothing of a pack, whatever the config says. */
+const isUnsupported = ({ problems }: FoundPack["pack"]): boolean =>
+  problems.some(({ code }) => code === "HostVersionUnsupported");
 
 /** The problem of a skill that nobody asked for, and that no lock approves. */
 export function refuseUnasked(
@@ -196,20 +172,35 @@ export function refuseUnasked(
   return createProblem("NotApproved", args, { pack, kind: "skill", item: name });
 }
 
-function explain(
+/** An item that is not selected, and why. */
+function skip(
   found: FoundPack,
-  { name }: Declaration,
+  declaration: Declaration,
   policy: PacksPolicy,
-): Pick<Excluded, "reason" | "message" | "problem"> {
+  isForbidden: boolean,
+): Skipped {
   const { pack } = found;
-  const refusal = findRefusal(pack.problems);
-  if (refusal !== undefined) return refusal;
-  const isAllowed = isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`);
-  if (!isAllowed) return { reason: "Denied", message: "The config's `packs` excludes it." };
+  const { kind, name } = declaration;
+  const source = describeSource(found, { declaration });
+  const because = (reason: SkipReason, message: string, problem?: Problem): Skipped => ({
+    kind: kind === "skill" ? kind : undefined,
+    name,
+    source,
+    reason,
+    message,
+    problem,
+  });
+  if (isForbidden) return because("Denied", "`permissions` in pnpm-workspace.yaml does not allow it.");
+  if (isUnsupported(pack))
+    return because("HostVersionUnsupported", "Its pack requires a different version of Trailblaze.");
+  if (!isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`))
+    return because("Denied", "The config's `packs` excludes it.");
   if (isUnasked(found)) {
     const problem = refuseUnasked(found, name);
-    return { reason: "NotApproved", message: problem.message, problem };
+    return because("NotApproved", problem.message, problem);
   }
-  const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
-  return { reason: "NotTaken", message };
+  return because(
+    "NotTaken",
+    "The project does not depend on its pack. Add it to `packs.transitive` to use it.",
+  );
 }
