@@ -3,15 +3,12 @@ import { matchesAny } from "../config/packs-policy.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { readUsableManifest } from "../discovery/manifest.ts";
-import { resolveFrom } from "../discovery/package-folders.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import { readBins } from "../qualified-names/reserved-commands.ts";
 import { findRefusals, findShownToolsets, selectFitting } from "./excluded.ts";
 import { type Contribution, isOf, type SessionItem, type SessionToolset, type ToolItem } from "./items.ts";
 import { giveNames, type NameContext, Names } from "./names.ts";
@@ -27,16 +24,6 @@ const collect = (part: Contribution | ServerSource): Contribution =>
   part instanceof ServerSource ? collectServer(part) : { ...part, items: part.items.map(copy) };
 
 const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: { ...item.shown } });
-
-/** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
-function explainPackage(project: string, name: string): TrailblazeError | undefined {
-  const port = createNodeInspectionPort();
-  const read = readUsableManifest(port, resolveFrom(port, project, name));
-  if (read === undefined) return undefined;
-  if (read.value.trailblaze !== undefined)
-    return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
-  return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
-}
 
 /**
  * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
@@ -73,7 +60,6 @@ export async function createState(
     config,
     registry,
     skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
-    explainPackage: (name) => explainPackage(config.project, name),
   };
   const collected = collectToolsets(reading, tools, new Names("tool", tools, context));
   const problems = [...contributions.flatMap((one) => one.problems), ...ofSkills];

@@ -110,7 +110,6 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     instructions,
     registry,
     packs,
-    explainPackage: () => undefined,
     startOthers: undefined,
   });
   return { state, initializers: findInitializers(selection, candidates) };

@@ -1,5 +1,8 @@
 // What the names of tools and prompts are, and what a name refers to.
 import type { SessionConfig } from "../config/session-config.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import {
   findCollisions,
@@ -11,6 +14,7 @@ import {
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { readBins } from "../qualified-names/reserved-commands.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ItemOf, Skipped } from "./items.ts";
 
@@ -97,6 +101,16 @@ export function findNeededServers(
   return needed;
 }
 
+/** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
+function explainPackage(project: string, name: string): TrailblazeError | undefined {
+  const port = createNodeInspectionPort();
+  const read = readUsableManifest(port, resolveFrom(port, project, name));
+  if (read === undefined) return undefined;
+  if (read.value.trailblaze !== undefined)
+    return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
+  return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
+}
+
 /** What else explains names. */
 export interface NameContext {
   config: SessionConfig;
@@ -104,8 +118,6 @@ export interface NameContext {
   registry: Registry;
   /** What is installed and not offered. */
   skipped: readonly Skipped[];
-  /** The error for an npm package that is installed and is not a pack; `undefined` for other names. */
-  explainPackage(name: string): TrailblazeError | undefined;
 }
 
 /** What names refer to: the tools of a session, or its prompts. */
@@ -218,7 +230,7 @@ export class Names<One extends Named> {
   #explain(fault: TrailblazeError): TrailblazeError {
     const { code, args } = fault.problem;
     const isMissing = code === "PackNotInstalled" && "name" in args;
-    return (isMissing && this.#context.explainPackage(String(args.name))) || fault;
+    return (isMissing && explainPackage(this.#context.config.project, String(args.name))) || fault;
   }
 
   /** The server of the config that `LABEL/NAME` names, and the name with its prefix. */
