@@ -48,23 +48,23 @@ function describeBundle({ definition }: InspectedItem): ServerTool[] {
   }));
 }
 
-/** The members of a server without duplicates, in order: its tools, then those of its toolsets. */
+/** A member of a server: an item of a pack, of which a bundle stands for its entries, or a tool of the host that starts it. */
+export interface ServerMember {
+  kind: Kind;
+  /** Qualified, but for a tool of the host. */
+  name: string;
+  /** `undefined` for a tool of the host. */
+  item: InspectedItem | undefined;
+}
+
 export interface ServerMembers {
-  tools: ServerMember[];
-  prompts: InspectedItem[];
-  resources: InspectedItem[];
-  skills: InspectedItem[];
-  /** All toolsets that were visited, including bundles. */
-  toolsets: InspectedItem[];
+  /** Without duplicates, in order: the server's tools, then those of its toolsets, then what is no tool. */
+  offered: ServerMember[];
+  /** The toolsets that were visited, including bundles, and the tools that entries of bundles refer to. */
+  used: ServerMember[];
   /** Bundles that are listed more than once, for each repetition. */
   repeatedBundles: InspectedItem[];
 }
-
-/** A tool of a pack, or a built-in of the host that starts the server. */
-export type ToolMember = { type: "tool"; item: InspectedItem } | { type: "builtIn"; name: string };
-
-/** `bundle` stands for all its entries; `referred` are the tools that they refer to. */
-export type ServerMember = ToolMember | { type: "bundle"; item: InspectedItem; referred: ToolMember[] };
 
 /** An item or a server in the user's config that has references. */
 export interface Referrer {
@@ -74,8 +74,6 @@ export interface Referrer {
   /** The item for problems with the references; `undefined` for the user's. */
   item: InspectedItem | undefined;
 }
-
-const qualifiedNamesOf = (items: readonly InspectedItem[]) => items.map(({ qualifiedName }) => qualifiedName);
 
 /** Reads the members of servers. Reports and excludes references that cannot be resolved. */
 export class ServerContentsReader {
@@ -98,63 +96,56 @@ export class ServerContentsReader {
 
   /** Reads the contents of a pack's server, as inspection shows them. */
   async read(server: InspectedItem): Promise<ServerContents> {
-    const { tools, prompts, resources, skills } = await this.readMembers(this.#asReferrer(server));
+    const { offered } = await this.readMembers(this.#asReferrer(server));
+    const namesOf = (kind: Kind) => offered.flatMap((one) => (one.kind === kind ? [one.name] : []));
     return {
-      tools: tools.flatMap((member) => {
-        if (member.type === "builtIn") return [];
-        return member.type === "tool" ? describeTool(member.item) : describeBundle(member.item);
+      tools: offered.flatMap(({ kind, item }) => {
+        if (item === undefined) return [];
+        return kind === "tool" ? [describeTool(item)] : kind === "toolset" ? describeBundle(item) : [];
       }),
-      toolNames: tools.flatMap((member) => {
-        if (member.type === "bundle") return [];
-        return member.type === "tool" ? member.item.qualifiedName : member.name;
-      }),
-      promptNames: qualifiedNamesOf(prompts),
-      resourceNames: qualifiedNamesOf(resources),
-      skillNames: qualifiedNamesOf(skills),
+      toolNames: namesOf("tool"),
+      promptNames: namesOf("prompt"),
+      resourceNames: namesOf("resource"),
+      skillNames: namesOf("skill"),
     };
   }
 
   /** Reads the members of a server with their definitions. */
   async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
-    const tools = new Map<string, ServerMember>();
-    const toolsets = new Map<string, InspectedItem>();
-    const members: ServerMembers = {
-      tools: [],
-      prompts: [],
-      resources: [],
-      skills: [],
-      toolsets: [],
-      repeatedBundles: [],
+    const offered = new Map<string, ServerMember>();
+    const toolsets = new Map<string, ServerMember>();
+    const referred: ServerMember[] = [];
+    const repeatedBundles: InspectedItem[] = [];
+    const offer = (members: readonly ServerMember[]) => {
+      for (const member of members) {
+        const key = `${member.kind} ${member.name}`;
+        if (!offered.has(key)) offered.set(key, member);
+      }
     };
-    if (server === undefined) return members;
     const add = async (referrer: Referrer): Promise<void> => {
-      for (const member of await this.#readTools(referrer)) {
-        const name = member.type === "tool" ? member.item.qualifiedName : member.name;
-        if (!tools.has(name)) tools.set(name, member);
-      }
+      offer(await this.#read(referrer, "tool"));
       for (const toolset of await this.#read(referrer, "toolset")) {
-        const isBundle = toolset.shape === "toolsBundle";
-        const isSeen = toolsets.has(toolset.qualifiedName);
-        if (isSeen && isBundle) members.repeatedBundles.push(toolset);
+        const { name, item } = toolset;
+        if (item === undefined) continue;
+        const isBundle = item.shape === "toolsBundle";
+        const isSeen = toolsets.has(name);
+        if (isSeen && isBundle) repeatedBundles.push(item);
         if (isSeen) continue;
-        toolsets.set(toolset.qualifiedName, toolset);
-        const inner = this.#asReferrer(toolset);
-        if (isBundle) {
-          const referred = inner === undefined ? [] : await this.#readTools(inner);
-          tools.set(`bundle ${toolset.qualifiedName}`, { type: "bundle", item: toolset, referred });
-        } else if (inner !== undefined) await add(inner);
+        toolsets.set(name, toolset);
+        if (isBundle) offer([toolset]);
+        const inner = this.#asReferrer(item);
+        if (inner !== undefined && isBundle) referred.push(...(await this.#read(inner, "tool")));
+        else if (inner !== undefined) await add(inner);
       }
     };
-    await add(server);
-    const prompts = new Set(await this.#read(server, "prompt"));
-    const resources = new Set(await this.#read(server, "resource"));
+    if (server !== undefined) {
+      await add(server);
+      for (const kind of ["prompt", "resource", "skill"] as const) offer(await this.#read(server, kind));
+    }
     return {
-      ...members,
-      tools: [...tools.values()],
-      prompts: [...prompts],
-      resources: [...resources],
-      skills: [...new Set(await this.#read(server, "skill"))],
-      toolsets: [...toolsets.values()],
+      offered: [...offered.values()],
+      used: [...toolsets.values(), ...referred],
+      repeatedBundles,
     };
   }
 
@@ -163,20 +154,14 @@ export class ServerContentsReader {
     return from && { from, item, references: findReferences(item) };
   }
 
-  /** The items of one kind that references name, in order. */
-  async #read(referrer: Referrer, kind: Kind): Promise<InspectedItem[]> {
-    return this.#library.load(kind, await this.#resolve(referrer, kind));
-  }
-
-  /** The tools that references name, in order. */
-  async #readTools(referrer: Referrer): Promise<ToolMember[]> {
-    const names = await this.#resolve(referrer, "tool");
-    const items = await this.#library.load("tool", names);
+  /** What references of one kind name, in order. */
+  async #read(referrer: Referrer, kind: Kind): Promise<ServerMember[]> {
+    const names = await this.#resolve(referrer, kind);
+    const items = await this.#library.load(kind, names);
     const byName = new Map(items.map((item) => [item.qualifiedName, item]));
-    return names.flatMap((name): ToolMember[] => {
+    return names.flatMap((name) => {
       const item = byName.get(name);
-      if (!name.includes("/")) return [{ type: "builtIn", name }];
-      return item === undefined ? [] : [{ type: "tool", item }];
+      return item === undefined && name.includes("/") ? [] : [{ kind, name, item }];
     });
   }
 

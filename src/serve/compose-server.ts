@@ -10,13 +10,9 @@ import { findReferences, type WrittenReference } from "../extension-schema/refer
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
-import {
-  type Referrer,
-  ServerContentsReader,
-  type ServerMember,
-  type ServerMembers,
-} from "../inspection/server-contents.ts";
+import { type Referrer, ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -76,8 +72,7 @@ const textOr = (value: unknown, other: string) =>
   typeof value === "string" && value.trim() !== "" ? value : other;
 const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
-const itemsOf = (members: readonly ServerMember[]) =>
-  members.flatMap((member) => (member.type === "builtIn" ? [] : [member.item]));
+const itemsOf = (members: readonly ServerMember[]) => members.flatMap(({ item }) => item ?? []);
 
 const listServers = ({ servers, subprocessServers }: SessionConfig) => [...servers, ...subprocessServers];
 
@@ -92,25 +87,25 @@ async function listPackReferences(
   const toolsets = pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName);
   // Other toolsets only list tools.
   const bundles = (await library.load("toolset", toolsets)).filter(({ shape }) => shape === "toolsBundle");
+  const namesOf = (items: readonly DiscoveredItem[]) => items.filter(isAllowed).map(({ name }) => name);
   const lists = {
-    tool: pack.tools.filter(isAllowed),
-    toolset: bundles.map(({ declaration }) => declaration),
-    prompt: pack.prompts.filter(isAllowed),
-    resource: pack.resources.filter(isAllowed),
-    skill: pack.skills.filter(isAllowed),
-  } as const;
-  const names = Object.entries(lists).map(([kind, list]) => [kind, list.map(({ name }) => name)] as const);
-  return toReferences(Object.fromEntries(names), ["trailblaze"]);
+    tools: namesOf(pack.tools),
+    toolsets: bundles.map(({ declaration }) => declaration.name),
+    prompts: namesOf(pack.prompts),
+    resources: namesOf(pack.resources),
+    skills: namesOf(pack.skills),
+  };
+  return toReferences(lists, ["trailblaze"]);
 }
 
-const toReferences = (lists: Readonly<Record<string, readonly string[]>>, place: Path): WrittenReference[] =>
-  Object.entries(lists).flatMap(([kind, list]) =>
-    list.map((reference, index) => ({
-      reference,
-      kind: kind as WrittenReference["kind"],
-      path: [...place, `${kind}s`, index],
-    })),
-  );
+const toReferences = (
+  lists: Readonly<Partial<Record<KindKey, readonly string[]>>>,
+  place: Path,
+): WrittenReference[] =>
+  kinds.flatMap((kind) => {
+    const key = keyOfKind[kind];
+    return (lists[key] ?? []).map((reference, index) => ({ reference, kind, path: [...place, key, index] }));
+  });
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
@@ -126,11 +121,10 @@ function refuseExcluded(
 }
 
 /** Throws `DuplicateBundleEntry` for a name in two bundles. */
-function checkEntryNames({ tools }: ServerMembers): void {
+function checkEntryNames(items: readonly InspectedItem[]): void {
   const owners = new Map<string, string>();
-  for (const member of tools) {
-    if (member.type !== "bundle") continue;
-    const { definition, qualifiedName } = member.item;
+  for (const { definition, qualifiedName, shape } of items) {
+    if (shape !== "toolsBundle") continue;
     const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
     for (const { name } of entries) {
       const other = owners.get(String(name));
@@ -218,29 +212,6 @@ class ServerFinder {
     return { ...checked.inspected, items };
   }
 
-  readonly #isApproved = (item: InspectedItem) => !this.#refused.has(item);
-  readonly #isMemberApproved = (member: ServerMember) =>
-    member.type === "builtIn" || this.#isApproved(member.item);
-
-  /** The members that are approved. Throws if there is none left, or a frozen lock differs. */
-  #keepApproved(read: ServerMembers): ServerMembers {
-    const tools = read.tools.filter(this.#isMemberApproved);
-    const prompts = read.prompts.filter(this.#isApproved);
-    const resources = read.resources.filter(this.#isApproved);
-    const skills = read.skills.filter(this.#isApproved);
-    const all = [
-      ...itemsOf(read.tools),
-      ...read.prompts,
-      ...read.resources,
-      ...read.skills,
-      ...read.toolsets,
-    ];
-    const [problem] = all.flatMap((item) => this.#refused.get(item) ?? []);
-    if (problem !== undefined && tools.length + prompts.length + resources.length + skills.length === 0)
-      throw new TrailblazeError(problem);
-    return { ...read, tools, prompts, resources, skills };
-  }
-
   async #findItem(reference: string): Promise<ServeTarget> {
     const { port, config, gate } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
@@ -298,15 +269,11 @@ class ServerFinder {
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
     const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
-    const { name, instructions, transport, protocol, tools, toolsets, prompts, resources, skills } = own;
+    const { name, instructions, transport, protocol } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
-    const lists = { tool: tools, toolset: toolsets, prompt: prompts, resource: resources, skill: skills };
-    const referrer = {
-      from: "user",
-      references: toReferences(lists, ["servers", name]),
-      item: undefined,
-    } as const;
-    return this.#compose({ name, info, instructions, transport, protocol }, referrer);
+    const references = toReferences(own, ["servers", name]);
+    const offer = { name, info, instructions, transport, protocol };
+    return this.#compose(offer, { from: "user", references, item: undefined });
   }
 
   #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
@@ -348,23 +315,26 @@ class ServerFinder {
   async #compose(offer: Offer, referrer: Referrer): Promise<ComposedServer> {
     const { config } = this.#sources;
     const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
-    const members = this.#keepApproved(await reader.readMembers(referrer));
+    const read = await reader.readMembers(referrer);
+    const isApproved = ({ item }: ServerMember) => item === undefined || !this.#refused.has(item);
+    const members = read.offered.filter(isApproved);
+    const [refusal] = itemsOf([...read.offered, ...read.used]).flatMap(
+      (item) => this.#refused.get(item) ?? [],
+    );
+    if (refusal !== undefined && members.length === 0) throw new TrailblazeError(refusal);
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
-    const [repeated] = members.repeatedBundles;
+    const [repeated] = read.repeatedBundles;
     if (repeated !== undefined) {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
-    checkEntryNames(members);
-    const referred = members.tools.flatMap((one) => (one.type === "bundle" ? one.referred : []));
-    const used = [...members.tools, ...referred.filter(this.#isMemberApproved)];
+    const used = [...members, ...read.used.filter(isApproved)];
     const items = itemsOf(used);
-    const others = [...members.prompts, ...members.resources, ...members.skills];
-    for (const item of [...items, ...members.toolsets, ...others])
-      refuseExcluded(config.packs, this.#inspectedOf(item), item);
+    checkEntryNames(itemsOf(members));
+    for (const item of items) refuseExcluded(config.packs, this.#inspectedOf(item), item);
     const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
-    const builtIns = new Set(used.flatMap((member) => (member.type === "builtIn" ? [member.name] : [])));
+    const builtIns = new Set(used.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
     return {
       name,
       label: origin?.item.qualifiedName ?? name,
@@ -374,7 +344,7 @@ class ServerFinder {
       protocol,
       origin,
       members,
-      packs: await this.#checkItems([...items, ...others]),
+      packs: await this.#checkItems(items),
       builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
       refusals: new Map([...this.#refused].map(([{ qualifiedName }, problem]) => [qualifiedName, problem])),
       registry: createRegistry(this.#packs, {

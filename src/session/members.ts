@@ -2,7 +2,7 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import type { ServerMembers } from "../inspection/server-contents.ts";
+import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
@@ -11,7 +11,7 @@ import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-cod
 import { checkOwnTools } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
-import { isOf, type ToolItem } from "./items.ts";
+import { type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
 import { findRivals } from "./session-skills.ts";
 import { SessionState } from "./session-state.ts";
 
@@ -22,7 +22,7 @@ export interface Selection {
   instructions: string | undefined;
   /** The server's item and its pack; `undefined` for a server of the config. */
   origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
-  members: ServerMembers;
+  members: readonly ServerMember[];
   /** The packs of members, and of what entries of bundles refer to, with these items only. */
   packs: readonly CheckedPack[];
   /** The host's tools among them. */
@@ -43,7 +43,7 @@ export interface Initializer {
 }
 
 /** The server's `initialize` function, then its tools' in their order. */
-function findInitializers({ origin, label }: Selection, tools: readonly ToolItem[]): readonly Initializer[] {
+function findInitializers({ origin, label }: Selection, tools: readonly ToolItem[]): Initializer[] {
   const { item, pack } = origin ?? {};
   const owner = pack && { pack, root: pack.location };
   const place = owner && placeOfCode(item?.definition?.initialize, owner.root, "initialize", item);
@@ -57,9 +57,18 @@ function findInitializers({ origin, label }: Selection, tools: readonly ToolItem
 }
 
 /** Gives numbers to names that several have. */
-function numberAll(entries: readonly { name: string }[]): void {
-  const names = numberNames(entries.map(({ name }) => name));
-  for (const [index, entry] of entries.entries()) entry.name = names[index] ?? entry.name;
+function numberAll(items: readonly ItemOf<"tool" | "prompt">[]): void {
+  const names = numberNames(items.map(({ shown }) => shown.name));
+  for (const [index, { shown }] of items.entries()) shown.name = names[index] ?? shown.name;
+}
+
+/** Whether an item is a member, or an entry of a bundle that is one. */
+function isMember(one: SessionItem, { kind, name, item }: ServerMember): boolean {
+  if (kind === "toolset") return one.kind === "tool" && one.bundle === name;
+  if (one.kind !== kind) return false;
+  return one.kind === "resource"
+    ? one.route.by === "code" && one.route.code.item === item
+    : one.shown.qualifiedName === name;
 }
 
 /** The only state of the session, and what runs before its code. Throws `TrailblazeError` for a bundle or a built-in that cannot be served. */
@@ -79,28 +88,17 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
   const broken = faults.find(({ severity }) => severity === "error");
   if (broken !== undefined) throw new TrailblazeError(broken);
   const all = [own, ...ofPacks, ...bundles].flatMap(({ items }) => items);
-  const candidates = members.tools.flatMap((member) => {
-    if (member.type === "bundle")
-      return all.filter(isOf("tool")).filter(({ bundle }) => bundle === member.item.qualifiedName);
-    const name = member.type === "builtIn" ? member.name : member.item.qualifiedName;
-    return all.filter(isOf("tool")).filter(({ shown }) => shown.qualifiedName === name);
+  const candidates = members.flatMap((member) => all.filter((one) => isMember(one, member)));
+  const { rivals } = findRivals(candidates.filter(isOf("skill")));
+  const items = candidates.filter((one) => {
+    if (one.kind === "skill") return !rivals.has(one);
+    return one.kind !== "tool" || allTools || (one.meta.isForLlm && !one.meta.requiresContext);
   });
-  const tools = candidates.filter(({ meta }) => allTools || (meta.isForLlm && !meta.requiresContext));
-  const prompts = members.prompts.flatMap(({ qualifiedName }) =>
-    all.filter(isOf("prompt")).filter(({ shown }) => shown.qualifiedName === qualifiedName),
-  );
-  const resources = members.resources.flatMap((item) =>
-    all.filter(isOf("resource")).filter(({ route }) => route.by === "code" && route.code.item === item),
-  );
-  const skills = members.skills.flatMap(({ qualifiedName }) =>
-    all.filter(isOf("skill")).filter(({ shown }) => shown.qualifiedName === qualifiedName),
-  );
-  const { rivals } = findRivals(skills);
-  numberAll(tools.map(({ shown }) => shown));
-  numberAll(prompts.map(({ shown }) => shown));
+  numberAll(items.filter(isOf("tool")));
+  numberAll(items.filter(isOf("prompt")));
   const state = new SessionState({
     config,
-    items: [...tools, ...prompts, ...resources, ...skills.filter((one) => !rivals.has(one))],
+    items,
     resourceServers: [],
     toolsets: [],
     shownToolsets: undefined,
@@ -112,5 +110,5 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     packs,
     startOthers: undefined,
   });
-  return { state, initializers: findInitializers(selection, candidates) };
+  return { state, initializers: findInitializers(selection, candidates.filter(isOf("tool"))) };
 }
