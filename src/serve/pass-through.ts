@@ -1,6 +1,6 @@
-import type { Writable } from "node:stream";
+import { Transform, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { createRedactor } from "../mcp/client/redact.ts";
+import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import { failure } from "../problems/index.ts";
 import { createProcessPort, endDurations } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
@@ -10,10 +10,19 @@ import type { CommandServeOptions, RunningServer } from "./serve-options.ts";
 /** How long its remaining output may take to be read after its exit. Milliseconds. */
 const drainMs = 2000;
 
+/** Without secrets: clients write what is on stderr to logs. */
+function cleaning(redactor: Redactor): Transform {
+  const cleaned = redactor.createStream();
+  return new Transform({
+    transform: (chunk, _encoding, done) => done(null, cleaned.push(chunk)),
+    flush: (done) => done(null, cleaned.end()),
+  });
+}
+
 const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write("", () => resolve()));
 
 /**
- * Runs a program with this process's own streams, unchanged. It ends after its input has ended, or by `close`. Rejects with
+ * Runs a program with this process's own streams, unchanged but for secrets of files on stderr. It ends after its input has ended, or by `close`. Rejects with
  * `ServerStartFailed` if it cannot be started, and with `InvalidArguments` for options that would change what it says; `ended`
  * rejects if it exits with an error.
  */
@@ -33,11 +42,12 @@ export async function passThrough(
   const session = { device: undefined, sessionId: undefined, callback: undefined };
   const env = createEnvironment({ hostEnvironment, platform, ...session });
   const child = createProcessPort().start({ command, args, cwd, env });
+  const redactor = createRedactor(secrets);
   try {
     await child.started;
   } catch (cause) {
-    const reason = createRedactor(secrets).redact(cause instanceof Error ? cause.message : String(cause));
-    throw failure("ServerStartFailed", { label, reason }, {}, { cause });
+    const reason = redactor.redact(cause instanceof Error ? cause.message : String(cause));
+    throw failure("ServerStartFailed", { label, reason });
   }
   let isClosing = false;
   let inputEndsAt = Number.POSITIVE_INFINITY;
@@ -50,8 +60,9 @@ export async function passThrough(
   });
   input.pipe(child.stdin);
   child.stdout.pipe(output, { end: false });
-  child.stderr.pipe(error, { end: false });
-  const written = Promise.all([finished(child.stdout), finished(child.stderr)])
+  const messages = secrets.length === 0 ? child.stderr : child.stderr.pipe(cleaning(redactor));
+  messages.pipe(error, { end: false });
+  const written = Promise.all([finished(child.stdout), finished(messages)])
     .catch(() => {})
     .then(() => Promise.all([flush(output), flush(error)]));
   const end = (inputMs: number): Promise<void> => {

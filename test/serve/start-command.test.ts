@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
@@ -230,6 +230,14 @@ describe("a subprocess server over stdio", () => {
     } finally {
       delete process.env.HOST_SECRET;
     }
+  });
+
+  test("what an env file says is not on stderr, which clients write to logs", () => {
+    const say = { command: process.execPath, args: ["-e", "console.error(process.env.KEY, process.env.ON)"] };
+    const config = JSON.stringify({ envFile: ".env", mcpServers: { say } });
+    const cwd = makeDesk({ "trailblaze.config.json": config, ".env": "KEY=hunter2hunter2\nON=true\n" });
+    const { stderr } = spawnSync(process.execPath, [script, "start", "say"], { cwd, input: "" });
+    expect(stderr.toString()).toBe("[redacted] true\n");
   });
 
   test("the choices of the config hold for a server that is started alone", async () => {
