@@ -57,6 +57,8 @@ describe("a request that is rejected by its head", () => {
     ["localhost", (port) => ({ Host: `localhost:${port}` })],
     ["a charset in capitals and quotes", { "Content-Type": 'Application/JSON;charset="UTF-8"' }],
     ["a body that says it is not compressed", { "Content-Encoding": "identity" }],
+    // Through an object of headers, it would end the process.
+    ["a header `__proto__`", JSON.parse('{"__proto__":"x"}')],
     ["a query", {}, "POST /scripting/callback?x=1 HTTP/1.1"],
   ])("a request with %s is accepted", async (_what, headers, line) => {
     const { answer, calls } = await askWith(headers, line);

@@ -213,8 +213,10 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
       if (open.size === 0 && closing !== undefined) socket.destroySoon();
     });
     const headers = new Headers();
-    for (const [name, values = []] of Object.entries(request.headersDistinct))
-      for (const value of values) headers.append(name, value);
+    // Before Node 20.20.2, a header `__proto__` makes `headersDistinct` throw.
+    const { rawHeaders } = request;
+    for (let at = 0; at + 1 < rawHeaders.length; at += 2)
+      headers.append(rawHeaders[at] as string, rawHeaders[at + 1] as string);
     const head = { method, target, headers, over: over.signal };
     void handle(head, request, response).catch(() => socket.destroy());
   });
