@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test, vi } from "vitest";
 import { parse } from "yaml";
@@ -51,11 +51,28 @@ describe("an import", () => {
   });
 
   test("an import can replace a server in place and select servers by name", async () => {
-    const cwd = open({ [configFile]: "mcpServers:\n  a: { command: x }\n" });
+    const cwd = open({ [configFile]: "mcpServers:\n  a: { command: x, tools: { deny: [b] } }\n" });
     const plan = await paste(cwd, { mcpServers: { a: server, b: server } }, { replace: true, only: ["a"] });
     expect(plan).toMatchObject({ added: ["a"], skipped: [{ name: "b", reason: "notSelected" }] });
     await plan.edit.apply();
-    expect(readConfig(cwd)).toBe("mcpServers:\n  a:\n    command: node\n    args:\n      - a.js\n");
+    // The user's choice of tools stays.
+    expect(parse(readConfig(cwd) ?? "")).toEqual({
+      mcpServers: { a: { ...server, tools: { deny: ["b"] } } },
+    });
+  });
+
+  test("an import from Claude Code has the servers for this project, and leaves those turned off that it has turned off", async () => {
+    const cwd = open();
+    const ofProject = { mcpServers: { b: server }, disabledMcpServers: ["a"] };
+    const projects = { [cwd]: ofProject, "/elsewhere": { mcpServers: { c: server } } };
+    mkdirSync(join(cwd, "home"));
+    writeFileSync(
+      join(cwd, "home/.claude.json"),
+      JSON.stringify({ mcpServers: { a: server, b: { command: "far" } }, projects }),
+    );
+    await (await planImport("claude-code", optionsOf(cwd))).edit.apply();
+    const { mcpServers } = parse(readConfig(cwd) ?? "");
+    expect(mcpServers).toEqual({ a: { ...server, enabled: false }, b: server });
   });
 
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {

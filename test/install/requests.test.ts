@@ -1,6 +1,7 @@
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
 import { makeInstallPlace, script } from "./install-place.ts";
 
 const server = "acme/jira/project-management";
@@ -51,6 +52,17 @@ describe("an invalid install request", () => {
     });
     const file = join(place.home, "named.json");
     expect(await place.install("cursor", server, { file })).toMatchObject({ changed: true, file });
+  });
+
+  test("an install from npx's cache is rejected", async () => {
+    const place = makeInstallPlace({ "project/_npx/1f/package.json": { name: "app" } });
+    const cwd = join(place.project, "_npx/1f");
+    mkdirSync(join(cwd, "node_modules"));
+    symlinkSync(inRepository("."), join(cwd, "node_modules/trailblaze"));
+    await expect(place.install("cursor", null, { cwd })).rejects.toMatchObject({
+      code: "InvalidArguments",
+      message: expect.stringContaining("npx's cache"),
+    });
   });
 
   test.each([

@@ -2,6 +2,7 @@ import {
   existsSync,
   mkdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   truncateSync,
@@ -303,6 +304,14 @@ describe("files that are no lock", () => {
     const message = expect.stringContaining(reason);
     expect(await refuse(project)).toMatchObject({ code: "LockMalformed", message, problem: { file } });
     expect(isStarted(project)).toEqual([]);
+  });
+
+  test("a link to a lock is followed", async () => {
+    const project = await makeLocked();
+    const other = join(project, "locks.json");
+    renameSync(lockFileOf(project), other);
+    symlinkSync(other, lockFileOf(project));
+    expect((await openLocked(project)).problems).toEqual([]);
   });
 });
 

@@ -150,6 +150,27 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
     expect(Object.isFrozen(options)).toBe(false);
   });
 
+  test("a handler's context does nothing after the call has ended", async () => {
+    const { call, textOf } = createRunner(
+      {
+        "a.mjs": `let kept;
+        export const keep = (_, context) => { kept = context };
+        export const use = async () => {
+          kept.log("info", 1); await kept.progress(1); kept.memory.set("a", "b");
+          return kept.callTool("x").then(() => "called", (error) => error.message);
+        };`,
+      },
+      isolation,
+    );
+    const seen: unknown[] = [];
+    const note = (...all: unknown[]) => void seen.push(all);
+    const memory = { get: () => undefined, set: note, delete: () => true, snapshot: () => ({}) };
+    const context = { log: note, progress: note, memory, callTool: async () => note("called") };
+    await call("./a.mjs#keep", {}, context);
+    expect(await textOf("./a.mjs#use", {}, context)).toContain("The call has ended");
+    expect(seen).toEqual([]);
+  });
+
   test("a handler can log, report progress and call other tools", async () => {
     const { textOf } = createRunner(
       {

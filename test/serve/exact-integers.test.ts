@@ -5,6 +5,8 @@ import { PassThrough } from "node:stream";
 import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
 import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
+import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/param-headers.ts";
+import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { serveEras } from "../../src/mcp/serve-clients.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
@@ -175,4 +177,11 @@ describe("the command", () => {
     expect(await run("--args", sent, `id=${word}9`)).toBe(`{"sent":${sent.replace(word, `${word}9`)}}`);
     expect(await run("--args", sent, "--json")).toContain(`"structuredContent":{"sent":${sent}}`);
   });
+});
+
+test("a header repeats every digit of its argument, and an integer that is a secret is redacted", () => {
+  const mirrored = findMirroredArguments({ properties: { id: { type: "integer", "x-mcp-header": "Id" } } });
+  expect(createMirrorHeaders(mirrored, parseExactly(sent))).toEqual({ "mcp-param-id": "725653563933458433" });
+  const value = createRedactor(["725653563933458433"]).redactValue(parseExactly(sent));
+  expect(stringifyExactly(value)).toBe(sent.replaceAll(/"?725653563933458433"?/g, '"[redacted]"'));
 });

@@ -1,4 +1,6 @@
-import { describe, expect, test, vi } from "vitest";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
 import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
 import { call, limit, problemOf, startRemote } from "./start-remote.ts";
@@ -85,5 +87,21 @@ describe("a proxy that does not connect", () => {
       },
     });
     expect(JSON.stringify(problem)).not.toContain("hunter2");
+  });
+
+  test.each([
+    ["https", 502, "it answered with HTTP status 502"],
+    ["https", 407, "it requires credentials"],
+    ["http", 407, "it requires credentials"],
+  ])("that answers a request for %s with %i is the reason", async (scheme, status, words) => {
+    const server = createServer((_, response) => response.writeHead(status).end());
+    server.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    onTestFinished(() => void server.close());
+    const { port } = server.address() as AddressInfo;
+    setVariables({ [`${scheme}_proxy`]: `http://127.0.0.1:${port}` });
+    const { args } = await problemOf(`${scheme}://mcp.corp.invalid/mcp`);
+    const reason = new RegExp(`^no connection through the proxy http:\\S+: ${words}`);
+    expect(args).toMatchObject({ reason: expect.stringMatching(reason) });
   });
 });
