@@ -18,8 +18,8 @@ export class SecretFileError extends Error {
   }
 }
 
-/** The text of a file with a secret. Throws `SecretFileError`, with `path`. */
-function readText(directory: string, file: string, path: Path): string {
+/** The text of a file with a secret. `written`: its path for people. Throws `SecretFileError`, with `path`. */
+function readText(directory: string, file: string, path: Path, written = file): string {
   let reason = "it does not exist";
   try {
     const bytes = readBytes(resolve(directory, file), mostBytes);
@@ -27,12 +27,12 @@ function readText(directory: string, file: string, path: Path): string {
   } catch (error) {
     reason = explainFileError(error) ?? "it cannot be read";
   }
-  throw new SecretFileError(`its file ${quote(file, 400)} cannot be used: ${reason}`, path);
+  throw new SecretFileError(`its file ${quote(written, 400)} cannot be used: ${reason}`, path);
 }
 
-/** A secret in a file of its own. Throws `SecretFileError`. */
-export const readSecret = (directory: string, file: string, path: Path): string =>
-  readText(directory, file, path).replace(/\r?\n$/, "");
+/** A secret in a file of its own, whose path may have secret parts. Throws `SecretFileError`. */
+export const readSecret = (directory: string, file: string, path: Path, written: string): string =>
+  readText(directory, file, path, written).replace(/\r?\n$/, "");
 
 /** What the files of variables say, for a server of the user's or else for those of packs. */
 export interface FileVariables {

@@ -148,7 +148,7 @@ function expandServer(
     const at = [...path, "env", name, "file"];
     if (isLocked && decidesWhatRuns(name))
       throw new SecretFileError(`its variable ${name} decides what runs, so a file cannot have it`, at);
-    const text = readSecret(config.directory, expand(value.file, "env", name, "file"), at);
+    const text = readSecret(config.directory, expand(value.file, "env", name, "file"), at, value.file);
     ofFiles.push(text);
     return [name, text] as const;
   });

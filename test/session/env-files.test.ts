@@ -71,8 +71,8 @@ test.each<[string, object, object, RegExp]>([
   [
     "a secret in a missing file",
     {},
-    { env: { TOKEN: { file: "./no-token" } } },
-    /"\.\/no-token".*does not exist/,
+    { env: { TOKEN: { file: "./no-${HOME}" } } },
+    /"\.\/no-\$\{HOME\}".*does not exist/,
   ],
 ])("%s fails the servers that need it, by its name", async (_what, top, changes, reason) => {
   const cwd = makeProject({}, { "folder/file": "", large: `A=${"x".repeat(1 << 20)}` });
