@@ -343,7 +343,9 @@ export class LockGate implements Gate {
     const entry = pack ?? label;
     const approved = [...listedBy(locked)];
     const reserve = (kind: ListedKind) => [
-      ...approved.flatMap(([one, id]) => (one === kind ? [id] : [])),
+      ...approved.flatMap(([one, id, { name }]) =>
+        one !== kind ? [] : [one === "tool" && typeof name === "string" ? name : id],
+      ),
       ...deniedOf(kind),
     ];
     verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [], skill: [] };

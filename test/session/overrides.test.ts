@@ -93,3 +93,13 @@ test("a tool or an argument that a server lacks is told, and two tools of one na
   const prefixed = await openForTest(cwd, { config: { ...same, nameCollisions: "prefix" } });
   expect(new Set(namesOf(prefixed.tools)).size).toBe(2);
 });
+
+test("what a server lists without approval does not change the name that an override gives", async () => {
+  const configWith = (...names: string[]) =>
+    configOf(tools(...names.map((name) => ({ name, inputSchema: { type: "object" } }))), {
+      tools: { override: { one: { name: "find!" } } },
+    });
+  const cwd = await makeLocked(configWith("one"));
+  write(cwd, configWith("one", "find?"));
+  expect(namesOf((await open(cwd, { start: "eager" })).tools)).toEqual(["find_"]);
+});
