@@ -81,7 +81,9 @@ function findOnWindows(launch: WrittenCommand, host: ProgramHost): FoundProgram 
   const written = findVariable(env, "PATHEXT") || windowsEndings.join(";");
   const endings = written.split(";").filter((ending) => windowsEndings.includes(ending.toLowerCase()));
   const isWhole = windowsEndings.includes(win32.extname(command).toLowerCase());
-  const names = [...(isWhole ? [""] : []), ...endings].map((ending) => `${command}${ending}`);
+  // Windows writes them in capitals, files have small letters, and folders may heed case.
+  const all = [...(isWhole ? [""] : []), ...endings.flatMap((ending) => [ending, ending.toLowerCase()])];
+  const names = [...new Set(all)].map((ending) => `${command}${ending}`);
   const folders = (findVariable(env, "PATH") ?? "").match(/(?:"[^"]*"?|[^;"])+/g) ?? [];
   const places = folders
     .map((folder) => win32.resolve(cwd, folder.replaceAll('"', "")))

@@ -79,6 +79,12 @@ describe("a program on Windows", () => {
     expect(onWindows(texts, command)).toBeUndefined();
   });
 
+  test("is found in a folder that heeds case", () => {
+    const files = { ...hostOf("win32", {}).files, isFile: (path: string) => path === "C:\\last\\x.exe" };
+    const launch = { command: "x", args: [], cwd, env: { ...env, PATHEXT: ".COM;.EXE" } };
+    expect(findProgram(launch, { platform: "win32", node, files })?.command).toBe("C:\\last\\x.exe");
+  });
+
   const file = "node_modules\\srv\\cli.js";
   const folder = "C:\\R&D;x\\npm";
   test.each<[string, string, string, string, string[]?]>([
