@@ -23,7 +23,7 @@ const table = `
   files: problems data
   processes: problems files
   # Skills: where they are, what is in them.
-  skills: problems files
+  skills: problems data qualified-names files
   # Discovery, inspection, validation: each a stage with its conductor.
   config: problems data qualified-names extension-schema files
   discovery: kinds.ts version.ts problems data qualified-names extension-schema files skills
@@ -39,7 +39,7 @@ const table = `
   # Execution: running code, speaking MCP, sessions, servers, clients' configs.
   runtime: problems data qualified-names extension-schema expressions json-schema files processes config
     discovery inspection
-  mcp: version.ts problems data qualified-names files processes config runtime
+  mcp: version.ts problems data qualified-names files processes config runtime skills
   # Consent: what a lock approves, and how the installation differs.
   lock: kinds.ts problems data qualified-names extension-schema json-schema files skills config discovery inspection
     validate runtime mcp
@@ -47,12 +47,12 @@ const table = `
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate npm runtime mcp lock callback skills
   as-installed: problems data extension-schema files config confinement discovery inspection npm session
-  serve: version.ts problems data qualified-names extension-schema json-schema files processes config discovery
-    inspection validate runtime mcp lock session
+  serve: kinds.ts version.ts problems data qualified-names extension-schema json-schema files processes config discovery
+    inspection validate runtime mcp lock session skills
   # Comparing what is installed with the lock, and approving it.
   approval: kinds.ts problems qualified-names files config discovery inspection validate runtime mcp lock session
   install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
-    session serve approval
+    session serve approval skills
   # A session's tools for models, and for MCP clients in memory.
   adapters: problems data qualified-names runtime session serve
   # The entries of the library; index.ts has trust levels 1 and 2 only.

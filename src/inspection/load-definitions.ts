@@ -157,7 +157,7 @@ export class DefinitionReader {
       item.file = `${skill.folder}/${instructionsFile}`;
       const read = await readSkill(this.#port, this.#found.pack, skill, this.#context);
       if ("problem" in read) problems.push(read.problem);
-      else Object.assign(item, { skill: read.skill, definition: read.skill.frontmatter });
+      else Object.assign(item, { skill: read.skill, definition: read.skill.entry.frontmatter });
     }
     return problems;
   }

@@ -8,10 +8,10 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
-import { pathOf, type SkillEntry, toIntegrity } from "../mcp/skill-entry.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import type { Skill } from "../skills/read-skill.ts";
+import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
 import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
 import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
 
@@ -74,22 +74,17 @@ function describeShown(shown: Readonly<Record<string, unknown>>): Record<string,
   };
 }
 
-/** A skill of a server, whose name is in its URI; `undefined` if its files may change. */
-function describeListedSkill(entry: SkillEntry, known: LockedItem | undefined): LockedItem | undefined {
-  const { resources, frontmatter } = entry;
-  const { name: _, description, ...others } = frontmatter;
-  if (resources === "dynamic") return undefined;
-  const files = resources.map(({ uri, digest }) => [pathOf(entry, uri), toIntegrity(digest)]);
-  const values = { description: linesOf(description), frontmatter: others, files: Object.fromEntries(files) };
-  return createItem(values, known);
-}
-
 /**
  * An entry of a server's list; `undefined` if it is nested too deep, or cannot be recorded. `known`: its entry in the lock, which
  * makes this faster.
  */
 export function describeListed({ kind, id, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined {
-  if (kind === "skill") return describeListedSkill(entry, known);
+  if (kind === "skill") {
+    const { name: _, description, ...frontmatter } = entry.frontmatter;
+    // The files of others may change.
+    const isLockable = entry.resources !== "dynamic";
+    return isLockable ? describeSkill(description, filesOf(entry), known, frontmatter) : undefined;
+  }
   const hasName = kind === "resource" || entry.name !== id;
   return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
 }
@@ -194,15 +189,13 @@ function describeUsed(
   return createItem(values, known);
 }
 
-/** A skill of a pack. Its front matter is in a file, too. */
-const describeSkill = ({ description, files }: Skill, known: LockedItem | undefined) =>
-  createItem(
-    {
-      description: linesOf(description),
-      files: Object.fromEntries(files.map(({ path, digest }) => [path, digest])),
-    },
-    known,
-  );
+/** A skill. Of one that a server lists, the name is in its URI; of a pack's, the front matter is in a file. */
+const describeSkill = (
+  description: string,
+  files: readonly SkillFile[],
+  known: LockedItem | undefined,
+  frontmatter?: Readonly<Record<string, unknown>>,
+) => createItem({ description: linesOf(description), frontmatter, files: digestsOf(files) }, known);
 
 /** The key of an item among those of its kind: of a skill its path. */
 export const lockedName = ({ skill, declaration }: InspectedItem): string => skill?.path ?? declaration.name;
@@ -217,7 +210,7 @@ export function describeItem(
   known?: LockedItem,
 ): LockedItem | undefined {
   const { definition, shape, declaration, skill } = item;
-  if (skill !== undefined) return describeSkill(skill, known);
+  if (skill !== undefined) return describeSkill(skill.description, skill.files, known);
   if (definition === null || shape === undefined) return undefined;
   if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
   if (declaration.kind !== "server") return describeUsed(definition, item, known);

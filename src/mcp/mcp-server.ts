@@ -16,6 +16,7 @@ import { TrailblazeError } from "../problems/index.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import { skillsExtension } from "../skills/skill-entry.ts";
 import type { ServerCompletion } from "./client/connected-server.ts";
 import type { ListKey } from "./client/server-lists.ts";
 import { badRequest, type RequestId, RpcError, rpcCode } from "./client-message.ts";
@@ -23,7 +24,6 @@ import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError
 import type { StateSeal } from "./request-state.ts";
 import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
 import type { Listing, ServedRequest, ServedServer } from "./served-server.ts";
-import { skillsExtension } from "./skill-entry.ts";
 
 export type Era = "legacy" | "modern";
 

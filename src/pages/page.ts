@@ -4,7 +4,7 @@ import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
-import type { SkillFile } from "../skills/read-skill.ts";
+import type { SkillFile } from "../skills/skill-entry.ts";
 import type { DescribedPack } from "./describe-packs.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */

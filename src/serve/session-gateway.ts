@@ -12,7 +12,6 @@ import type {
   ServedRequest,
   ServedServer,
 } from "../mcp/served-server.ts";
-import { hasFile } from "../mcp/skill-entry.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
@@ -32,6 +31,7 @@ import { SessionMemory } from "../session/session-memory.ts";
 import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
+import { hasFile } from "../skills/skill-entry.ts";
 import { hostVersion } from "../version.ts";
 import { complete, createWatches } from "./gateway-resources.ts";
 import { describeSkillTool, readSkillArguments, skillToolName, toSkillResult } from "./skill-tool.ts";

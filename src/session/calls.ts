@@ -18,7 +18,6 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
-import { rootOf } from "../mcp/skill-entry.ts";
 import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
@@ -49,6 +48,7 @@ import {
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
+import { rootOf } from "../skills/skill-entry.ts";
 import {
   type AskInput,
   createHostInput,

@@ -1,11 +1,11 @@
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import type { SkillEntry } from "../mcp/skill-entry.ts";
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
 import type { PackResource } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
-import type { Skill, SkillFile } from "../skills/read-skill.ts";
+import type { Skill } from "../skills/read-skill.ts";
+import type { SkillEntry, SkillFile } from "../skills/skill-entry.ts";
 import type { PackPrompt } from "./pack-prompt.ts";
 import type { ServerSource } from "./server-source.ts";
 

@@ -1,16 +1,15 @@
 // The skills of a session: how they are shown, what their names mean, and what is in their files.
-
+import { isUtf8 } from "node:buffer";
 import type { FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { digestOf, pathOf, rootOf, type SkillEntry, toDigest, toIntegrity } from "../mcp/skill-entry.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
-import { skillUri } from "../skills/find-skills.ts";
-import { readSkillFile, type Skill } from "../skills/read-skill.ts";
+import { digestOf, readSkillFile, type Skill } from "../skills/read-skill.ts";
+import { filesOf, hasFile, pathOf, rootOf, type SkillEntry } from "../skills/skill-entry.ts";
 import type { SkillItem, Skipped } from "./items.ts";
 import { formatSource } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
@@ -21,20 +20,10 @@ export function describePackSkill(
   source: ToolSource,
   owner: CodeOwner,
 ): SkillItem {
-  const { qualifiedName } = pack;
-  const { name, path, description, files } = skill;
-  const uriOf = (file?: string) => skillUri(qualifiedName, path, file);
-  const resources = files.map((file) => ({
-    uri: uriOf(file.path),
-    digest: toDigest(file.digest),
-    size: file.size,
-  }));
-  return {
-    kind: "skill",
-    shown: { name, qualifiedName: `${qualifiedName}/${name}`, description, source, files },
-    listing: { uri: uriOf(), frontmatter: skill.frontmatter as SkillEntry["frontmatter"], resources },
-    route: { by: "code", owner, code: skill },
-  };
+  const { name, description, files, entry } = skill;
+  const qualifiedName = `${pack.qualifiedName}/${name}`;
+  const shown = { name, qualifiedName, description, source, files };
+  return { kind: "skill", shown, listing: entry, route: { by: "code", owner, code: skill } };
 }
 
 /** A skill of a server, whose URIs begin with its label as in a prefix. */
@@ -44,17 +33,14 @@ export function describeServerSkill(from: ServerSource, entry: SkillEntry): Skil
   const { name, description } = frontmatter;
   const prefix = makeSafeName(pack === undefined ? label : pack.slice(pack.lastIndexOf("/") + 1));
   const rename = (own: string) => `skill://${prefix}/${own.slice(own.indexOf("://") + "://".length)}`;
-  const known = resources === "dynamic" ? [] : resources;
-  const renamed = known.map((file) => ({ uri: rename(file.uri), digest: file.digest, size: file.size }));
-  const files = known.map((file) => ({
-    path: pathOf(entry, file.uri),
-    size: file.size,
-    digest: toIntegrity(file.digest),
-  }));
+  const renamed =
+    resources === "dynamic"
+      ? resources
+      : resources.map((file) => ({ uri: rename(file.uri), digest: file.digest, size: file.size }));
   return {
     kind: "skill",
-    shown: { name, qualifiedName: null, description, source, files },
-    listing: { uri: rename(uri), frontmatter, resources: resources === "dynamic" ? resources : renamed },
+    shown: { name, qualifiedName: null, description, source, files: filesOf(entry) },
+    listing: { uri: rename(uri), frontmatter, resources: renamed },
     route: { by: "server", from, id: uri },
   };
 }
@@ -113,28 +99,16 @@ export function resolveSkill(
 /** The URI of a file of a skill, by its path. Throws `SkillNotFound`. */
 export function findSkillFile(skill: SkillItem, path: string): string {
   const { listing, shown } = skill;
-  if (listing.resources === "dynamic") return rootOf(listing) + encodeURI(path);
-  const file = listing.resources.find(({ uri }) => pathOf(listing, uri) === path);
-  if (file !== undefined) return file.uri;
-  const paths = shown.files.map((one) => one.path);
-  const nearest = findNearestNames(path, paths);
+  const uris =
+    listing.resources === "dynamic"
+      ? [rootOf(listing) + encodeURI(path)]
+      : listing.resources.map(({ uri }) => uri);
+  const uri = uris.find((one) => hasFile(listing, one) && pathOf(listing, one) === path);
+  if (uri !== undefined) return uri;
+  const known = shown.files.map((file) => file.path);
+  const nearest = findNearestNames(path, known);
   throw failure("SkillNotFound", { name: `${fullNameOf(skill)}/${path}`, otherKind: undefined, nearest });
 }
-
-const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
-
-/** The bytes as text, or in base64 where they are not UTF-8. */
-function describeBytes(bytes: Uint8Array): Pick<ResourceContents, "text" | "blob"> {
-  try {
-    return { text: utf8.decode(bytes) };
-  } catch {
-    return { blob: Buffer.from(bytes).toString("base64") };
-  }
-}
-
-/** The bytes of what a server answers. */
-const bytesOf = ({ text, blob }: Partial<ResourceContents> = {}): Uint8Array | undefined =>
-  text !== undefined ? Buffer.from(text) : blob === undefined ? undefined : Buffer.from(blob, "base64");
 
 /**
  * A file of a skill: from what its server has answered, or else from the folder of its pack. Throws `NotApproved` for another content
@@ -147,21 +121,24 @@ export function readSkill(
 ): ReadAnswer {
   const { listing, route, shown } = skill;
   const path = pathOf(listing, uri);
-  const isDynamic = listing.resources === "dynamic";
-  const file = listing.resources === "dynamic" ? undefined : listing.resources.find((one) => one.uri === uri);
+  const isStatic = listing.resources !== "dynamic";
+  const { text, blob = "" } = answer?.contents[0] ?? {};
   const bytes =
-    route.by === "server"
-      ? bytesOf(answer?.contents[0])
-      : readSkillFile(createNodeInspectionPort(), route.owner.root, route.code, path);
+    route.by === "code"
+      ? readSkillFile(createNodeInspectionPort(), route.owner.root, route.code, path)
+      : Buffer.from(text ?? blob, text === undefined ? "base64" : "utf8");
+  const file = shown.files.find((one) => one.path === path);
   if (
     bytes === undefined ||
-    !(isDynamic || (file?.size === bytes.length && file.digest === digestOf(bytes)))
+    (isStatic && !(file?.size === bytes.length && file.digest === digestOf(bytes)))
   ) {
     const name = fullNameOf(skill);
     const { pack, server = name } = shown.source;
-    const owner = pack === undefined ? server : qualifyPackageName(pack);
-    throw failure("NotApproved", { name, state: "changed", differences: [path], entry: owner });
+    const entry = pack === undefined ? server : qualifyPackageName(pack);
+    throw failure("NotApproved", { name, state: "changed", differences: [path], entry });
   }
   const type = /\.md$/i.test(path) ? { mimeType: "text/markdown" } : {};
-  return { contents: [{ uri, ...type, ...describeBytes(bytes) }], isStatic: !isDynamic };
+  const content = Buffer.from(bytes);
+  const shownAs = isUtf8(content) ? { text: content.toString() } : { blob: content.toString("base64") };
+  return { contents: [{ uri, ...type, ...shownAs }], isStatic };
 }

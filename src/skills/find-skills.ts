@@ -64,7 +64,3 @@ export function findSkills(
   }
   return { skills, shadowed };
 }
-
-/** The URI of a file of a skill. `pack` is a qualified name. */
-export const skillUri = (pack: string, path: string, file = instructionsFile): string =>
-  `skill://${[pack, path, file].join("/").split("/").map(encodeURIComponent).join("/")}`;

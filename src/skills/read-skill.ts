@@ -2,115 +2,97 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
 import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
-import { formatCount } from "../problems/text.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { FoundSkill } from "./find-skills.ts";
+import { filesOf, type SkillEntry, type SkillFile, skillLimits } from "./skill-entry.ts";
 import { instructionsFile } from "./skill-folders.ts";
-
-/** A file of a skill. */
-export interface SkillFile {
-  /** Relative to the skill's folder, with `/`. */
-  path: string;
-  size: number;
-  /** `sha256-` and the base64 of the hash of its bytes. */
-  digest: string;
-}
 
 /** A valid skill. Its texts are not trusted. */
 export interface Skill extends FoundSkill {
   description: string;
-  /** As JSON. */
-  frontmatter: Readonly<Record<string, unknown>>;
-  /** All of them, in the order of their paths. */
+  /** What clients are listed, with the front matter as JSON. */
+  entry: SkillEntry;
+  /** All of them, in the order of their URIs. */
   files: readonly SkillFile[];
   /** Of SKILL.md. */
   text: string;
 }
 
-/** What clients accept; files of nested skills count. */
-const limits = { files: 512, bytes: 16 << 20 } as const;
+/** Why a skill is invalid. `file` is below its folder. */
+export class SkillFault extends Error {
+  readonly place: { file?: string; hint?: string; line?: number };
 
-const hashBytes = (bytes: Uint8Array) => `sha256-${createHash("sha256").update(bytes).digest("base64")}`;
-
-/** Why a skill is invalid. */
-class SkillFault extends Error {
-  readonly file: string;
-  readonly hint: string | undefined;
-  readonly line: number | undefined;
-
-  constructor(file: string, reason: string, { hint, line }: { hint?: string; line?: number } = {}) {
+  constructor(reason: string, place: SkillFault["place"] = {}) {
     super(reason);
-    this.file = file;
-    this.hint = hint;
-    this.line = line;
+    this.place = place;
   }
 }
 
-function refuseSize(): never {
-  const reason = `it has more than ${limits.files} files or ${formatCount(limits.bytes)} bytes`;
-  throw new SkillFault(instructionsFile, reason, { hint: "Remove files that its instructions do not need." });
-}
+const refuseSize = () =>
+  new SkillFault("it has more than 512 files or 16 MiB, or its SKILL.md has more than 1 MiB", {
+    hint: "Remove what its instructions do not need.",
+  });
 
-/** The paths of a skill's files, also of those in nested skills. */
-function listFiles(port: InspectionPort, root: string): string[] {
-  const paths: string[] = [];
-  let folders = 0;
-  const visit = (folder: string) => {
+const isHidden = (path: string) => /(?:^|\/)\.[^/]*$/.test(path);
+
+/**
+ * The bytes of the files of a skill by their paths, also of those in nested skills. `location` is a real path. Throws `SkillFault`
+ * for links, what cannot be read, and more than clients take.
+ */
+export function readSkillFiles(
+  port: InspectionPort,
+  location: string,
+  folder: string,
+  isPassedOver: (path: string) => boolean = isHidden,
+): Map<string, Uint8Array> {
+  const files = new Map<string, Uint8Array>();
+  let [bytes, folders] = [0, 0];
+  const readFile = (path: string): Uint8Array => {
+    const limit = path === instructionsFile ? maximumFileBytes : skillLimits.bytes - bytes;
+    const read = port.readFile(location, `${folder}/${path}`, limit);
+    if (read.state === "tooLarge") throw refuseSize();
+    if (read.state === "unusable") throw new SkillFault(read.reason, { file: path });
+    if (read.state === "read" && read.realPath === join(location, folder, path)) return read.bytes;
+    const hint = "Replace the link with a copy: npm publishes no links.";
+    throw new SkillFault("it is a link, below one, or does not exist", { file: path, hint });
+  };
+  const visit = (parent: string) => {
     folders += 1;
-    const entries = port.listDirectory(join(root, folder));
-    if (entries === undefined) throw new SkillFault(folder || instructionsFile, "its folder cannot be read");
+    const entries = port.listDirectory(join(location, folder, parent));
+    if (entries === undefined) throw new SkillFault("its folder cannot be read", { file: parent });
     for (const entry of entries) {
-      if (entry.name.startsWith(".")) continue;
-      const path = folder === "" ? entry.name : `${folder}/${entry.name}`;
+      const path = parent === "" ? entry.name : `${parent}/${entry.name}`;
+      if (isPassedOver(path)) continue;
+      if (files.size === skillLimits.files || folders > skillLimits.files) throw refuseSize();
       if (entry.isDirectory()) visit(path);
-      else paths.push(path);
-      if (paths.length > limits.files || folders > limits.files) refuseSize();
+      else {
+        const content = readFile(path);
+        bytes += content.length;
+        files.set(path, content);
+      }
     }
   };
   visit("");
-  return paths.sort();
+  return files;
 }
 
-/** Reads a regular file that no link leads to. */
-function readFile(
-  port: InspectionPort,
-  location: string,
-  { folder }: FoundSkill,
-  path: string,
-  limit: number,
-) {
-  const file = `${folder}/${path}`;
-  const read = port.readFile(location, file, limit);
-  if (read.state === "tooLarge") {
-    if (path !== instructionsFile) refuseSize();
-    throw new SkillFault(path, `it has more than ${formatCount(limit)} bytes`);
-  }
-  if (read.state === "unusable") throw new SkillFault(path, read.reason);
-  if (read.state === "absent") throw new SkillFault(path, "it does not exist");
-  if (read.state === "outside" || read.realPath !== join(location, file))
-    throw new SkillFault(path, "it is a link, or below one", {
-      hint: "Replace the link with a copy: npm publishes no links.",
-    });
-  return read.bytes;
-}
+/** A digest as the lock has it. */
+export const digestOf = (bytes: Uint8Array): string =>
+  `sha256-${createHash("sha256").update(bytes).digest("base64")}`;
 
 /** Checks what clients check, with the code that they have. */
-async function readFrontmatter(name: string, text: Uint8Array, paths: readonly string[]) {
+async function createEntry(pack: string, path: string, files: ReadonlyMap<string, Uint8Array>) {
   const { skillEntry, SkillCatalogError } = await import("@modelcontextprotocol/server/ext/skills");
-  const none = new Uint8Array();
-  const files = Object.fromEntries(paths.map((path) => [path, path === instructionsFile ? text : none]));
+  const baseUri = `skill://${qualifyPackageName(pack).split("/").map(encodeURIComponent).join("/")}`;
   try {
-    return (await skillEntry(name, files, { baseUri: "skill://skills" })).frontmatter;
+    return await skillEntry(path, Object.fromEntries(files), { baseUri });
   } catch (error) {
-    const messages =
+    const message =
       error instanceof SkillCatalogError
-        ? error.problems.map(({ message }) => message)
-        : [`a name of a file cannot be written in a URI (${(error as Error).message})`];
-    const [, line, reason] = /^SKILL\.md frontmatter: (?:line (\d+): )?(.*)$/s.exec(messages[0] ?? "") ?? [];
-    throw new SkillFault(
-      instructionsFile,
-      reason ?? messages.join("; "),
-      line === undefined ? {} : { line: Number(line) },
-    );
+        ? error.problems.map((problem) => problem.message).join("; ")
+        : `a name of a file cannot be written in a URI (${(error as Error).message})`;
+    const [, line, reason] = /^SKILL\.md frontmatter: (?:line (\d+): )?(.*)$/s.exec(message) ?? [];
+    throw new SkillFault(reason ?? message, line === undefined ? {} : { line: Number(line) });
   }
 }
 
@@ -125,41 +107,17 @@ export async function readSkill(
   context: ProblemContext = "operation",
 ): Promise<{ skill: Skill } | { problem: Problem }> {
   try {
-    let text: Uint8Array | undefined;
-    let total = 0;
-    const files = listFiles(port, join(location, found.folder)).map((path): SkillFile => {
-      const isInstructions = path === instructionsFile;
-      const bytes = readFile(
-        port,
-        location,
-        found,
-        path,
-        isInstructions ? maximumFileBytes : limits.bytes - total,
-      );
-      total += bytes.length;
-      if (isInstructions) text = bytes;
-      return { path, size: bytes.length, digest: hashBytes(bytes) };
-    });
-    if (text === undefined) throw new SkillFault(instructionsFile, "it does not exist");
-    const frontmatter = await readFrontmatter(
-      found.name,
-      text,
-      files.map(({ path }) => path),
-    );
-    const { description } = frontmatter;
-    return { skill: { ...found, description, frontmatter, files, text: Buffer.from(text).toString() } };
+    const files = readSkillFiles(port, location, found.folder);
+    const entry = await createEntry(pack, found.path, files);
+    const text = Buffer.from(files.get(instructionsFile) ?? []).toString();
+    const { description } = entry.frontmatter;
+    return { skill: { ...found, description, entry, files: filesOf(entry), text } };
   } catch (error) {
     if (!(error instanceof SkillFault)) throw error;
-    const { file: path, message: reason, hint, line } = error;
-    const file = `${found.folder}/${path}`;
-    const place = {
-      pack,
-      kind: "skill",
-      item: found.name,
-      file,
-      ...(line !== undefined && { line }),
-    } as const;
-    return { problem: createProblem("InvalidSkill", { reason, hint }, place, context) };
+    const { file: path, hint, ...line } = error.place;
+    const file = `${found.folder}/${path || instructionsFile}`;
+    const place = { pack, kind: "skill", item: found.name, file, ...line } as const;
+    return { problem: createProblem("InvalidSkill", { reason: error.message, hint }, place, context) };
   }
 }
 
@@ -167,16 +125,14 @@ export async function readSkill(
 export function readSkillFile(
   port: InspectionPort,
   location: string,
-  skill: Skill,
+  { files, folder }: Skill,
   path: string,
 ): Uint8Array | undefined {
-  const file = skill.files.find((one) => one.path === path);
-  if (file === undefined) return undefined;
-  try {
-    const bytes = readFile(port, location, skill, path, file.size);
-    return hashBytes(bytes) === file.digest ? bytes : undefined;
-  } catch (error) {
-    if (error instanceof SkillFault) return undefined;
-    throw error;
-  }
+  const file = files.find((one) => one.path === path);
+  const read = file && port.readFile(location, `${folder}/${path}`, file.size);
+  const isSame =
+    read?.state === "read" &&
+    read.realPath === join(location, folder, path) &&
+    digestOf(read.bytes) === file?.digest;
+  return isSame ? read.bytes : undefined;
 }

@@ -1,9 +1,10 @@
+import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { skillEntry } from "@modelcontextprotocol/server/ext/skills";
 import { describe, expect, test } from "vitest";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
-import { findSkills, skillUri } from "../../src/skills/find-skills.ts";
+import { findSkills } from "../../src/skills/find-skills.ts";
 import { readSkill, readSkillFile } from "../../src/skills/read-skill.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
@@ -74,11 +75,6 @@ describe("finding skills", () => {
     expect(findSkills(counted, location, { isDependency: true })).toEqual({ skills: [], shadowed: [] });
     expect(calls).toHaveLength(2);
   });
-
-  test("a URI has the pack, the path and the file", () => {
-    expect(skillUri("acme/jira", "engineering/triage")).toBe("skill://acme/jira/engineering/triage/SKILL.md");
-    expect(skillUri("desk", "triage", "a b/%.md")).toBe("skill://desk/triage/a%20b/%25.md");
-  });
 });
 
 describe("reading skills", () => {
@@ -98,15 +94,13 @@ describe("reading skills", () => {
     if ("problem" in read) throw new Error(read.problem.message);
     const { skill } = read;
     const { ".hidden": _, ...visible } = files;
-    const entry = await skillEntry("jira/triage", visible);
-    const resources = skill.files.map(({ path, digest, size }) => ({
-      uri: skillUri("jira", "triage", path),
-      digest: `sha256:${Buffer.from(digest.slice(7), "base64").toString("hex")}`,
-      size,
-    }));
-    const { uri, frontmatter } = entry;
-    expect({ uri, frontmatter, resources }).toEqual(entry);
-    expect(skill).toMatchObject({ name: "triage", description: "Do it.", text, frontmatter });
+    const entry = await skillEntry("acme/jira/triage", visible);
+    expect(skill).toMatchObject({ name: "triage", description: "Do it.", text, entry });
+    expect(skill.files).toContainEqual({
+      path: "references/guide.md",
+      size: 6,
+      digest: `sha256-${createHash("sha256").update("Guide\n").digest("base64")}`,
+    });
 
     expect(readSkillFile(port, location, skill, "data.bin")).toEqual(Buffer.from([255, 0]));
     writeFileSync(join(location, "skills/triage/references/guide.md"), "Other\n");

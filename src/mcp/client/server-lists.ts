@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
-import { findSkillFault, type SkillEntry, skillsExtension } from "../skill-entry.ts";
+import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
 import type {
   AdvertisedPrompt,
   AdvertisedResource,
