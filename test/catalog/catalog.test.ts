@@ -1,4 +1,4 @@
-import { cpSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
@@ -312,5 +312,15 @@ describe("writing a catalog", () => {
     writeFileSync(join(folder, markerFile), "{}");
     refused(() => writeSite(folder, site()));
     refused(() => writeSite(join(folder, "notes.txt"), site()));
+  });
+
+  test("a link in the place of the page is refused, and what it leads to stays", () => {
+    const root = makeTree({ "mine.html": "mine" });
+    const folder = join(root, "site");
+    writeSite(folder, site());
+    rmSync(join(folder, "index.html"));
+    symlinkSync(join(root, "mine.html"), join(folder, "index.html"));
+    refused(() => writeSite(folder, site("new")));
+    expect(readFileSync(join(root, "mine.html"), "utf8")).toBe("mine");
   });
 });

@@ -99,10 +99,11 @@ test("clients hear of resources that an update changes, adds and removes", async
 test("a large result is cut for clients, who can read the whole, and is an error if its schema wants what is left out", async () => {
   const tool = (more: object) => ({ inputSchema: { type: "object" }, ...more });
   const large = `() => ({ content: [{ type: "text", text: "x".repeat(150) }], structuredContent: { rows: "y".repeat(150) } })`;
-  const tools = { loose: tool({}), strict: tool({ outputSchema: { type: "object" } }) };
-  const cwd = makeProject({
-    big: toolPack(tools, `export const loose = ${large}; export const strict = loose;`),
-  });
+  const schema = { outputSchema: { type: "object", required: ["rows"] } };
+  const tools = { loose: tool({}), strict: tool(schema), fails: tool(schema) };
+  const code = `export const loose = ${large}; export const strict = loose;
+    export const fails = () => ({ content: [{ type: "text", text: "none" }], isError: true, structuredContent: { a: 1 } });`;
+  const cwd = makeProject({ big: toolPack(tools, code) });
   const config = { logDir: "logs", results: { maxChars: 100 } };
   const running = await startSession({ port: 0 }, { cwd, config });
   onTestFinished(() => running.close());
@@ -113,6 +114,9 @@ test("a large result is cut for clients, who can read the whole, and is an error
     const { content, isError, structuredContent } = await call("loose");
     expect([isError ?? false, structuredContent]).toEqual([false, undefined]);
     expect(await call("strict")).toMatchObject({ isError: true, content: [{ type: "text" }, {}, {}] });
+    // Clients that know the schema would refuse what an error has beside its text.
+    await client.listTools();
+    expect(await call("fails")).toMatchObject({ isError: true, content: [{ text: "none" }] });
     const uri = (content as { uri?: string }[])[1]?.uri ?? "";
     expect((await client.readResource({ uri })).contents).toEqual([
       { uri, mimeType: "text/plain", text: "x".repeat(150) },

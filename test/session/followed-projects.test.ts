@@ -212,6 +212,17 @@ test("a session that opened with a lock takes nothing more while there is none, 
   expect(names()).toEqual(["ask"]);
 });
 
+test("the tools stay while a declared pack is missing, and change when it is there again", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one"), "@acme/more": askPack("two", "more") }, config({}));
+  const { clock, changes, names, change } = await openFollowed(cwd);
+  await change(() => rmSync(join(cwd, "node_modules/@acme/more"), { recursive: true }));
+  await waitUntil(() => clock.delays.includes(30_000));
+  expect(names()).toEqual(["ask", "more"]);
+  await change(() => installPack(cwd, "@acme/more", askPack("three", "most", "2.0.0")));
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual(["ask", "most"]);
+});
+
 test("a server that stops answering its start for good is left out, and does not delay later changes", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
   const gate = join(cwd, "gate");

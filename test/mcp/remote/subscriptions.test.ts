@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { createManualClock } from "../../session/support/manual-clock.ts";
-import { serveLegacy, serveModern } from "../../support/remote-servers.ts";
+import { sendJson, serveHttp, serveLegacy, serveModern } from "../../support/remote-servers.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { advanceToNext, startRemote } from "./start-remote.ts";
 
@@ -36,6 +36,25 @@ describe("a lost subscription to a modern server", () => {
       return starting.listChanges() > 0;
     });
   });
+});
+
+test("a subscription that a modern server refuses is not repeated", async () => {
+  const capabilities = { tools: { listChanged: true } };
+  const remote = await serveHttp(({ http, message }, _request, response) => {
+    if (http !== "POST") return response.writeHead(405).end();
+    const { id, method } = message;
+    if (method === "subscriptions/listen") {
+      const error = { code: -32601, message: "Method not found" };
+      return sendJson(response, 404, { jsonrpc: "2.0", id, error });
+    }
+    const result = { resultType: "complete", supportedVersions: ["2026-07-28"], capabilities, tools: [] };
+    return sendJson(response, 200, { jsonrpc: "2.0", id, result });
+  });
+  const clock = createManualClock();
+  await startRemote(remote.url, { clock, protocol: "modern" }).ready;
+  await waitUntil(() => count(remote.methods(), "subscriptions/listen") === 1);
+  await waitUntil(() => clock.delays.length === 0);
+  expect(count(remote.methods(), "subscriptions/listen")).toBe(1);
 });
 
 describe("a lost stream of notifications of a legacy server", () => {
