@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from "node:crypto";
-import { failure, printable } from "../../problems/index.ts";
+import { failure, quote } from "../../problems/index.ts";
 import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import {
@@ -75,17 +75,10 @@ const tokenMessages = {
 
 const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** The values of a header for people. Hostile. */
-const show = (head: RequestHead, name: string): string => {
-  const text = printable(head.headers.get(name) ?? "");
-  return text.length > 200 ? `${text.slice(0, 200)}…` : text;
-};
-
 /** What is checked before the body of a request, and said to pages of other origins. */
 function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) {
   const { token, allowedHosts = [], allowedOrigins = [] } = options;
   const isOurHost = createHostCheck(hostOf(options), allowedHosts);
-  const hosts = new Set(allowedHosts.map((host) => host.toLowerCase()));
   const origins = new Set(allowedOrigins.map(readOrigin));
   const digest = token === undefined ? undefined : digestOf(token);
   const findToken = (sent: string) =>
@@ -93,26 +86,24 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
   /** The origin of a page that may read the answer. Others, the server's own included, get no permission. */
   const findOrigin = ({ headers }: RequestHead): string | undefined => {
     const origin = headers.get("origin") ?? "";
-    if (readOrigin(origin) !== origin) return undefined;
-    const { host, hostname } = URL.canParse(origin) ? new URL(origin) : {};
-    const isNamed = origins.has(origin) || [host, hostname].some((name) => hosts.has(name ?? ""));
-    return isNamed ? origin : undefined;
+    return origins.has(origin) ? origin : undefined;
   };
   const isOwnOrigin = (origin: string, port: number): boolean => {
-    const { protocol, host } = readOrigin(origin) === origin && URL.canParse(origin) ? new URL(origin) : {};
-    if (host === undefined || (protocol !== "http:" && protocol !== "https:")) return false;
+    const { protocol, host, origin: canonical } = URL.canParse(origin) ? new URL(origin) : {};
+    if (host === undefined || canonical !== origin || !/^https?:$/.test(protocol ?? "")) return false;
     return isOurHost(host, port, protocol === "https:" ? 443 : 80);
   };
 
   /** The messages say how to allow what they refuse. */
   const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
-    if (!isOurHost(head.headers.get("host") ?? "", port, 80)) {
-      const message = `The Host header "${show(head, "host")}" is not a name of this server. If clients use this name, pass it with --allowed-host.`;
+    const host = head.headers.get("host") ?? "";
+    if (!isOurHost(host, port, 80)) {
+      const message = `The Host header ${quote(host, 200)} is not a name of this server. If clients use this name, pass it with --allowed-host.`;
       return { status: 403, message };
     }
     const origin = head.headers.get("origin");
     if (origin === null || findOrigin(head) !== undefined || isOwnOrigin(origin, port)) return undefined;
-    const message = `The Origin header "${show(head, "origin")}" is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
+    const message = `The Origin header ${quote(origin, 200)} is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
     return { status: 403, message };
   };
 
