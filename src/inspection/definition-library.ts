@@ -1,4 +1,3 @@
-import type { Confinement } from "../confinement/evaluate.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { managerIn } from "../discovery/project-manager.ts";
@@ -15,8 +14,6 @@ import type { InspectedItem, InspectedPack } from "./types.ts";
 export class DefinitionLibrary {
   readonly found: FoundPacks;
   readonly problems: Problem[] = [];
-  /** The confinement of the last evaluation; `data` if no code was evaluated. */
-  confinement: Confinement = "data";
   readonly #port: InspectionPort;
   readonly #options: ReadOptions;
   readonly #approve: (loaded: InspectedPack) => InspectedPack;
@@ -79,7 +76,6 @@ export class DefinitionLibrary {
       this.#readers.set(found, reader);
       const loaded = this.#approve(await reader.load(only));
       this.problems.push(...loaded.problems);
-      if (loaded.confinement !== "data") this.confinement = loaded.confinement;
       this.add(loaded);
     }
     return qualifiedNames.flatMap((name) => this.#items.get(`${kind} ${name}`) ?? []);

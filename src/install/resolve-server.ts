@@ -1,7 +1,6 @@
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { inspectInstalledItem } from "../inspection/inspect.ts";
 import { findServer } from "../serve/compose-server.ts";
 
 /** A resolved reference to a server. */
@@ -24,13 +23,6 @@ const textOrUndefined = (value: unknown) =>
 const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
-/** The session of the project as a server. */
-async function resolveSession(cwd: string): Promise<ResolvedServer> {
-  const port = createNodeInspectionPort();
-  const project = findProject(port, cwd).directory;
-  return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
-}
-
 /**
  * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same
  * `TrailblazeError` as `start`, such as `ServerNotFound` and `PackNotInstalled`.
@@ -39,29 +31,26 @@ export async function resolveServer(
   reference: string | null,
   { cwd }: { cwd: string },
 ): Promise<ResolvedServer> {
-  if (reference === null) return resolveSession(cwd);
   const port = createNodeInspectionPort();
-  const { directory } = findProject(port, cwd);
-  const config = await readConfig(port, { directory, cwd });
+  const { directory: project } = findProject(port, cwd);
+  if (reference === null) return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
+  const config = await readConfig(port, { directory: project, cwd });
   const target = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
-  const own = config.servers.find(({ name }) => name === reference);
   const { ofPack } = target;
-  const known = { project: directory, envPassthrough: [], transport: "stdio", ofPack } as const;
   if (target.type === "composed") {
     const { name, transport, origin } = target.server;
-    const mcpServerName = own?.mcpServerName ?? origin?.item.definition?.mcpServerName;
-    return { ...known, name, transport, mcpServerName: textOrUndefined(mcpServerName) };
+    const own = config.servers.find((one) => one.name === reference);
+    const mcpServerName = textOrUndefined(own?.mcpServerName ?? origin?.item.definition?.mcpServerName);
+    return { project, ofPack, name, transport, mcpServerName, envPassthrough: [] };
   }
-  // A server of the config gets the whole environment of the process that starts it.
-  if (target.plan.pack === undefined) return { ...known, name: target.plan.label };
-  const { definition, qualifiedName } = await inspectInstalledItem(ofPack ?? reference, {
-    cwd,
-    kind: "server",
-  });
+  const { definition, declaration } = target.item ?? {};
   return {
-    ...known,
-    name: qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1),
+    project,
+    ofPack,
+    name: declaration?.name ?? target.plan.label,
+    transport: "stdio",
     mcpServerName: textOrUndefined(definition?.mcpServerName),
+    // A server of the config gets the whole environment of the process that starts it.
     envPassthrough: textsOf(definition?.envPassthrough),
   };
 }

@@ -49,6 +49,8 @@ export type ServeTarget = (
   | {
       type: "subprocess";
       plan: ServerPlan;
+      /** Of a pack's server. */
+      item?: InspectedItem;
       /** Whether the config chooses which of its tools are offered, or their names. */
       hasChoices: boolean;
     }
@@ -228,7 +230,7 @@ class ServerFinder {
       const described = describeServers(owner)(item.declaration.name);
       const hasChoices = config.results !== undefined || mayDenyTools(config.packs, described);
       const plan = planPackServer(port, owner, item, config, gate !== undefined);
-      return { type: "subprocess", plan, hasChoices };
+      return { type: "subprocess", plan, item, hasChoices };
     }
     const server = await this.#composeItem(owner, item);
     return { type: "composed", server };

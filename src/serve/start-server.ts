@@ -7,7 +7,6 @@ import { openLockGate } from "../lock/gate.ts";
 import { checkHttpTransport } from "../mcp/http/http-options.ts";
 import { readStateKey, servedProtocols } from "../mcp/served-server.ts";
 import { failure, quote } from "../problems/index.ts";
-import { findCollisions } from "../qualified-names/advertised-names.ts";
 import { findServer } from "./compose-server.ts";
 import type { CommandServeOptions, RunningServer } from "./serve-options.ts";
 import { createReporter } from "./transports.ts";
@@ -63,9 +62,6 @@ async function findTarget(reference: string, options: CommandServeOptions) {
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
-  const claims = builtIns.map(({ name }) => ({ name: String(name), source: "a built-in" }));
-  const collision = findCollisions(claims);
-  if (collision !== undefined) throw collision;
   const gate = await openLockGate(config, options.lock);
   const sources = { port, config, builtIns, cwd, gate, report: createReporter() };
   const target = await findServer(reference, sources);
