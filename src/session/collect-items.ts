@@ -1,5 +1,6 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
@@ -166,13 +167,17 @@ export function collectPack(
   return contribution;
 }
 
-/** The built-ins, whose modules are in the config's folder. `faults`: the first problem of those that cannot be used. */
-export function collectBuiltIns(
+/** The built-ins, whose modules are in the config's folder. */
+export async function collectBuiltIns(
+  port: InspectionPort,
   builtIns: readonly BuiltIn[],
   config: SessionConfig,
-  faults: ReadonlyMap<object, Problem>,
-): Contribution {
+): Promise<Contribution> {
   const contribution = contribute();
+  if (builtIns.length === 0) return contribution;
+  const { checkOwnTools } = await import("../validate/check-packs.ts");
+  const definitions = builtIns.map(({ definition }) => definition);
+  const faults = await checkOwnTools(port, config.directory, definitions);
   const owner: CodeOwner = { pack: undefined, root: config.directory };
   for (const { definition, path } of builtIns) {
     const name = String(definition.name);
@@ -196,64 +201,66 @@ export function collectBuiltIns(
   return contribution;
 }
 
-/** The code of the tools that bundles may refer to, by qualified name or, for a built-in, by name. */
-export const indexCode = (contributions: readonly Contribution[]): Map<string, ToolCode> =>
-  new Map(
-    contributions
-      .flatMap(({ items }) => items.filter(isOf("tool")))
-      .flatMap(({ shown: { qualifiedName }, route }) =>
-        route.by === "code" && qualifiedName !== null ? [[qualifiedName, route.code.code]] : [],
-      ),
-  );
-
 /**
- * The entries of a pack's bundles, which may run the `code` of other tools. `refusals` has the problems of tools that are not
+ * The entries of the bundles of each pack, which may run the code of other tools. `refusals` has the problems of tools that are not
  * approved; an entry that refers to one is left out.
  */
-export async function collectBundles(
-  { inspected, unusable, owner }: CheckedPack & { owner: CodeOwner },
-  code: ReadonlyMap<string, ToolCode>,
+export function collectBundles(
+  packs: readonly (CheckedPack & { owner: CodeOwner })[],
+  offered: readonly Contribution[],
   registry: Registry,
   refusals: ReadonlyMap<string, Problem>,
-): Promise<Contribution> {
-  const contribution = contribute();
-  const { pack, items } = inspected;
-  for (const item of items) {
-    if (item.shape !== "toolsBundle") continue;
-    const source = describeSource(inspected, item);
-    const broken = unusable.get(item);
-    const skip = (problem: Problem) =>
-      contribution.skipped.push(...entryNamesOf(item).map((name) => describeUnusable(name, source, problem)));
-    if (broken !== undefined) {
-      skip(broken);
-      continue;
-    }
-    const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
-      try {
-        const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
-        const found = code.get(name) ?? refusals.get(name);
-        return found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] });
-      } catch (error) {
-        if (error instanceof TrailblazeError) return error.problem;
-        throw error;
+): Promise<Contribution[]> {
+  const code = new Map<string, ToolCode>();
+  for (const { shown, route } of offered.flatMap(({ items }) => items.filter(isOf("tool"))))
+    if (route.by === "code" && shown.qualifiedName !== null) code.set(shown.qualifiedName, route.code.code);
+  const ofPacks = packs.map(async ({ inspected, unusable, owner }) => {
+    const contribution = contribute();
+    const { pack, items } = inspected;
+    for (const item of items) {
+      if (item.shape !== "toolsBundle") continue;
+      const source = describeSource(inspected, item);
+      const broken = unusable.get(item);
+      const skip = (problem: Problem) =>
+        contribution.skipped.push(
+          ...entryNamesOf(item).map((name) => describeUnusable(name, source, problem)),
+        );
+      if (broken !== undefined) {
+        skip(broken);
+        continue;
       }
-    });
-    contribution.problems.push(...problems);
-    const [first] = problems.filter(({ severity }) => severity === "error");
-    if (first !== undefined) skip(first);
-    for (const tool of tools) {
-      const { meta, problems: faults } = readToolMeta(tool.entry._meta);
-      const { kind, name } = item.declaration;
-      contribution.problems.push(...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })));
-      contribution.items.push({
-        kind: "tool",
-        shown: describeTool(tool.entry.name, null, source, tool.entry, meta),
-        listing: tool.entry,
-        meta,
-        route: { by: "code", owner, code: tool },
-        bundle: item.qualifiedName,
+      const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
+        try {
+          const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
+          const found = code.get(name) ?? refusals.get(name);
+          return (
+            found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] })
+          );
+        } catch (error) {
+          if (error instanceof TrailblazeError) return error.problem;
+          throw error;
+        }
       });
+      contribution.problems.push(...problems);
+      const [first] = problems.filter(({ severity }) => severity === "error");
+      if (first !== undefined) skip(first);
+      for (const tool of tools) {
+        const { meta, problems: faults } = readToolMeta(tool.entry._meta);
+        const { kind, name } = item.declaration;
+        contribution.problems.push(
+          ...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })),
+        );
+        contribution.items.push({
+          kind: "tool",
+          shown: describeTool(tool.entry.name, null, source, tool.entry, meta),
+          listing: tool.entry,
+          meta,
+          route: { by: "code", owner, code: tool },
+          bundle: item.qualifiedName,
+        });
+      }
     }
-  }
-  return contribution;
+    return contribution;
+  });
+  return Promise.all(ofPacks);
 }

@@ -21,7 +21,7 @@ import {
 } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
-import { type BuiltIn, collectBuiltIns, collectBundles, collectPack, indexCode } from "./collect-items.ts";
+import { type BuiltIn, collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { collectVanished, describeOwnServer, describeUnusable, findRefusals } from "./excluded.ts";
 import {
   findUsedPackages,
@@ -203,12 +203,8 @@ async function readBuiltIns(
     ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
     ...given.map((definition) => ({ definition, path: undefined })),
   ];
-  if (builtIns.length === 0) return { names: [], offered: contribute() };
-  const definitions = builtIns.map(({ definition }) => definition);
-  const { checkOwnTools } = await import("../validate/check-packs.ts");
-  const faults = await checkOwnTools(port, config.directory, definitions);
-  const names = definitions.map(({ name }) => String(name));
-  return { names, offered: collectBuiltIns(builtIns, config, faults) };
+  const names = builtIns.map(({ definition }) => String(definition.name));
+  return { names, offered: await collectBuiltIns(port, builtIns, config) };
 }
 
 /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
@@ -312,18 +308,12 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     );
   const registry = createRegistryOf(found);
   failForErrors(packs.flatMap(({ offered }) => offered.problems));
-  // Bundles run the code of other tools.
-  const code = indexCode([hostTools, ...packs.map(({ offered }) => offered)]);
+  const offered = [hostTools, ...packs.map((pack) => pack.offered)];
   const refusals = findRefusals(checkedPacks);
-  const offered = [hostTools];
-  const parts: (Contribution | ServerSource)[] = [hostTools, ...own];
-  for (const pack of packs) {
-    const bundles = await resources.step(collectBundles(pack, code, registry, refusals));
-    failForErrors(bundles.problems);
-    offered.push(pack.offered, bundles);
-    parts.push(pack.offered, bundles, ...pack.servers);
-  }
-  if (follows) holdCode(context, packs, offered);
+  const bundles = await resources.step(collectBundles(packs, offered, registry, refusals));
+  failForErrors(bundles.flatMap((one) => one.problems));
+  const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
+  if (follows) holdCode(context, packs, [...offered, ...bundles]);
   const skipped = [...selection.skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
   const refused = own.flatMap((part) => (part instanceof ServerSource ? [] : part.skipped));
   return {
@@ -331,7 +321,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     found,
     used: follows ? findUsedPackages(port, found, config) : undefined,
     packs,
-    parts: [...parts, contribute({ skipped })],
+    parts: [hostTools, ...own, ...ofPacks.flat(), contribute({ skipped })],
     excluded: [...skipped, ...refused],
     problems,
     registry,
