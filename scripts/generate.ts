@@ -194,9 +194,9 @@ function generateDefinitionSchemas(): Record<string, string> {
     prompt,
     resource,
   } = definitionShapes;
-  const composed = ["tools", "toolsets", "prompts", "resources"];
+  const composed = ["tools", "toolsets", "prompts", "resources", "skills"];
   const subprocess = ["command", "script", "package"];
-  const document = ["toolsets", "prompts", "resources", ...subprocess];
+  const document = ["toolsets", "prompts", "resources", "skills", ...subprocess];
   return {
     "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
       addToolRules(describeShape(tool, { one: ["inputSchema", "parameters"] })),

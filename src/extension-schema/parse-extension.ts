@@ -68,6 +68,7 @@ export const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form
   server: {
     ...{ name: text, description: text },
     ...{ tools: references, toolsets: references, prompts: references, resources: references },
+    skills: references,
   },
   tool: { name: text, description: text, parameters: inputs },
   toolset: { name: text, description: text, tools: references },
