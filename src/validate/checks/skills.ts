@@ -7,7 +7,7 @@ import { type Check, type Finding, findInFile } from "../finding.ts";
 
 /** The targets of links of Markdown, in the text and at its end. */
 const links = /\]\(\s*<?([^()<>\s]+)|^ {0,3}\[[^\]\n]+\]:\s*<?([^<>\s]+)/gm;
-const code = /^ {0,3}(`{3,}|~{3,}).*\n[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))|`[^`\n]+`/gm;
+const code = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~)).*\n[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))|`[^`\n]+`/gm;
 
 /** The path that a relative link leads to, from the skill's folder; `undefined` for any other link. */
 function readTarget(link: string): string | undefined {
@@ -23,6 +23,9 @@ function readTarget(link: string): string | undefined {
 
 const lineAt = (text: string, index: number) => text.slice(0, index).split("\n").length;
 
+/** Limit on the reported lines of one file. */
+const maximumReported = 100;
+
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
   const isThere = (target: string) =>
@@ -34,9 +37,6 @@ function* findBrokenLinks({ text, files, folder }: Skill, place: object): Genera
     yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
   }
 }
-
-/** Limit on the reported lines of one file. */
-const maximumReported = 100;
 
 function* findHiddenText(file: string, text: string, place: object): Generator<Finding> {
   if (findHiddenCharacters(text).hidden.length === 0) return;
