@@ -55,15 +55,15 @@ export class LockScope {
   ): boolean {
     if (kind === "server") return this.#patterns.matches(`server:${pack}/${name}`);
     if (kind === "toolset") return false;
-    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : itemName(kind, name);
+    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : name;
     return typeof own === "string" && this.isListedFree(kind, pack, own, pack);
   }
 
-  /** Whether what a server lists by a name, or by the URI of a resource, needs none. `pack`: the qualified name of the server's pack. */
-  isListedFree(kind: ListedKind | "skill", label: string, own: string, pack: string | undefined): boolean {
+  /** Whether what a server lists needs none. `id`: its name, or its URI. `pack`: the qualified name of the server's pack. */
+  isListedFree(kind: ListedKind, label: string, id: string, pack: string | undefined): boolean {
     // A pattern with the name of a server and of a pack means the server.
     if (pack !== undefined && this.#labels.has(pack)) return false;
-    return this.#patterns.matches(`${kind}:${pack ?? label}/${own}`);
+    return this.#patterns.matches(`${kind}:${pack ?? label}/${itemName(kind, id)}`);
   }
 
   /** Whether something that a server may list needs none. */

@@ -1,4 +1,5 @@
 // A lock as a flat table of what can be approved or denied by itself: its text nests what this compares, plans and changes.
+import { posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
@@ -85,9 +86,9 @@ export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace
 /** How an owner is written on the command line. */
 export const ownerOf = ({ owner, entry }: Owner) => (owner === "pack" ? qualifyPackageName(entry) : entry);
 
-/** The name of an item of a pack, whose skills have their path as key. */
+/** The name of an item: the key of a pack's skill is its path, and of a server's its URI. */
 export const itemName = (kind: LockedKind | "entry", key: string): string =>
-  kind === "skill" ? key.slice(key.lastIndexOf("/") + 1) : key;
+  kind === "skill" ? posix.basename(key.replace(/\/SKILL\.md$/, "")) : key;
 
 /** A part on the command line: `acme/jira/createIssue`, `acme/jira/warehouse/query`, `mine`, `mine/search`; for needs, the pack. */
 export function nameOf(place: LockPlace): string {

@@ -302,7 +302,9 @@ export class SessionGateway {
         const kept = this.#open.calls.large.find(uri, reader);
         if (kept !== undefined) return async () => kept();
         const state = this.#open.frame.state();
-        const skill = state.of("skill").find(({ listing }) => hasFile(listing, uri));
+        const skills = state.of("skill").filter(({ listing }) => hasFile(listing, uri));
+        // One that says which files it has goes before one that may have any.
+        const skill = skills.find(({ listing }) => listing.resources !== "dynamic") ?? skills[0];
         if (skill !== undefined)
           return (request, round) =>
             this.#open.calls.askSkill(skill, uri, this.#ask(state, scopeOf(), request, round));

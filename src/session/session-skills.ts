@@ -101,7 +101,8 @@ export function findSkillFile(skill: SkillItem, path: string): string {
   const { listing, shown } = skill;
   const uris =
     listing.resources === "dynamic"
-      ? [rootOf(listing) + encodeURI(path)]
+      ? // A lone surrogate cannot be encoded.
+        [rootOf(listing) + encodeURI(Buffer.from(path).toString())]
       : listing.resources.map(({ uri }) => uri);
   const uri = uris.find((one) => hasFile(listing, one) && pathOf(listing, one) === path);
   if (uri !== undefined) return uri;

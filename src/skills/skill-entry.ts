@@ -81,9 +81,12 @@ const isText = (value: unknown, most: number) =>
 export function findSkillFault({ uri, frontmatter, resources }: SkillEntry): string | undefined {
   const { name, description, compatibility = "-", metadata = {} } = frontmatter;
   const root = rootOf({ uri });
+  // The host becomes a folder, which must not be `..`.
+  const passedOn = uri.replace(/^[^:]*:\/\//, "skill://server/");
   if (
     !/^[a-z][\w+.-]*:\/\//i.test(uri) ||
     !isFileIn(root, uri) ||
+    new URL(passedOn).href !== passedOn ||
     !uri.endsWith(`/${name}/${instructionsFile}`)
   )
     return "has a URI that does not end with its name and /SKILL.md";

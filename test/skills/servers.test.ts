@@ -16,8 +16,10 @@ const review = await describeSkill("code/review", {
 });
 const live = await describeSkill("live", { "SKILL.md": skillText("live") });
 const dynamic = { ...live.entry, resources: "dynamic" as const };
+// Passed on, it would be outside what is the server's.
+const outside = JSON.parse(JSON.stringify(review.entry).replaceAll("skill://code", "skill://.."));
 const said = {
-  skills: [review.entry, dynamic, { ...review.entry, uri: "skill://code/other/SKILL.md" }],
+  skills: [review.entry, dynamic, outside, { ...review.entry, uri: "skill://code/other/SKILL.md" }],
   contents: { ...review.contents, ...live.contents, "skill://live/more.md": "More." },
 };
 
@@ -27,8 +29,14 @@ function makeSkilled(eras = ["legacy", "modern"]) {
     [`${era}/server.mjs`, skillServer],
     [`${era}/skills.json`, JSON.stringify(said)],
   ]);
-  const config = { logDir: "logs", mcpServers: Object.fromEntries(eras.map((era) => [era, serverIn(era)])) };
-  return makeProject({}, { "trailblaze.config.json": config, ...Object.fromEntries(files) });
+  const project = makeProject({}, Object.fromEntries(files));
+  configure(project, eras);
+  return project;
+}
+function configure(project: string, eras: readonly string[], more = {}) {
+  const mcpServers = Object.fromEntries(eras.map((era) => [era, serverIn(era)]));
+  const config = { logDir: "logs", mcpServers, ...more };
+  writeFileSync(join(project, "trailblaze.config.json"), JSON.stringify(config));
 }
 const say = (project: string, era: string, what: object) =>
   writeFileSync(join(project, `${era}/skills.json`), JSON.stringify({ ...said, ...what }));
@@ -129,6 +137,11 @@ test("a lock has the skills of servers, and none that changes or has no digests"
   expect(later.skipped).toMatchObject([{ kind: "skill", name: "review", reason: "NotApproved" }]);
   await expect(later.readSkill("review")).rejects.toMatchObject({ code: "NotApproved" });
   expect(later.problems).toMatchObject([{ code: "NotApproved" }]);
+  await later.close();
+  configure(project, ["legacy"], { lock: { unlocked: ["skill:legacy/review"] } });
+  const free = await openSkilled(project);
+  expect(free.skills).toMatchObject([{ name: "review" }]);
+  expect(free.problems).toMatchObject([{ code: "NotLocked" }]);
 });
 
 test("the tool for clients that do not know skills lists and loads them", async () => {
@@ -141,6 +154,16 @@ test("the tool for clients that do not know skills lists and loads them", async 
   const loaded = (text: unknown) => ({ content: [{ type: "text", text }] });
   expect(await load({ name: "legacy/review" })).toEqual(loaded(expect.stringContaining("Read.")));
   expect(await load({ name: "modern/review", file: "docs/Q&A.md" })).toEqual(loaded("Why?"));
-  for (const args of [{ name: "review" }, { name: "none" }, { name: "legacy/review", file: "x" }, {}])
+  const bad = ["../code/review/SKILL.md", "%2e%2e/x", "a\\b", "\0", "\ud800", "more.md?x"].map((file) => ({
+    file,
+  }));
+  const ofLive = bad.map((one) => ({ name: "legacy/live", ...one }));
+  for (const args of [
+    { name: "review" },
+    { name: "none" },
+    { name: "legacy/review", file: "x" },
+    {},
+    ...ofLive,
+  ])
     expect(await load(args)).toMatchObject({ isError: true });
 });
