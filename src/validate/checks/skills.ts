@@ -28,11 +28,14 @@ const maximumReported = 100;
 
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
+  let reported = 0;
   const isThere = (target: string) =>
     target === "." || files.some(({ path }) => path === target || path.startsWith(`${target}/`));
   for (const { 1: inline, 2: reference, index } of text.replace(code, blank).matchAll(links)) {
     const target = readTarget(inline ?? reference ?? "");
     if (target === undefined || isThere(target)) continue;
+    if (reported === maximumReported) return;
+    reported += 1;
     const line = lineAt(text, index);
     yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
   }
