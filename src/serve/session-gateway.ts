@@ -32,9 +32,10 @@ import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hasFile } from "../skills/skill-entry.ts";
+import { instructionsFile } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
 import { complete, createWatches } from "./gateway-resources.ts";
-import { describeSkillTool, readSkillArguments, skillToolName, toSkillResult } from "./skill-tool.ts";
+import { describeSkillTool, skillToolName } from "./skill-tool.ts";
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
@@ -377,12 +378,19 @@ export class SessionGateway {
   }
 
   async #loadSkill(args: Record<string, unknown>, request: CallRequest): ReturnType<CallTool> {
-    const read = readSkillArguments(args);
-    if (!("name" in read)) return read;
+    const { name, file = instructionsFile } = args;
+    if (typeof name !== "string" || typeof file !== "string")
+      return createErrorResult("`name` and `file` must be strings.");
     try {
-      const skill = request.state.resolveSkill(read.name);
-      const answer = await this.#open.calls.askSkill(skill, findSkillFile(skill, read.file), request);
-      return "inputRequired" in answer ? answer : toSkillResult(answer);
+      const skill = request.state.resolveSkill(name);
+      const answer = await this.#open.calls.askSkill(skill, findSkillFile(skill, file), request);
+      if ("inputRequired" in answer) return answer;
+      const content = answer.contents.map((one) =>
+        one.text === undefined
+          ? ({ type: "resource", resource: one } as const)
+          : ({ type: "text", text: one.text } as const),
+      );
+      return { content };
     } catch (error) {
       if (error instanceof TrailblazeError) return createErrorResult(error.message);
       throw error;

@@ -1,8 +1,5 @@
 // The tool with which models of clients that do not know skills load them.
 import type { Listing } from "../mcp/served-server.ts";
-import { createErrorResult } from "../runtime/convert-result.ts";
-import type { ReadAnswer } from "../runtime/pack-resource.ts";
-import type { CallToolResult } from "../runtime/tool-result.ts";
 import type { SkillItem } from "../session/items.ts";
 import { fullNameOf, isAmbiguous } from "../session/session-skills.ts";
 
@@ -31,18 +28,4 @@ export function describeSkillTool(skills: readonly SkillItem[]): Listing {
     },
     annotations: { readOnlyHint: true, openWorldHint: false },
   };
-}
-
-/** What the tool answers with a file: its text, or else its bytes as a resource. */
-export const toSkillResult = ({ contents }: ReadAnswer): CallToolResult => ({
-  content: contents.map((one) =>
-    one.text === undefined ? { type: "resource", resource: one } : { type: "text", text: one.text },
-  ),
-});
-
-/** The arguments of the tool, or the result for invalid ones. */
-export function readSkillArguments(args: Readonly<Record<string, unknown>>) {
-  const { name, file = "SKILL.md" } = args;
-  if (typeof name === "string" && typeof file === "string") return { name, file };
-  return createErrorResult("`name` must be the name of a skill, and `file` the path of one of its files.");
 }
