@@ -1,5 +1,4 @@
 import { posix } from "node:path";
-import type { InspectedItem } from "../../inspection/types.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Skill } from "../../skills/read-skill.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
@@ -42,28 +41,28 @@ function* findBrokenLinks({ text, files, folder }: Skill, place: object): Genera
 }
 
 function* findHiddenText(file: string, text: string, place: object): Generator<Finding> {
-  if (findHiddenCharacters(text).hidden.length === 0) return;
-  const lines = text
-    .split("\n")
-    .map((line, index) => [findHiddenCharacters(line).hidden, index + 1] as const);
-  for (const [codePoints, line] of lines.filter(([{ length }]) => length > 0).slice(0, maximumReported))
-    yield findInFile(file, "HiddenText", { codePoints }, { ...place, line });
+  let reported = 0;
+  for (const [index, line] of text.split("\n").entries()) {
+    const { hidden: codePoints } = findHiddenCharacters(line);
+    if (codePoints.length === 0) continue;
+    yield findInFile(file, "HiddenText", { codePoints }, { ...place, line: index + 1 });
+    reported += 1;
+    if (reported === maximumReported) return;
+  }
 }
 
 /** Finds broken links in the instructions of skills, and invisible characters in all of their Markdown. */
-export const checkSkills: Check = function* ({ port, inspected }) {
-  const { items, pack } = inspected;
-  const read = new Set<string>();
-  const depthOf = ({ skill }: InspectedItem) => skill?.path.length ?? 0;
-  // What is in a nested skill belongs to that.
-  for (const { skill } of [...items].sort((one, other) => depthOf(other) - depthOf(one))) {
+export const checkSkills: Check = function* ({ port, inspected: { items, pack } }) {
+  const seen = new Set<string>();
+  for (const { skill } of items) {
     if (skill === undefined) continue;
     const place = { kind: "skill", item: skill.name } as const;
     yield* findBrokenLinks(skill, place);
     for (const { path, size } of skill.files) {
       const file = `${skill.folder}/${path}`;
-      if (!/\.md$/i.test(path) || read.has(file)) continue;
-      read.add(file);
+      // What is in a nested skill is in that around it, too.
+      if (!/\.md$/i.test(path) || seen.has(file)) continue;
+      seen.add(file);
       const content = port.readFile(pack.location, file, size);
       if (content.state === "read")
         yield* findHiddenText(file, new TextDecoder().decode(content.bytes), place);
