@@ -16,7 +16,7 @@ import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import { findRivals } from "./session-skills.ts";
+import { selectFirst } from "./session-skills.ts";
 import { collectEntries, SessionState } from "./session-state.ts";
 
 /** What a part offers now. A state names its tools itself. */
@@ -49,8 +49,7 @@ export async function createState(
     contributions.flatMap((one) => one.items),
     only === undefined ? config : undefined,
   );
-  const { rivals, problems: ofSkills } = findRivals(fitting.filter(isOf("skill")));
-  const items = fitting.filter((item) => item.kind !== "skill" || !rivals.has(item));
+  const { items, problems: ofSkills } = selectFirst(fitting);
   const tools = items.filter(isOf("tool"));
   const collided =
     giveNames(tools, nameCollisions) ?? giveNames(items.filter(isOf("prompt")), nameCollisions, "prompt");

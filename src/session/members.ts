@@ -11,7 +11,7 @@ import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-cod
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
-import { findRivals } from "./session-skills.ts";
+import { selectFirst } from "./session-skills.ts";
 import { SessionState } from "./session-state.ts";
 
 /** The members of a composed server, found and checked. */
@@ -85,12 +85,11 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
   const broken = faults.find(({ severity }) => severity === "error");
   if (broken !== undefined) throw new TrailblazeError(broken);
   const all = [...offered, ...bundles].flatMap(({ items }) => items);
-  const candidates = members.flatMap((member) => all.filter((one) => isMember(one, member)));
-  const { rivals } = findRivals(candidates.filter(isOf("skill")));
-  const items = candidates.filter((one) => {
-    if (one.kind === "skill") return !rivals.has(one);
-    return one.kind !== "tool" || allTools || (one.meta.isForLlm && !one.meta.requiresContext);
-  });
+  const named = members.flatMap((member) => all.filter((one) => isMember(one, member)));
+  const { items: candidates } = selectFirst(named);
+  const items = candidates.filter(
+    (one) => one.kind !== "tool" || allTools || (one.meta.isForLlm && !one.meta.requiresContext),
+  );
   numberAll(items.filter(isOf("tool")));
   numberAll(items.filter(isOf("prompt")));
   const state = new SessionState({

@@ -10,7 +10,7 @@ import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import { digestOf, readSkillFile, type Skill } from "../skills/read-skill.ts";
 import { filesOf, hasFile, pathOf, rootOf, type SkillEntry } from "../skills/skill-entry.ts";
-import type { SkillItem, Skipped } from "./items.ts";
+import type { SessionItem, SkillItem, Skipped } from "./items.ts";
 import { formatSource } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
 
@@ -45,23 +45,21 @@ export function describeServerSkill(from: ServerSource, entry: SkillEntry): Skil
   };
 }
 
-/** Of skills with one URI, all but the first, and the problems that say so. */
-export function findRivals(skills: readonly SkillItem[]): { rivals: Set<SkillItem>; problems: Problem[] } {
-  const first = new Map<string, SkillItem>();
-  const rivals = new Set<SkillItem>();
+/** Leaves out all but the first of skills with one URI, and says so. */
+export function selectFirst(items: readonly SessionItem[]): { items: SessionItem[]; problems: Problem[] } {
+  const firsts = new Map<string, SkillItem>();
   const problems: Problem[] = [];
-  for (const skill of skills) {
-    const { uri } = skill.listing;
-    const before = first.get(uri);
-    if (before === undefined) {
-      first.set(uri, skill);
-      continue;
-    }
-    rivals.add(skill);
-    const sources = [before, skill].map(({ shown }) => formatSource(shown.source));
-    problems.push(createProblem("NameCollision", { collisions: [{ name: uri, sources }], kind: "skill" }));
-  }
-  return { rivals, problems };
+  const selected = items.filter((item) => {
+    if (item.kind !== "skill") return true;
+    const name = item.listing.uri;
+    const first = firsts.get(name) ?? item;
+    firsts.set(name, first);
+    if (first === item) return true;
+    const sources = [first, item].map(({ shown }) => formatSource(shown.source));
+    problems.push(createProblem("NameCollision", { collisions: [{ name, sources }], kind: "skill" }));
+    return false;
+  });
+  return { items: selected, problems };
 }
 
 /** The name that no other skill has: qualified, or with the server's label. */
