@@ -67,9 +67,7 @@ export const makeJiraProject = (
 /** Locks everything that is installed. Starts every server. */
 export async function lockEverything(cwd: string): Promise<void> {
   const installation = await (await openInstallation({ cwd })).read(() => true);
-  const packs = [...installation.packs].flatMap(([name, { entry, isUnasked }]) =>
-    isUnasked ? [] : [[name, entry] as const],
-  );
+  const packs = [...installation.packs].map(([name, { entry }]) => [name, entry] as const);
   const text = formatLock({
     lockfileVersion: 1,
     packs: Object.fromEntries(packs),
