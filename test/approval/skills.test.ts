@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
@@ -91,6 +91,29 @@ describe("skills of packs", () => {
     });
     expect(readLock(cwd)["@acme/jira"].denied).toEqual(["skill:work/triage/deep"]);
     expect((await use(cwd)).skipped).toContain("deep Denied");
+  });
+
+  test("`lock.unlocked` and `lock.workspace` decide which need an approval, and linked packages are read where they are", async () => {
+    const cwd = makeSkilled({
+      "package.json": { name: "app", dependencies: { "@acme/jira": "*", linked: "*" } },
+      "skills/own/SKILL.md": skillText("own"),
+      "trailblaze.lock": '{ "lockfileVersion": 1, "packs": {}, "servers": {} }\n',
+    });
+    const linked = makeTree({
+      "package.json": packManifest("linked"),
+      "skills/far/SKILL.md": skillText("far", "Far."),
+    });
+    symlinkSync(linked, join(cwd, "node_modules/linked"));
+    const unlocked = ["skill:acme/jira/triage", "skill:linked/*"];
+    for (const [workspace, names] of [
+      [false, ["far", "own", "triage"]],
+      [true, ["far", "triage"]],
+    ] as const) {
+      const session = await openSession({ cwd, config: { lock: { unlocked, workspace } } });
+      expect(session.skills.map(({ name }) => name).sort()).toEqual(names);
+      expect(await session.readSkill("far")).toContain("Far.");
+      await session.close();
+    }
   });
 });
 

@@ -144,6 +144,21 @@ test("a lock has the skills of servers, and none that changes or has no digests"
   expect(free.problems).toMatchObject([{ code: "NotLocked" }]);
 });
 
+test("a pack's own server has skills, too", async () => {
+  const manifest = { trailblaze: { servers: ["own"] } };
+  const project = makeProject({
+    acme: {
+      "package.json": manifest,
+      "trailblaze/servers/own.json": { command: "node", args: ["./server.mjs"] },
+      "server.mjs": skillServer,
+      "skills.json": JSON.stringify(said),
+    },
+  });
+  const session = await openForTest(project);
+  expect(session.skills).toMatchObject([{ name: "review", source: { pack: "acme" } }, { name: "live" }]);
+  expect(await session.readSkill("review", { file: "docs/Q&A.md" })).toBe("Why?");
+});
+
 test("the tool for clients that do not know skills lists and loads them", async () => {
   const { url } = await serveForTest(null, { cwd: makeSkilled(), skillTool: true });
   const client = await connectLegacy(url);
