@@ -56,11 +56,7 @@ export function findSkills(
   };
   const found = search(ownFolder, () => true);
   if (isDependency) found.push(...search(agentsFolder, (path, isSkill) => path === "" || isSkill));
-  const names = new Set<string>();
-  const [skills, shadowed]: [FoundSkill[], FoundSkill[]] = [[], []];
-  for (const skill of found) {
-    (names.has(skill.name) ? shadowed : skills).push(skill);
-    names.add(skill.name);
-  }
-  return { skills, shadowed };
+  const firsts = new Map(found.toReversed().map((skill) => [skill.name, skill]));
+  const isFirst = (skill: FoundSkill) => firsts.get(skill.name) === skill;
+  return { skills: found.filter(isFirst), shadowed: found.filter((skill) => !isFirst(skill)) };
 }
