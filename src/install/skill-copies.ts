@@ -11,7 +11,7 @@ import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import type { SkillItem } from "../session/items.ts";
 import { Session } from "../session/session.ts";
-import { fullNameOf, isAmbiguous } from "../session/session-skills.ts";
+import { fullNameOf } from "../session/session-skills.ts";
 import { digestOf, readSkillFiles, SkillFault } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
@@ -160,6 +160,9 @@ function findFolder({ name, skills }: ClientRecord, scope: Scope, project: strin
   throw failure("InvalidArguments", { reason: "The home folder is not known: HOME is not set" });
 }
 
+/** The name of the folder of a skill whose own name means others, too. */
+const longNameOf = (skill: SkillItem) => makeSafeName(fullNameOf(skill).replaceAll("/", "-"));
+
 /** The skills of a session by their names, or all that say which files they have. */
 function collectWanted(
   session: Session,
@@ -174,8 +177,11 @@ function collectWanted(
   const copies = chosen.map((skill) => {
     const source = fullNameOf(skill);
     if (!hasFiles(skill)) throw failure("InvalidArguments", { reason: `${source} does not list its files` });
-    const { name, files } = skill.shown;
-    const folder = isAmbiguous(skill, all) ? makeSafeName(source.replaceAll("/", "-")) : name;
+    const { name } = skill.shown;
+    const isTaken = all.some((one) => one !== skill && [one.shown.name, longNameOf(one)].includes(name));
+    const folder = isTaken ? longNameOf(skill) : name;
+    // What a server has under the marker's name is left out.
+    const files = skill.shown.files.filter(({ path }) => path !== markerFile);
     const read = (path: string) => calls.readSkill(skill, path, { scope: calls.own, state });
     return [folder, { marker: { source, ...project, files: digestsOf(files) }, read }] as const;
   });

@@ -91,6 +91,18 @@ test("install copies what a session would use, each run makes it so again, and u
   expect(readdirSync(folder)).toEqual(["acme-jira-label"]);
 });
 
+test("a skill with the name of another one's folder does not take it", async () => {
+  const cwd = makeProject(
+    { "@acme/jira": jira },
+    {
+      "skills/label/SKILL.md": skillText("label"),
+      "skills/acme-jira-label/SKILL.md": skillText("acme-jira-label"),
+    },
+  );
+  const { installed } = await run(cwd, ["install", "claude-code", "--skills", "--dry-run"]);
+  expect(installed.sort()).toEqual(["acme-jira-label", "app-acme-jira-label", "app-label", "triage"]);
+});
+
 test("in the user's home, copies of other projects stay", async () => {
   const home = makeTree({});
   const [one, other] = [makeSkilled(), makeProject({}, { "skills/plan/SKILL.md": skillText("plan") })];
