@@ -18,6 +18,7 @@ describe("the command init", () => {
     expect(stdout).toBe(`Created front-desk in front-desk from the template data:
   package.json
   trailblaze/tools/greet.yaml
+  skills/greeting/SKILL.md
   lib/greet.js
   test/greet.test.js
   README.md

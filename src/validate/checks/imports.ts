@@ -91,10 +91,10 @@ export const checkImports: Check = async function* (pack) {
     const first = imports.find(({ isGuarded }) => !isGuarded) ?? imports[0];
     // No package manager installs a package that only `peerDependenciesMeta` names, which makes it optional.
     if (first === undefined || (first.isGuarded && hasKey(manifest.peerDependenciesMeta, name))) continue;
-    const { isGuarded } = first;
+    const { specifier, isGuarded } = first;
     const isDev = hasKey(manifest.devDependencies, name);
     const others = new Set(imports.map(({ file }) => file)).size - 1;
-    const args = { name, isGuarded, isDev, others };
+    const args = { name, specifier, isGuarded, isDev, others };
     yield findAtImport(pack, first, "UndeclaredDependency", args);
   }
 };
