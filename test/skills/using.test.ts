@@ -156,13 +156,10 @@ test("with a lock, a changed skill is left out alone, and what was approved of o
   });
   writeFileSync(skillFile(project, "docs/why not.md"), "Who?");
   const session = await openForTest(project);
-  expect(namesOf(session.skills)).toEqual(["acme/jira/label", "app/label"]);
-  expect(session.skipped).toMatchObject([
-    { kind: "skill", name: "triage", reason: "NotApproved" },
-    { kind: "skill", name: "trace", reason: "NotApproved" },
-  ]);
+  expect(namesOf(session.skills)).toEqual(["acme/jira/label", "app/label", "tools/trace"]);
+  expect(session.skipped).toMatchObject([{ kind: "skill", name: "triage", reason: "NotApproved" }]);
   await expect(session.readSkill("triage")).rejects.toMatchObject({ code: "NotApproved" });
   const { url } = await serveForTest(null, { cwd: project });
   const { skills } = await new SkillsClient(await connectModern(url)).list();
-  expect(skills.map(({ frontmatter }) => frontmatter.name)).toEqual(["label", "label"]);
+  expect(skills.map(({ frontmatter }) => frontmatter.name)).toEqual(["label", "label", "trace"]);
 });
