@@ -57,6 +57,7 @@ describe("trailblaze list --json", () => {
           toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
           prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
           resources: [],
+          skills: [],
           problems: [],
         },
         expect.objectContaining({ name: "notes", origin: "direct", enabled: true }),

@@ -165,7 +165,15 @@ const ofOthers: readonly ProblemCode[] = [
 ];
 
 test("every code that validation names has exactly one broken sample pack", () => {
-  const folders = ["validate", "inspection", "discovery", "extension-schema", "json-schema", "expressions"];
+  const folders = [
+    "validate",
+    "inspection",
+    "discovery",
+    "extension-schema",
+    "json-schema",
+    "expressions",
+    "skills",
+  ];
   const source = folders
     .flatMap((folder) => fastGlob.sync(`${inRepository("src")}/${folder}/**/*.ts`))
     .map((file) => readFileSync(file, "utf8"))
