@@ -281,7 +281,7 @@ function complete(statement: LockedItem, { lists, instructions }: LockedItem = {
 }
 
 /**
- * The lock with everything approved that a session would use, and without what is gone. Of packs that nobody asked for, it has
+ * The lock with everything approved that a session would use, and without what is gone. Of packs without the field, it has
  * only what `lock` has and what is `named`. Pure.
  */
 export function expectLock(

@@ -75,7 +75,7 @@ function readApproved(port: DiscoveryPort, { project, root }: Workspace): Readon
   return new Set();
 }
 
-/** Says of packs that nobody asked for that they wait for an approval. Only for these is the lock read. */
+/** Says of packs without the field that they wait for an approval. Only for these is the lock read. */
 export function markUnapproved(
   packs: readonly FoundPack[],
   { port, workspace }: { port: DiscoveryPort; workspace: Workspace },

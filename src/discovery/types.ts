@@ -24,7 +24,7 @@ export type Origin =
 export const isDeclaredOrigin = (origin: Origin): boolean =>
   origin === "self" || origin === "workspace" || origin === "direct";
 
-/** A pack that nobody asked for: a dependency that has skills, and does not mention Trailblaze. They need an approval, lock or no lock. */
+/** A pack without the field: a dependency that has skills, and does not mention Trailblaze. They need an approval, lock or no lock. */
 export const isUnasked = ({ hasField, pack }: FoundPack): boolean => !hasField && pack.origin === "direct";
 
 /** An item as its pack's package.json declares it. */

@@ -58,7 +58,7 @@ export interface ServerMember {
 }
 
 export interface ServerMembers {
-  /** Without duplicates, in order: the server's tools, then those of its toolsets, then what is no tool. */
+  /** Without duplicates, in order: the server's tools, then those of its toolsets, then the other kinds. */
   offered: ServerMember[];
   /** The toolsets that were visited, including bundles, and the tools that entries of bundles refer to. */
   used: ServerMember[];

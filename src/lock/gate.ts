@@ -35,7 +35,7 @@ export interface ListVerdict {
 export interface Gate {
   /** Whether everything but lists is checked before anything starts. */
   readonly isFrozen: boolean;
-  /** Whether it is shown skills that nobody asked for, too, to record what is approved by name. */
+  /** Whether it is shown skills of packs without the field, too, to record what is approved by name. */
   readonly takesUnasked?: boolean;
   /** Whether a server of the config may start. */
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };

@@ -121,7 +121,7 @@ export class LockGate implements Gate {
     this.isFrozen = isFrozen;
   }
 
-  /** What is refused, and what to report. What nobody asked for, and a denial, is neither reported nor a difference. */
+  /** What is refused, and what to report. What packs without the field have, and a denial, is neither reported nor a difference. */
   #refuse(
     args: NotApproved,
     place: ProblemPlace,

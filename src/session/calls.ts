@@ -699,7 +699,7 @@ export class Calls {
     });
   }
 
-  /** How code runs that is no tool's. `caller`: for whom it calls tools. */
+  /** How code runs that does not belong to a tool. `caller`: for whom it calls tools. */
   useCode(
     caller: Partial<Nesting> & Pick<Caller, "request">,
     owner: CodeOwner,

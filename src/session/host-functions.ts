@@ -96,7 +96,7 @@ export function listen(
       onLog &&
       (({ level, logger, data }) => {
         if (isOver) return;
-        // Code of packs can log a value that cannot be redacted, because it is no JSON.
+        // Code of packs can log a value that cannot be redacted, because JSON cannot hold it.
         notifyHost(() => {
           const name = logger === undefined ? {} : { logger: memory.redact(logger) };
           const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };

@@ -66,7 +66,7 @@ export async function selectPacks(
   }: {
     references: readonly string[];
     only?: Pick<ServerPlan, "label" | "pack"> | undefined;
-    /** Whether skills are selected, and of packs that nobody asked for those with approved ones (`locked`) or all. */
+    /** Whether skills are selected, and of packs without the field those with approved ones (`locked`) or all. */
     skills: "none" | "asked" | "locked" | "all";
   },
   load: (pack: SelectedPack) => Promise<InspectedPack>,
@@ -163,7 +163,7 @@ async function readSkillPermissions(
 const isUnsupported = ({ problems }: FoundPack["pack"]): boolean =>
   problems.some(({ code }) => code === "HostVersionUnsupported");
 
-/** The problem of a skill that nobody asked for, and that no lock approves. */
+/** The problem of a skill of a pack without the field that no lock approves. */
 export function refuseUnasked(
   { pack: { name: pack, qualifiedName: entry } }: FoundPack,
   name: string,
