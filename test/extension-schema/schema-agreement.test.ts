@@ -114,7 +114,8 @@ describe("the exported JSON Schema accepts exactly what validation accepts", () 
         for (const { choice, value, key } of changes) {
           const places = placesIn(field);
           const [container, place] = places[choice % (places.length || 1)] ?? [field, "tools"];
-          container[key === null || Array.isArray(container) ? place : key] = value;
+          // A value that two changes share would come to contain itself.
+          container[key === null || Array.isArray(container) ? place : key] = structuredClone(value);
         }
         expectAgreement(field);
         verdicts.add(fitsSchema(field));
