@@ -47,7 +47,7 @@ async function parseArguments(text: string): Promise<{ value: unknown } | { faul
 function describeUnknown(name: string, known: readonly string[]): string {
   const nearest = findNearestNames(name, known);
   const question = nearest.length === 0 ? "" : ` Did you mean ${listOf(nearest.map(printable))}?`;
-  return `There is no tool ${quote(name)}.${question}`;
+  return `The tool ${quote(name)} does not exist.${question}`;
 }
 
 /** Throws `TrailblazeError` with the code if one of the names is unknown. */

@@ -86,7 +86,7 @@ describe("adapters for models", () => {
     expect(listed()).toEqual(["show", "search_tools", "greet"]);
     expect(await openAi.call(responsesCall("fail", "{}"))).toMatchObject({ output: "It is broken." });
     expect(await openAi.call(responsesCall("wait", "{}"))).toMatchObject({
-      output: expect.stringContaining("There is no tool"),
+      output: expect.stringContaining("does not exist"),
     });
     expect(openAiTools(session, { ...options, above: 3 }).tools.map(({ name }) => name)).toEqual(names);
   });
@@ -127,7 +127,7 @@ describe("adapters for models", () => {
   test("answer a call of a missing tool, arguments that are no JSON, and others than an object", async () => {
     const session = await openTools();
     const { call } = openAiTools(session);
-    const text = 'There is no tool "gret". Did you mean greet?';
+    const text = 'The tool "gret" does not exist. Did you mean greet?';
     expect((await call(responsesCall("gret", "{}"))).output).toBe(text);
     const missing = await anthropicTools(session).call(use("gret"));
     expect(missing).toMatchObject({ is_error: true, content: [{ text }] });
