@@ -1,6 +1,6 @@
-import type { IncomingMessage } from "node:http";
+import type { Agent, IncomingMessage } from "node:http";
 import { isIP } from "node:net";
-import { Readable } from "node:stream";
+import { addAbortSignal, Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { isLoopback } from "../http/http-options.ts";
 
@@ -66,14 +66,33 @@ function toResponse(answer: IncomingMessage): Response {
   return new Response(hasBody ? (Readable.toWeb(answer) as ReadableStream) : null, { status, headers });
 }
 
-/** `fetch` through a proxy, with npm's agent, and without redirects. Rejects with Node's errors and `ProxyRefusal`. */
-export async function fetchThrough(proxy: string, url: URL, init: RequestInit): Promise<Response> {
-  const isSecure = url.protocol === "https:";
-  const [{ getAgent }, { request }] = await Promise.all([
-    import("@npmcli/agent"),
-    isSecure ? import("node:https") : import("node:http"),
-  ]);
-  const agent = getAgent(url.href, { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY });
+/** An idle connection is closed before servers of Node close it, which takes them 5 s. Milliseconds. */
+const idleMs = 4000;
+/** The agents of connections without a proxy, by protocol. */
+const directAgents = new Map<string, Agent>();
+
+async function findAgent(url: URL, proxy: string | undefined): Promise<Agent> {
+  if (proxy !== undefined) {
+    const { getAgent } = await import("@npmcli/agent");
+    return getAgent(url.href, { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY });
+  }
+  const { Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const agent = directAgents.get(url.protocol) ?? new Agent({ keepAlive: true, timeout: idleMs });
+  directAgents.set(url.protocol, agent);
+  return agent;
+}
+
+/**
+ * `fetch`, perhaps through a proxy, without redirects and without a limit of time: Node's own gives up after five minutes of
+ * silence. Rejects with Node's errors and `ProxyRefusal`.
+ */
+export async function fetchThrough(
+  proxy: string | undefined,
+  url: URL,
+  init: RequestInit,
+): Promise<Response> {
+  const agent = await findAgent(url, proxy);
+  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(url, {
       agent,
@@ -92,7 +111,8 @@ export async function fetchThrough(proxy: string, url: URL, init: RequestInit): 
       if (statusCode !== 200) sent.destroy(new ProxyRefusal(statusCode));
     });
     sent.on("response", (received) => {
-      if (received.statusCode !== 407) return resolve(received);
+      if (received.statusCode !== 407 || proxy === undefined)
+        return resolve(init.signal ? addAbortSignal(init.signal, received) : received);
       reject(new ProxyRefusal(407));
       received.destroy();
     });

@@ -136,8 +136,7 @@ export class RemoteFetch {
   async #send(url: URL, init: RequestInit): Promise<Response> {
     const proxy = findProxy(url, this.#npm, process.env);
     try {
-      if (proxy !== undefined) return await fetchThrough(proxy, url, init);
-      return await fetch(url, { ...init, redirect: "manual" });
+      return await fetchThrough(proxy, url, init);
     } catch (error) {
       if (init.signal?.aborted) throw error;
       const through = proxy === undefined ? "" : ` through the proxy ${showProxy(proxy)}`;

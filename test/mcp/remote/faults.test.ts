@@ -1,5 +1,6 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ServerResponse } from "node:http";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test } from "vitest";
 import {
   type Answer,
   answerStart,
@@ -256,6 +257,19 @@ test("events are read as they arrive, each with its own limit", async () => {
   await waitUntil(() => starting.logs.length === 3);
   release();
   expect(await called).toEqual({ content: [] });
+});
+
+test("no request goes through Node's fetch, which gives up after five minutes whatever the timeout is", async () => {
+  const paths: string[] = [];
+  const note = (event: unknown) => paths.push((event as { request: { path: string } }).request.path);
+  subscribe("undici:request:create", note);
+  onTestFinished(() => void unsubscribe("undici:request:create", note));
+  const remote = await serveRaw((received, _request, response) =>
+    sendJson(response, 200, resultOf(received, { content: [] })),
+  );
+  const server = await startRemote(remote.url).ready;
+  expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+  expect(paths).not.toContain(new URL(remote.url).pathname);
 });
 
 describe("a connection that is lost", () => {
