@@ -64,8 +64,8 @@ export function findProgram(launch: WrittenCommand, host: ProgramHost): FoundPro
   if (host.platform === "win32") return findOnWindows(launch, host);
   const { command, args, cwd, env } = launch;
   const { files } = host;
-  // As in the functions of the system that start programs: not in the current folder.
-  const folders = (env.PATH ?? "/usr/bin:/bin").split(":").filter((folder) => !isLocalBin(folder));
+  // Not in the current folder, which an empty entry means.
+  const folders = (env.PATH ?? "/usr/bin:/bin").split(":").filter((one) => one !== "" && !isLocalBin(one));
   const paths = command.includes("/")
     ? [posix.resolve(cwd, command)]
     : folders.map((folder) => posix.resolve(cwd, folder, command));

@@ -91,15 +91,15 @@ test("a package manager is found on the PATH, and npm also next to Node", () => 
     "node/lib/node_modules/npm/bin/npm-cli.js": "",
   });
   const env = { PATH: `${folder}/empty:${folder}/bin` };
-  expect(findManagerProgram("pnpm", env, "linux")).toEqual({ command: `${folder}/bin/pnpm`, args: [] });
-  expect(findManagerProgram("yarn", env, "linux")).toBeUndefined();
-  const beside = findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/node/bin/node`);
+  expect(findManagerProgram("pnpm", env)).toMatchObject({ command: `${folder}/bin/pnpm`, args: [] });
+  expect(findManagerProgram("yarn", env)).toBeUndefined();
+  const beside = findManagerProgram("npm", { PATH: "" }, `${folder}/node/bin/node`);
   expect(beside?.args).toEqual([`${folder}/node/lib/node_modules/npm/bin/npm-cli.js`]);
-  expect(findManagerProgram("npm", { PATH: "" }, "linux", `${folder}/bin/node`)).toBeUndefined();
+  expect(findManagerProgram("npm", { PATH: "" }, `${folder}/bin/node`)).toBeUndefined();
 });
 
 test("a command of a package with the name of a package manager is not run", () => {
   const folder = makeTree({ "app/node_modules/.bin/npm": "", "bin/npm": "" });
   const env = { PATH: `${folder}/app/node_modules/.bin:${folder}/bin` };
-  expect(findManagerProgram("npm", env, "linux")).toEqual({ command: `${folder}/bin/npm`, args: [] });
+  expect(findManagerProgram("npm", env)).toMatchObject({ command: `${folder}/bin/npm`, args: [] });
 });

@@ -1,9 +1,9 @@
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync, rmSync, statSync } from "node:fs";
-import { delimiter, dirname, join } from "node:path";
+import { existsSync, realpathSync, rmSync } from "node:fs";
+import { dirname, join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
-import { attempt } from "../../files/file-errors.ts";
 import { quoteForShell } from "../../problems/text.ts";
+import { findProgramHere } from "../../processes/server-process.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
 
@@ -30,51 +30,25 @@ export interface ManagerEnd {
   tail: string;
 }
 
-/** Paths of package managers' programs relative to their commands, for systems without links. */
-const programs: Readonly<Record<ManagerName, readonly string[]>> = {
-  npm: ["node_modules/npm/bin/npm-cli.js"],
-  pnpm: ["node_modules/pnpm/bin/pnpm.cjs", "node_modules/pnpm/bin/pnpm.mjs"],
-  yarn: ["node_modules/yarn/bin/yarn.js"],
-};
-
-/** Whether a path is a file. One in a folder that cannot be read is none. */
-const isFile = (path: string) => attempt(() => statSync(path, { throwIfNoEntry: false }))?.isFile() === true;
-
 /** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
 function throughNode(script: string): ManagerProgram {
   return { command: process.execPath, args: [script] };
 }
 
-function findIn(folder: string, name: ManagerName, platform: NodeJS.Platform): ManagerProgram | undefined {
-  if (platform === "win32") {
-    if (isFile(join(folder, `${name}.exe`))) return { command: join(folder, `${name}.exe`), args: [] };
-    if (!isFile(join(folder, `${name}.cmd`))) return undefined;
-    const script = programs[name].map((path) => join(folder, path)).find(isFile);
-    return script === undefined ? undefined : throughNode(script);
-  }
-  const path = join(folder, name);
-  if (!isFile(path)) return undefined;
-  const real = realpathSync(path);
-  return /\.[cm]?js$/.test(real) ? throughNode(real) : { command: path, args: [] };
-}
-
-/** Whether a folder has the commands of packages, any of which may have the name of a package manager. npx adds it to the PATH. */
-const isBinFolder = (folder: string) => /[\\/]node_modules[\\/]\.bin[\\/]?$/.test(folder);
-
-/** Finds a package manager on the PATH, and npm also next to Node. */
+/** Finds a package manager as programs of servers are found, and npm also next to Node. */
 export function findManagerProgram(
   name: ManagerName,
   env: NodeJS.ProcessEnv = process.env,
-  platform: NodeJS.Platform = process.platform,
-  execPath: string = process.execPath,
+  node: string = process.execPath,
 ): ManagerProgram | undefined {
-  for (const folder of (env.PATH ?? env.Path ?? "").split(delimiter)) {
-    const found = folder === "" || isBinFolder(folder) ? undefined : findIn(folder, name, platform);
-    if (found !== undefined) return found;
+  const found = findProgramHere({ command: name, args: [], cwd: process.cwd(), env });
+  // What needs Windows' shell is no package manager.
+  if (found?.verbatim === false) {
+    const real = realpathSync(found.command);
+    return /\.[cm]?js$/.test(real) ? throughNode(real) : found;
   }
   if (name !== "npm") return undefined;
-  const beside = dirname(execPath);
-  const modules = platform === "win32" ? beside : join(beside, "..", "lib");
+  const modules = process.platform === "win32" ? dirname(node) : join(dirname(node), "..", "lib");
   const script = join(modules, "node_modules/npm/bin/npm-cli.js");
   return existsSync(script) ? throughNode(script) : undefined;
 }
