@@ -1,4 +1,3 @@
-import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import type { Session } from "../session/session.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 
@@ -43,7 +42,7 @@ class End implements SessionTransport {
 
   async send(message: Message): Promise<void> {
     if (this.#isClosed) throw new Error("The connection is closed.");
-    const copy: unknown = parseExactly(stringifyExactly(message));
+    const copy: unknown = JSON.parse(JSON.stringify(message));
     // Not before the sender has finished, who may still note what it waits for.
     queueMicrotask(() => this.other?.receive(copy));
   }

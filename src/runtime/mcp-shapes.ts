@@ -1,4 +1,3 @@
-import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
@@ -222,7 +221,6 @@ export function createEntryMeta(own: unknown, qualifiedName: string | null, more
     ...more,
     ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
   };
-  if (isRecord(own)) carryIntegers(own, meta);
   return Object.keys(meta).length > 0 ? meta : undefined;
 }
 

@@ -1,7 +1,6 @@
 // The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
-import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -370,7 +369,7 @@ export class Calls {
     try {
       const answer = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
         // A tool may have changed the arguments of its run before.
-        const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
+        const fresh = values ?? (JSON.parse(json) as Record<string, unknown>);
         values = undefined;
         return route.by === "server"
           ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
@@ -467,9 +466,7 @@ export class Calls {
         const snapshot = memory.snapshot(visibleMemory(config, plan.pack));
         const baseUrl = callback?.baseUrl;
         const facts = { sessionId, invocationId: id, baseUrl, device: config.device, memory: snapshot };
-        const sent = legacyContext
-          ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
-          : args;
+        const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
         endInvocation = callback?.beginInvocation({ id, server: plan.key, depth, clientSession: sessionId });
         const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
         const { onProgress, onLog } = heard;

@@ -1,5 +1,4 @@
 import { isToolChosen } from "../config/tool-policy.ts";
-import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import {
@@ -60,13 +59,13 @@ function overrideEntry(one: ListedEntry, choices: ServerPlan["choices"]): Listed
     ...one.entry,
     ...shown,
     ...(annotations && { annotations: { ...one.entry.annotations, ...annotations } }),
-    inputSchema: carryIntegers(inputSchema, {
+    inputSchema: {
       ...inputSchema,
       ...(isRecord(properties) && {
         properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))),
       }),
       ...(Array.isArray(required) && { required: required.filter(isFree) }),
-    }),
+    },
   };
   return { ...one, entry };
 }

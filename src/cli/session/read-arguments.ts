@@ -1,4 +1,3 @@
-import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { splitPair } from "./session-command.ts";
@@ -8,7 +7,7 @@ const hint = `Pass key=value, --args '{"key": "value"}', or --args - to read JSO
 function parseText(text: Uint8Array, from: string): Record<string, unknown> {
   let value: unknown;
   try {
-    ({ value } = parseJson(text, parseExactly));
+    ({ value } = parseJson(text));
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     throw failure("InvalidArguments", { reason: `${from} is not valid JSON: ${error.message}`, hint });
@@ -38,7 +37,7 @@ function acceptsString(schema: unknown, word: string, depth = 0): boolean {
 function readValue(word: string, schema: unknown): unknown {
   if (acceptsString(schema, word)) return word;
   try {
-    return parseJson(Buffer.from(word), parseExactly).value;
+    return parseJson(Buffer.from(word)).value;
   } catch {
     return word;
   }
@@ -80,7 +79,5 @@ export function completeArguments(
     const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
     return [key, readValue(word, schema)] as const;
   });
-  const args = carryIntegers(base, Object.fromEntries([...Object.entries(base), ...pairs]));
-  for (const [key, word] of words) rememberInteger(args, key, word.trim());
-  return args;
+  return Object.fromEntries([...Object.entries(base), ...pairs]);
 }

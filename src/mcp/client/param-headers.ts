@@ -1,4 +1,3 @@
-import { findInteger } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 
 /** An argument that clients repeat in a header, because its schema has `x-mcp-header`. */
@@ -49,7 +48,7 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
   let value = args;
   for (const key of path) {
     if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
-    value = findInteger(value, key) ?? value[key];
+    value = value[key];
   }
   return value;
 }

@@ -1,5 +1,4 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
@@ -138,9 +137,8 @@ class RemoteCarrier implements Carrier {
       reconnectionScheduler: (reconnect, delayMs) =>
         this.#clock.after(Math.max(delayMs, shortestReconnectMs), reconnect),
     });
-    transport.onmessage = (raw) => {
+    transport.onmessage = (message) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
-      const message = readMarks(raw);
       const isAnswer = isRecord(message) && own(message, "method") === undefined;
       // The parsed message, because an event may have its text in several lines.
       if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
@@ -187,7 +185,7 @@ class RemoteCarrier implements Carrier {
     const fail = () => settle(exchange.fault ?? new AnswerError("it did not answer the request"));
     try {
       const headers = this.#mirror(message);
-      await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
+      await transport.send(message as never, { headers, onRequestStreamEnd: fail });
       if (!isRequest) return;
       if (!exchange.isStream) fail();
       await answered;

@@ -1,5 +1,4 @@
 import type { Readable } from "node:stream";
-import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
 import {
   type EndDurations,
@@ -138,7 +137,7 @@ export function startServer(
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     let value: unknown;
     try {
-      value = parseExactly(text);
+      value = JSON.parse(text);
     } catch {
       if (text.trim() !== "") onNoise(line);
       return;
@@ -179,7 +178,7 @@ export function startServer(
       if (!stdin.writable) return refuse("it has closed its input");
       let line: string;
       try {
-        line = `${stringifyExactly(message)}\n`;
+        line = `${JSON.stringify(message)}\n`;
       } catch (error) {
         return refuse(`the call cannot be written as JSON: ${(error as Error).message}`);
       }

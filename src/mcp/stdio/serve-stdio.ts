@@ -1,7 +1,6 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
-import { stringifyExactly } from "../../data/exact-integers.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.mjs";
 import {
@@ -106,7 +105,7 @@ export async function serveStdio(
         process.nextTick(() => output.uncork());
       }
       writing++;
-      output.write(`${stringifyExactly(message)}\n`, () => {
+      output.write(`${JSON.stringify(message)}\n`, () => {
         writing--;
         settle();
       });
