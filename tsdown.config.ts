@@ -116,5 +116,6 @@ export default defineConfig([
     deps: { neverBundle: [/^@modelcontextprotocol\//] },
     format: "esm",
     dts: true,
+    plugins: [thirdPartyLicenses("THIRD-PARTY-LICENSES.txt")],
   },
 ]);

@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { describeStop } from "../json-schema/describe-violation.ts";
-import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
+import { quote } from "../problems/text.ts";
 import type { InputRequired } from "./handler-context.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
@@ -48,6 +49,16 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
     case "input":
       return createErrorResult("The handler asks for input where it cannot.");
   }
+}
+
+/** Why a tool does not run. */
+export function describeRefusal(
+  name: string,
+  { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
+): string {
+  if (stopped !== undefined) return describeStop("the arguments", stopped);
+  if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
+  return `Invalid arguments for ${quote(name)}: ${message}`;
 }
 
 /** Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. */

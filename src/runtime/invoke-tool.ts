@@ -1,12 +1,11 @@
-import { describeStop } from "../json-schema/describe-violation.ts";
-import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
-import { quote } from "../problems/index.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { type BundleOutcome, type BundleRequest, type RunnableTool, runBundleEntry } from "./bundle.ts";
 import {
   checkStructuredContent,
   convertOutcome,
   convertReturned,
   createErrorResult,
+  describeRefusal,
 } from "./convert-result.ts";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
@@ -89,14 +88,4 @@ export async function invokeTool(
   const outcome = await runBundleEntry(entry, filled, invoke, leaveOut);
   if (refusal !== undefined) return { result: createErrorResult(refusal) };
   return checkResult(outcome);
-}
-
-/** Why a tool does not run. */
-export function describeRefusal(
-  name: string,
-  { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
-): string {
-  if (stopped !== undefined) return describeStop("the arguments", stopped);
-  if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
-  return `Invalid arguments for ${quote(name)}: ${message}`;
 }

@@ -22,7 +22,7 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
-import { createErrorResult } from "../runtime/convert-result.ts";
+import { createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
 import {
   type InputRequired,
   type InputRound,
@@ -30,7 +30,7 @@ import {
   mostRounds,
 } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
-import { describeRefusal, type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
+import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import type { LeaveOut } from "../runtime/mcp-shapes.ts";
 import {
   type CodeUse,

@@ -55,7 +55,7 @@ describe("invoke", () => {
 
   test("invoke reports missing or invalid arguments as a host does", async () => {
     expect(await invoke(greet, {} as never)).toEqual({
-      content: [{ type: "text", text: "/name is required" }],
+      content: [{ type: "text", text: 'Invalid arguments for "greeter_greet": /name is required' }],
       isError: true,
     });
     const typed = defineTool({

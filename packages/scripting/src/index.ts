@@ -1,4 +1,4 @@
-// Has no dependencies at run time: only `run` loads the MCP SDK.
+// Small, because definition files load it: what `run` needs, the MCP SDK too, is loaded when it is called.
 export { CallbackError } from "./call-back.ts";
 export {
   type ClientOptions,

@@ -1,21 +1,15 @@
 // For tests of packs: mocks of the handler's context and the session's other tools, and a way to run a tool.
+import { convertOutcome, type ToolOutcome } from "../../../src/runtime/convert-result.ts";
+import { runCode } from "../../../src/runtime/handler-code.mjs";
+import type { RunContext } from "../../../src/runtime/handler-context.ts";
+import { readOptions } from "../../../src/runtime/tool-code.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
 import type { TrailblazeDevice } from "./context.ts";
 import type { ArgumentsOfTool } from "./define.ts";
 import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "./handlers.ts";
 import type { InputAnswers } from "./input.ts";
 import { type CallToolResult, error } from "./result.ts";
-import {
-  type AnyTool,
-  convertResult,
-  convertThrown,
-  defaultOptionsOf,
-  fillDefaults,
-  handlerOf,
-  inputSchemaOf,
-  runHandler,
-  withoutContext,
-} from "./run-tool.ts";
+import { type AnyTool, prepareTool, runTool } from "./run-tool.ts";
 
 /** The answer of a tool: a result, a value to convert to one (a string, data), or a function of the arguments. */
 export type Stub = unknown | ((args: Record<string, unknown>) => unknown);
@@ -25,6 +19,14 @@ export type MockClient = TrailblazeClient & {
   /** Every call so far, in order. */
   readonly calls: readonly { readonly name: string; readonly args: Record<string, unknown> }[];
 };
+
+/** The result of a tool; for a question, what a session without a user reports. */
+function resultOf(outcome: ToolOutcome): CallToolResult {
+  if ("result" in outcome) return outcome.result as CallToolResult;
+  const { requests: inputRequests, ...state } = outcome.inputRequired;
+  const trailblaze: Record<string, unknown> = { variant: "InputRequired", inputRequests, ...state };
+  return { ...error("The tool needs input."), _meta: { trailblaze } };
+}
 
 /** Creates a client with stubs by advertised name. A call of another tool rejects, and the error lists the stubs. */
 export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): MockClient {
@@ -36,11 +38,8 @@ export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): Mo
       throw new Error(`No stub for the tool ${JSON.stringify(name)}. Stubs: ${known}.`);
     }
     const stub = stubs[name];
-    try {
-      return convertResult(await (typeof stub === "function" ? stub(args) : stub));
-    } catch (thrown) {
-      return convertThrown(thrown);
-    }
+    const run = () => (typeof stub === "function" ? stub(args) : stub);
+    return resultOf(await convertOutcome(await runCode(() => run, args)));
   });
   return Object.freeze({ ...client, calls });
 }
@@ -140,32 +139,26 @@ export interface InvokeOptions {
 }
 
 /**
- * Runs a tool as a host does: fills in defaults, calls its handler, and converts what it returns or throws. Validates
- * arguments with a library's schema if the tool has one; of a JSON Schema, it checks only `required`. If the handler
- * fails, its writes to a mock's memory are undone. Never rejects because of the handler; throws a `TypeError` for a
- * definition whose handler is a reference.
+ * Runs a tool as a host does: checks its arguments, fills in defaults, calls its handler, and converts and checks what it
+ * returns or throws. If the handler fails, its writes to a mock's memory are undone. Never rejects because of the handler;
+ * throws a `TypeError` for a definition whose handler is a reference.
  */
 export async function invoke<Tool extends AnyTool>(
   tool: Tool,
   args: ArgumentsOfTool<Tool>,
   { context: given, client }: InvokeOptions = {},
 ): Promise<CallToolResult> {
-  handlerOf(tool);
-  const schema = inputSchemaOf(tool);
-  const own = structuredClone(withoutContext((args ?? {}) as Record<string, unknown>));
-  const filled = fillDefaults(schema, own) as Record<string, unknown>;
-  const missing = (schema.required ?? []).filter((name) => !Object.hasOwn(filled, name));
-  if (missing.length > 0) return error(missing.map((name) => `/${name} is required`).join("; "));
-  const base = given ?? createMockContext({ options: defaultOptionsOf(tool) });
-  const context = client === undefined ? base : Object.freeze({ ...base, client, callTool: client.callTool });
+  const prepared = prepareTool(tool);
+  const base = given ?? createMockContext({ options: readOptions(tool.options) });
+  const context = client === undefined ? base : { ...base, callTool: client.callTool };
   const { device, memory, remembered } = context as Partial<MockContext>;
   const before = remembered?.() ?? {};
-  const { result } = await runHandler(
-    tool,
-    filled,
-    context,
-    device === undefined ? undefined : { memory: before, device },
-  );
+  const { _trailblazeContext: _, ...own } = structuredClone((args ?? {}) as Record<string, unknown>);
+  const envelope = device === undefined ? undefined : { memory: before, device };
+  const outcome = await runTool(prepared, own, context as RunContext, envelope).catch((reason: Error) => ({
+    result: error(reason.message),
+  }));
+  const result = resultOf(outcome as ToolOutcome);
   if (result.isError === true) {
     // What a handler writes takes effect only if the call succeeds.
     for (const name of Object.keys(remembered?.() ?? {})) memory?.delete(name);
