@@ -1,11 +1,10 @@
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { diffLock } from "../approval/diff-lock.ts";
 import { findConfigProblems, readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import { findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
@@ -13,16 +12,10 @@ import { createProblem, listOf, type Problem, TrailblazeError } from "../problem
 import { countOf } from "../problems/text.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
-import type { Scope } from "./clients/client.ts";
-import { clients } from "./clients/index.ts";
-import { findCandidates, readHost } from "./clients/locations.ts";
-import { findOwnEntries } from "./decide-edit.ts";
-import { loadEditor } from "./editing/config-document.ts";
-import { resolveServer } from "./resolve-server.ts";
 
 /** One check and its result. */
 export interface HealthCheck {
-  name: "node" | "project" | "config" | "clients" | "packs" | "lock" | "servers" | "session";
+  name: "node" | "project" | "config" | "packs" | "lock" | "servers" | "session";
   ok: boolean;
   /** One line for users. */
   summary: string;
@@ -51,65 +44,6 @@ function checkNode(): Check {
   const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
   const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
   return { name: "node", ok, summary };
-}
-
-/** An entry of Trailblaze in a client's config. */
-export interface ListedInstall {
-  /** The client's id. */
-  client: string;
-  scope: Scope;
-  /** `null` for a project's session. */
-  server: string | null;
-  file: string;
-  key: string;
-  /** A folder of the project in which its server starts: the one that it names, or that of the config. */
-  folder: string;
-}
-
-/** The entries of Trailblaze in the clients' configs of the user and of a project. Skips unreadable files. */
-export async function listInstalls(project: string): Promise<ListedInstall[]> {
-  const found = new Map<string, ListedInstall>();
-  const host = readHost();
-  for (const client of clients) {
-    const editor = await loadEditor(client.format);
-    for (const scope of ["user", "project"] as const) {
-      for (const file of findCandidates(client, scope, host, project)) {
-        try {
-          const realFile = findRealFile(file);
-          const text = readConfigFile(realFile);
-          for (const { key, server, folder } of findOwnEntries(client, editor, file, text)) {
-            const id = JSON.stringify([realFile, client.container, key]);
-            const listed = { client: client.id, scope, server, file, key };
-            if (!found.has(id)) found.set(id, { ...listed, folder: folder ?? dirname(file) });
-          }
-        } catch (error) {
-          if (!(error instanceof TrailblazeError)) throw error;
-        }
-      }
-    }
-  }
-  return [...found.values()];
-}
-
-/** Checks whether the servers of entries in clients' configs still exist. */
-async function checkInstalls(directory: string): Promise<Check> {
-  const installs = await listInstalls(directory);
-  const problems: Problem[] = [];
-  for (const { server, file, folder } of installs) {
-    try {
-      await resolveServer(server, { cwd: folder });
-    } catch (error) {
-      if (!(error instanceof TrailblazeError)) throw error;
-      // Only a warning, because sessions of this project do not need this server.
-      problems.push({ ...error.problem, severity: "warning", file });
-    }
-  }
-  const entries = `${countOf(installs.length, "entry", "entries")} in client configs`;
-  const summary =
-    installs.length === 0
-      ? "no entries in client configs"
-      : `${entries}, ${problems.length} with a missing server`;
-  return { name: "clients", ok: problems.length === 0, summary, problems };
 }
 
 /** Checks the packs of a project. `config`: `undefined` if it is invalid, and then the packs' own problems are reported, too. */
@@ -182,7 +116,6 @@ async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
 
 async function* checkAll(directory: string, cwd: string, options: SessionOptions): AsyncGenerator<Check> {
   const port = createNodeInspectionPort();
-  const ofClients = await checkInstalls(directory);
   const source = { directory, config: options.config, cwd };
   const problems = await findConfigProblems(port, source);
   const isValid = problems.length === 0;
@@ -192,7 +125,6 @@ async function* checkAll(directory: string, cwd: string, options: SessionOptions
     summary: isValid ? "valid" : countOf(problems.length, "error"),
     problems,
   };
-  yield ofClients;
   const config = isValid ? await readConfig(port, source) : undefined;
   const unchecked = (why: string): Check => {
     return { name: "session", ok: false, summary: `not checked, because ${why}` };

@@ -167,8 +167,6 @@ export interface FoundEntry {
   key: string;
   /** `null` for a project's session. */
   server: string | null;
-  /** The folder in which it starts its server, if it says so. */
-  folder: string | undefined;
 }
 
 /** The entries of Trailblaze in a client's file. Throws `TrailblazeError` `ClientConfigMalformed`. */
@@ -183,8 +181,7 @@ export function findOwnEntries(
     return [...config.entries({ container: chooseContainer(client, config), isList })].flatMap(
       ([key, value]): FoundEntry[] => {
         const server = serverOf(matchEntry(value));
-        if (server === undefined || !isRecord(value)) return [];
-        return [{ key, server, folder: findStartFolder(value) }];
+        return server === undefined ? [] : [{ key, server }];
       },
     );
   });

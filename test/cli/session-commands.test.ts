@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeProject, probe, probeServer, toolPack } from "../session/support/session.ts";
@@ -288,7 +288,7 @@ describe("trailblaze doctor", () => {
   test("`doctor` passes if a session can open", async () => {
     const { exitCode, answer } = await json(["doctor"], makeShop());
     expect(exitCode).toBe(0);
-    const names = ["node", "project", "config", "clients", "packs", "lock", "servers", "session"];
+    const names = ["node", "project", "config", "packs", "lock", "servers", "session"];
     expect(answer.checks).toMatchObject(names.map((name) => ({ name, ok: true })));
   });
 
@@ -307,38 +307,6 @@ describe("trailblaze doctor", () => {
     const wrong = await json(["doctor"], makeShop({ "trailblaze.config.json": config }));
     expect(wrong.answer.problems).toMatchObject([{ code: "InvalidConfig" }, { code: "InvalidConfig" }]);
     expect(wrong.exitCode).toBe(2);
-  });
-
-  test("`doctor` looks up the servers of client entries in the folders where those entries start them", async () => {
-    const shopping = makeProject({}, { "trailblaze.config.json": { servers: { mine: { tools: [] } } } });
-    const elsewhere = makeProject({}, {});
-    const env = { HOME: makeProject({}, {}), XDG_STATE_HOME: undefined, XDG_CONFIG_HOME: undefined };
-    const doctor = async (cwd: string) => {
-      const { stdout, exitCode } = await runMain(["doctor", "--json"], { cwd, env });
-      const { checks, problems } = JSON.parse(stdout);
-      return { exitCode, problems, clients: checks.find(({ name }: { name: string }) => name === "clients") };
-    };
-    for (const scope of ["user", "project"])
-      await runMain(["install", "cursor", "mine", "--scope", scope], { cwd: shopping, env });
-    const entries = "2 entries in client configs";
-    const summary = `${entries}, 0 with a missing server`;
-    expect(await doctor(shopping)).toMatchObject({ problems: [], clients: { ok: true, summary } });
-
-    writeFileSync(join(shopping, "trailblaze.config.json"), "{}");
-    const missing = (folder: string) => ({
-      code: "ServerNotFound",
-      severity: "warning",
-      file: join(folder, ".cursor/mcp.json"),
-    });
-    expect(await doctor(shopping)).toMatchObject({
-      exitCode: 0,
-      problems: [missing(env.HOME), missing(shopping)],
-      clients: { ok: false, summary: `${entries}, 2 with a missing server` },
-    });
-    expect((await doctor(elsewhere)).problems).toMatchObject([missing(env.HOME)]);
-
-    writeFileSync(join(env.HOME, ".cursor/mcp.json"), "no longer a config");
-    expect((await doctor(shopping)).problems).toHaveLength(1);
   });
 });
 

@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { vi } from "vitest";
 import type { LockOptions } from "../../src/files/file-lock.ts";
 import { findUserFolder } from "../../src/files/user-folders.ts";
-import { listInstalls } from "../../src/install/check-health.ts";
 import { clients } from "../../src/install/clients/index.ts";
 import type { InstallOptions } from "../../src/install/install-request.ts";
 import { listClients } from "../../src/install/list-clients.ts";
@@ -104,10 +103,6 @@ export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
     async clients() {
       enter();
       return (await listClients({ cwd })).clients;
-    },
-    installs() {
-      enter();
-      return listInstalls(cwd);
     },
   };
   return {

@@ -19,8 +19,7 @@ export const command = defineCommand({
         const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
         // Nothing is wrong with the arguments or the config.
         const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
-        // An entry in a client's config may belong to another project, so it does not affect a session here.
-        const isBroken = health.checks.some(({ name, ok }) => !ok && name !== "clients");
+        const isBroken = health.checks.some(({ ok }) => !ok);
         const strict = input.options.strict;
         const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
         return {
