@@ -70,7 +70,7 @@ const table = `
     inspection validate json-schema lock session install pages session.ts
   catalog: kinds.ts version.ts problems data extension-schema files config discovery inspection validate lock
     session serve pages author
-  cli: kinds.ts version.ts problems data qualified-names extension-schema files config discovery inspection validate
+  cli: kinds.ts version.ts problems data qualified-names extension-schema files processes config discovery inspection validate
     npm runtime mcp lock as-installed session serve approval install pages session.ts author catalog serve.ts
     install.ts lock.ts remote.ts
 `;
