@@ -6,7 +6,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { fileExists, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { failure, TrailblazeError } from "../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
@@ -17,7 +17,6 @@ import {
   type JsonRecord,
   valueAt,
 } from "./editing/config-format.ts";
-import { readImportedEntry } from "./imported-entry.ts";
 import { findFiles } from "./plan-install.ts";
 import {
   type ConfigEdit,
@@ -26,15 +25,9 @@ import {
   planConfigEdit,
   readProjectServers,
 } from "./project-config.ts";
+import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
-export type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
-
-export interface SkippedServer {
-  name: string;
-  reason: SkipReason;
-  /** For people: the key and the variable that cannot be imported. */
-  detail?: string | undefined;
-}
+type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 
 export interface ImportOptions {
   cwd: string;
@@ -51,7 +44,8 @@ export interface ImportOptions {
 export interface ImportPlan {
   /** Labels. */
   added: string[];
-  skipped: SkippedServer[];
+  /** `detail`: for people, such as the key and the variable that cannot be imported. */
+  skipped: { name: string; reason: SkipReason; detail?: string | undefined }[];
   /** Names of the variables that the added servers need. */
   variables: string[];
   /** What of the added servers was not imported, and what looks secret, for people. */
@@ -69,57 +63,39 @@ interface Source {
   folders: readonly string[];
 }
 
-const formatsByEnding: Readonly<Record<string, ConfigFormatName>> = {
-  json: "jsonc",
-  jsonc: "jsonc",
-  json5: "jsonc",
-  toml: "toml",
-  yaml: "yaml",
-  yml: "yaml",
-};
-
 const malformed = (file: string, reason: string) =>
   failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 
-function readText(file: string): string {
-  const text = readConfigFile(file);
-  if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
-  return text;
-}
-
 /** Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. */
 async function readSource(source: string, { cwd, scope, readInput }: ImportOptions): Promise<Source> {
-  const any: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
+  const formats: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
+  const plain = { client: undefined, folders: [] };
   if (source === "-") {
     const bytes = await readInput();
     if (!isUtf8(bytes)) throw malformed("stdin", "it is not UTF-8");
-    return { file: "stdin", text: String(Buffer.from(bytes)), formats: any, client: undefined, folders: [] };
+    return { ...plain, file: "stdin", text: String(Buffer.from(bytes)), formats };
   }
+  const read = (file: string) => {
+    const text = readConfigFile(file);
+    if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
+    return { file, text };
+  };
   if (/[./\\]/.test(source)) {
-    const file = resolve(cwd, source);
-    const format = formatsByEnding[/\.(\w+)$/.exec(file)?.[1]?.toLowerCase() ?? ""];
-    const formats = format === undefined ? any : [format];
-    return { file, text: readText(file), formats, client: undefined, folders: [] };
+    const byEnding = formats.filter((format) => source.replace(/\.yml$/, ".yaml").endsWith(`.${format}`));
+    return { ...plain, ...read(resolve(cwd, source)), formats: byEnding.length > 0 ? byEnding : formats };
   }
   const client = findClient(source);
   const { directory } = findProject(createNodeInspectionPort(), cwd);
   const candidates = findFiles(client, { cwd, scope }, () => directory);
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
   const folders = [directory, resolve(cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
-  return { file, text: readText(file), formats: [client.format], client, folders };
+  return { ...read(file), formats: [client.format], client, folders };
 }
 
-const isEntry = (value: unknown): boolean =>
-  isRecord(value) &&
-  Object.keys(value).some((key) => /^(?:command|cmd|url|serverUrl|httpUrl|uri)$/.test(key));
-
-/** Adds the entries of a container to others. */
-function collectEntries(value: unknown, entries: Map<string, unknown>): void {
-  if (Array.isArray(value)) {
-    for (const entry of value) if (isRecord(entry)) entries.set(String(entry.name), entry);
-  } else if (isRecord(value)) {
-    for (const [name, entry] of Object.entries(value)) entries.set(name, entry);
-  }
+/** The entries of a container by name. */
+function entriesOf(value: unknown): [string, unknown][] {
+  if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
+  return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
 }
 
 /** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
@@ -132,25 +108,15 @@ function findEntries(
   const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
     newerContainer === undefined ? [container] : [newerContainer, container],
   );
-  const entries = new Map<string, unknown>();
-  for (const container of [...inSettings, ...containers]) {
-    collectEntries(valueAt(root, container), entries);
-    if (entries.size > 0) break;
-  }
-  const { byFolder, container = [], disabledNames } = client ?? {};
-  const ofFolders = byFolder && valueAt(root, byFolder);
-  const ofProject = Object.entries(isRecord(ofFolders) ? ofFolders : {}).flatMap(([folder, settings]) =>
-    folders.includes(normalize(folder)) ? [settings] : [],
+  const everywhere = [...inSettings, ...containers].map((path) => entriesOf(valueAt(root, path)));
+  const { byFolder, container = [] } = client ?? {};
+  const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>
+    folders.includes(normalize(folder)) ? entriesOf(valueAt(settings, container)) : [],
   );
-  for (const settings of ofProject) collectEntries(valueAt(settings, container), entries);
-  for (const settings of byFolder === undefined ? [root] : ofProject) {
-    const names = disabledNames && valueAt(settings, disabledNames);
-    for (const name of Array.isArray(names) ? names : []) {
-      const entry = entries.get(name);
-      if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
-    }
-  }
-  if (client !== undefined || entries.size > 0) return entries;
+  const entries = [...(everywhere.find(({ length }) => length > 0) ?? []), ...ofFolders];
+  if (client !== undefined || entries.length > 0) return new Map(entries);
+  const isEntry = (value: unknown) =>
+    isRecord(value) && pick(value, [...commandKeys, ...urlKeys]) !== undefined;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
 
@@ -168,27 +134,228 @@ async function parseSource(source: Source): Promise<Map<string, unknown>> {
     }
     const entries = findEntries(document.root, source);
     if (entries.size > 0) return entries;
-    error = undefined;
-    break;
+    throw malformed(file, "it has no MCP servers");
   }
-  throw malformed(file, error === undefined ? "it has no MCP servers" : error.reason);
+  throw malformed(file, error?.reason ?? "");
+}
+
+/** Why a server is not imported. */
+class SkippedError extends Error {
+  readonly reason: SkipReason;
+  readonly detail: string | undefined;
+
+  constructor(reason: SkipReason, detail?: string) {
+    super(reason);
+    this.reason = reason;
+    this.detail = detail;
+  }
+}
+
+const invalid = (detail: string) => new SkippedError("invalid", detail);
+
+const anyReference =
+  /\$?\$\{[^}]*\}?|\{env:[A-Za-z_]\w*\}|\{file:[^}]*\}|\$\([^)]*\)?|\$env:[A-Za-z_]\w*|\$[A-Za-z_]\w*/g;
+
+/** One reference to a variable in the forms that records of clients name. */
+const referenceForms: Readonly<Record<string, RegExp>> = {
+  "${NAME}":
+    /^\$\{(?!(?:workspaceFolder|workspaceFolderBasename|userHome|pathSeparator)\b)([A-Za-z_]\w*)(?::-[^{}]*)?\}$/,
+  "${env:NAME}": /^\$\{(?:env:(?=\w+\}$)|input:)([A-Za-z_][\w-]*)\}$/,
+  "{env:NAME}": /^\{env:(\w+)\}$/,
+  "$env:NAME": /^\$env:(\w+)$/,
+  $NAME: /^\$(\w+)$/,
+};
+
+/** The forms in a file of an unknown client: the others are more likely meant for a shell. */
+const usualForms = ["${NAME}", "${env:NAME}", "{env:NAME}"];
+
+/** A name of a variable made of any text: `X-Api-Key` becomes `X_API_KEY`. */
+function toVariable(text: string): string {
+  const name = text
+    .replace(/[^A-Za-z0-9]+/g, "_")
+    .replace(/^_+|_+$/g, "")
+    .toUpperCase();
+  return /^[A-Z]/.test(name) ? name : `_${name}`;
+}
+
+/**
+ * Converts the strings of one entry. `variables` has the values of variables by name, as references or as the source has them:
+ * two different values never share a name.
+ */
+class EntryReader {
+  readonly variables: Map<string, string>;
+  readonly #label: string;
+  readonly #isOfClient: boolean;
+  /** The forms of references that the client reads. */
+  readonly #forms: readonly string[];
+
+  constructor(label: string, client: ClientRecord | undefined, variables: ReadonlyMap<string, string>) {
+    this.variables = new Map(variables);
+    this.#label = label;
+    this.#isOfClient = client !== undefined;
+    const forms = client ? [client.reference ?? [], client.alsoReads ?? []].flat() : usualForms;
+    this.#forms = forms.includes("$NAME") ? [...forms, "${NAME}"] : forms;
+  }
+
+  /** The reference for a value: with the label in front if another value has the name, and a number if both are taken. */
+  refer(name: string, value = `\${${name}}`): string {
+    let chosen = name;
+    for (let count = 1; ![undefined, value].includes(this.variables.get(chosen)); count++)
+      chosen = `${toVariable(this.#label)}_${name}${count === 1 ? "" : `_${count}`}`;
+    this.variables.set(chosen, value);
+    return `\${${chosen}}`;
+  }
+
+  /**
+   * The values of variables or headers: references to variables, unless a value consists of references already or is plainly
+   * harmless.
+   */
+  values(place: "env" | "headers", value: unknown = {}): Record<string, string> {
+    if (!isRecord(value)) throw invalid(`${place} is not an object`);
+    const entries = Object.entries(value).map(([name, one]) => {
+      if (!["string", "number", "boolean"].includes(typeof one))
+        throw invalid(`${place}.${name} is not a string, a number or a boolean`);
+      return [name, this.#value(place, name, String(one))] as const;
+    });
+    return Object.fromEntries(entries);
+  }
+
+  #value(place: "env" | "headers", name: string, text: string): string {
+    const converted = this.text(`${place}.${name}`, text);
+    const literal = converted.replace(/\$\{\w+\}/g, "");
+    if (/^(?:(?:Bearer|Basic|Token) *)?$/i.test(literal)) return converted;
+    const written = converted.replace(/\$\{\w+(?::-([^{}]*))?\}/g, (_, fallback: string = "x") => fallback);
+    if (!isSecretName(name) && isHarmless(written)) return converted;
+    const isVariable = place === "env" && /^[A-Za-z_]\w*$/.test(name);
+    return this.refer(isVariable ? name : toVariable(name), text);
+  }
+
+  /** A text with the source's references to variables in the config's form. Throws for others. */
+  text(place: string, text: string): string {
+    return text.replace(anyReference, (match: string): string => {
+      // In the form of the config, this is a literal `${`; anywhere else, a dollar sign before a reference.
+      if (match.startsWith("$$")) return this.#isOfClient ? `$${this.text(place, match.slice(1))}` : match;
+      const names = this.#forms.flatMap((form) => referenceForms[form]?.exec(match)?.[1] ?? []);
+      if (names[0] !== undefined) {
+        const reference = this.refer(names[0].replaceAll("-", "_"));
+        return match.includes(":-") ? match : reference;
+      }
+      const isForeign =
+        (match.startsWith("${") && this.#forms.some((form) => form.startsWith("$"))) ||
+        (match.startsWith("{file:") && this.#forms.includes("{env:NAME}")) ||
+        (match.startsWith("$(") && this.#forms.includes("$(COMMAND)"));
+      if (isForeign) throw new SkippedError("unsupportedVariable", `${place} has the variable ${match}`);
+      // To a client that expands no such reference, it is text.
+      return match.startsWith("${") ? `$${match}` : match;
+    });
+  }
+}
+
+const shapes = clients.map(({ shape }) => shape);
+const commandKeys = ["command", ...shapes.flatMap(({ command = [] }) => command)];
+const environmentKeys = ["env", ...shapes.flatMap(({ environment = [] }) => environment)];
+const urlKeys = ["url", ...shapes.flatMap(({ address }) => address?.key ?? [])];
+const headerKeys = ["headers", ...shapes.flatMap(({ address }) => address?.headers ?? [])];
+
+/**
+ * Keys that are read, or have no effect on the server: the transport follows from the command or the URL, the name is the
+ * label, and variables that clients pass on by name reach every server of the config.
+ */
+const plainKeys = ["type", "transport", "name", "source", "disabled", "enabled", "$schema", "description"];
+const keysOfCommands = [...commandKeys, ...environmentKeys, "args", "cwd", "env_vars", "env_keys"];
+const keysOfAddresses = [...urlKeys, ...headerKeys, "bearer_token_env_var", "env_http_headers"];
+
+type Entry = Readonly<Record<string, unknown>>;
+
+const pick = (entry: Entry, keys: readonly string[]) =>
+  keys.map((key) => entry[key]).find((value) => value !== undefined && value !== null);
+
+const isText = (value: unknown): value is string => typeof value === "string";
+const isEmpty = (value: unknown) =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
+
+/** Whether a key of an entry chooses tools: without it, more tools would be offered. */
+const isChoice = ([key, value]: [string, unknown]) =>
+  /tool/i.test(key) && (isText(value) || typeof value === "object") && !isEmpty(value);
+
+/** Whether a command line starts Trailblaze itself. */
+function isSelf(words: readonly string[]): boolean {
+  const start = words.indexOf("start");
+  const isOwn = (word: string) =>
+    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]dist[\\/]cli[\\/]cli\.cjs$/.test(
+      word,
+    );
+  return start > 0 && words.slice(0, start).some(isOwn);
+}
+
+function readProgram(value: Entry, command: unknown, reader: EntryReader, notes: string[]): JsonRecord {
+  const words = [command, value.args ?? []].flat();
+  if (!words.every(isText)) throw invalid("its command line has other values than strings");
+  if (isSelf(words)) throw new SkippedError("self");
+  const [program = "", ...args] = words;
+  const env = reader.values("env", pick(value, environmentKeys));
+  const entry: JsonRecord = { command: reader.text("command", program) };
+  if (args.length > 0) entry.args = args.map((word) => reader.text("args", word));
+  if (isText(value.cwd)) entry.cwd = reader.text("cwd", value.cwd);
+  if (!isEmpty(env)) entry.env = env;
+  if (looksSecret(words).includes(true))
+    notes.push("an argument looks like a secret and was imported as it is");
+  return entry;
+}
+
+function readAddress(value: Entry, url: unknown, reader: EntryReader, notes: string[]): JsonRecord {
+  if (!isText(url))
+    throw invalid(url === undefined ? "it has neither a command nor a URL" : "its URL is not a string");
+  if (value.type === "sse" || value.transport === "sse") throw invalid("its transport is sse");
+  const entry: JsonRecord = { url: reader.text("url", url) };
+  const headers = reader.values("headers", pick(value, headerKeys));
+  // Codex names variables with the values of headers.
+  const { bearer_token_env_var: bearer, env_http_headers: named } = value;
+  if (isText(bearer)) headers.Authorization = `Bearer ${reader.refer(bearer)}`;
+  for (const [name, variable] of isRecord(named) ? Object.entries(named) : [])
+    if (isText(variable)) headers[name] = reader.refer(variable);
+  if (!isEmpty(headers)) entry.headers = headers;
+  if (looksSecret([url]).includes(true))
+    notes.push("its URL looks like it has a secret and was imported as it is");
+  return entry;
+}
+
+/** The entry of the config for one of a client, and what differs, as sentences. Throws `SkippedError`. */
+function readEntry(label: string, value: unknown, reader: EntryReader) {
+  if (!isRecord(value)) throw invalid("it is not an object");
+  const command = pick(value, commandKeys);
+  const url = pick(value, urlKeys);
+  if (command !== undefined && url !== undefined) throw invalid("it has both a command and a URL");
+  const { tools, ...others } = value;
+  const isAll = Array.isArray(tools) && tools.includes("*");
+  const [choice] = Object.entries(isAll ? others : value).find(isChoice) ?? [];
+  if (choice !== undefined)
+    throw invalid(`${choice} chooses its tools: add the server by hand, with "tools: { allow, deny }"`);
+  const notes: string[] = [];
+  const entry =
+    command === undefined
+      ? readAddress(value, url, reader, notes)
+      : readProgram(value, command, reader, notes);
+  if (value.disabled === true || value.enabled === false) entry.enabled = false;
+  const known = [...plainKeys, ...(command === undefined ? keysOfAddresses : keysOfCommands)];
+  for (const key of Object.keys(others)) {
+    if (known.includes(key) || isEmpty(value[key])) continue;
+    const advice = key === "envFile" ? ": write it as `envFile`, relative to the config" : "";
+    notes.push(`the key ${quote(key)} was not imported${advice}`);
+  }
+  return { entry, notes: notes.map((note) => `Server ${quote(label)}: ${note}.`) };
 }
 
 /** What the user chose for a server of the config, which stays when an import replaces it. */
 const choiceKeys = ["prefix", "toolset", "tools", "context", "legacyContext"];
 
-/** Why the project's config does not accept an entry. */
-async function explainInvalid(
-  directory: string,
-  { label, entry }: EntryToWrite,
-): Promise<string | undefined> {
+/** Throws `SkippedError` if the project's config does not accept an entry. */
+async function checkEntry(directory: string, label: string, entry: JsonRecord): Promise<void> {
   try {
     const config = { mcpServers: { [label]: entry } };
     await readConfig(createNodeInspectionPort(), { directory, config });
-    return undefined;
   } catch (error) {
-    if (error instanceof TrailblazeError && error.code === "InvalidConfig") return error.message;
-    throw error;
+    throw error instanceof TrailblazeError && error.code === "InvalidConfig" ? invalid(error.message) : error;
   }
 }
 
@@ -201,47 +368,50 @@ async function explainInvalid(
  * not have, `ProjectNotFound`, `InvalidConfig`.
  */
 export async function planImport(source: string, options: ImportOptions): Promise<ImportPlan> {
+  const { only, replace } = options;
   const { directory } = findProject(createNodeInspectionPort(), options.cwd);
-  const known = await readProjectServers(directory);
-  const read = await readSource(source, options);
-  const found = await parseSource(read);
-  for (const name of options.only) {
-    if (found.has(name)) continue;
+  const servers = await readProjectServers(directory);
+  const { client, ...read } = await readSource(source, options);
+  const found = await parseSource({ client, ...read });
+  const missing = only.find((name) => !found.has(name));
+  if (missing !== undefined) {
     const names = [...found.keys()];
-    const similar = findNearestNames(name, names);
+    const similar = findNearestNames(missing, names);
     const nearest = similar.length > 0 ? similar : names.slice(0, 10);
-    throw failure("ServerNotFound", { name, otherKind: undefined, nearest });
+    throw failure("ServerNotFound", { name: missing, otherKind: undefined, nearest });
   }
-  const taken = new Map(known.map((server) => [String(server.label).toLowerCase(), server]));
+  const taken = new Map(servers.map((server) => [String(server.label).toLowerCase(), server]));
   let variables: ReadonlyMap<string, string> = new Map();
   const skipped: ImportPlan["skipped"] = [];
   const entries: EntryToWrite[] = [];
   const notes: string[] = [];
-  for (const [name, value] of found) {
+
+  const importEntry = async (name: string, value: unknown) => {
+    if (only.length > 0 && !only.includes(name)) throw new SkippedError("notSelected");
     const label = name.replaceAll("/", "-");
+    const reader = new EntryReader(label, client, variables);
+    const imported = readEntry(label, value, reader);
     const existing = taken.get(label.toLowerCase());
+    if (existing?.isPasted === false) {
+      const place = await locateServer(directory, existing);
+      throw new SkippedError("exists", `in ${place}, to be replaced by hand`);
+    }
     const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
-    const isListed = existing?.isPasted === false;
-    const skip = (reason: SkipReason, detail?: string) =>
+    if (isAdded || (existing !== undefined && !replace)) throw new SkippedError("exists");
+    await checkEntry(directory, label, imported.entry);
+    const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
+    const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
+    entries.push({ label: String(existing?.label ?? label), entry });
+    ({ variables } = reader);
+    notes.push(...imported.notes);
+  };
+  for (const [name, value] of found) {
+    try {
+      await importEntry(name, value);
+    } catch (error) {
+      if (!(error instanceof SkippedError)) throw error;
+      const { reason, detail } = error;
       skipped.push(detail === undefined ? { name, reason } : { name, reason, detail });
-    const imported = readImportedEntry(label, value, read.client, variables);
-    if (options.only.length > 0 && !options.only.includes(name)) skip("notSelected");
-    else if ("reason" in imported) skip(imported.reason, imported.detail);
-    else if (isAdded || isListed || (existing !== undefined && !options.replace)) {
-      const place = isListed ? await locateServer(directory, existing) : undefined;
-      skip("exists", place && `in ${place}, to be replaced by hand`);
-    } else {
-      const { entry } = imported;
-      const reason = await explainInvalid(directory, { label, entry });
-      if (reason !== undefined) {
-        skip("invalid", reason);
-        continue;
-      }
-      const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
-      const chosen = { ...entry, ...Object.fromEntries(choices) };
-      entries.push({ label: String(existing?.label ?? label), entry: chosen as JsonRecord });
-      variables = imported.variables;
-      notes.push(...imported.notes);
     }
   }
   const edit = await planConfigEdit(directory, { write: entries });

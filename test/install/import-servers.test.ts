@@ -61,9 +61,9 @@ describe("an import", () => {
     });
   });
 
-  test("an import from Claude Code has the servers for this project, and leaves those turned off that it has turned off", async () => {
+  test("an import from Claude Code has the servers for this project", async () => {
     const cwd = open();
-    const ofProject = { mcpServers: { b: server }, disabledMcpServers: ["a"] };
+    const ofProject = { mcpServers: { b: server } };
     const projects = { [cwd]: ofProject, "/elsewhere": { mcpServers: { c: server } } };
     mkdirSync(join(cwd, "home"));
     writeFileSync(
@@ -72,7 +72,7 @@ describe("an import", () => {
     );
     await (await planImport("claude-code", optionsOf(cwd))).edit.apply();
     const { mcpServers } = parse(readConfig(cwd) ?? "");
-    expect(mcpServers).toEqual({ a: { ...server, enabled: false }, b: server });
+    expect(mcpServers).toEqual({ a: server, b: server });
   });
 
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {
@@ -128,7 +128,6 @@ describe("an import", () => {
   test.each([
     { disabledTools: ["b"] },
     { excluded_tools: ["*"] },
-    { tools: [] },
     { includeTools: ["a"] },
     { enabled_tools: "a" },
     { tool_filter: ["a"] },
