@@ -13,4 +13,3 @@ export {
   readKind,
   resolveReference,
 } from "./resolve-reference.ts";
-export { findSimilarName } from "./similar-names.ts";

@@ -1,6 +1,5 @@
 import { expect, test } from "vitest";
 import { formatPreviews } from "../../src/cli/commands/add.ts";
-import { createProblem } from "../../src/problems/index.ts";
 import { answerOf } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
@@ -73,9 +72,7 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     { server: "own", command: null },
   ];
   const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
-  const args = { name: "x", existing: "xx", allowed: true };
-  const warnings = [createProblem("SimilarName", args)];
-  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", warnings };
+  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old" };
   const text = formatPreviews([preview]);
   expect(text.split("\n")).toEqual([
     "x 1.0.0",
@@ -86,6 +83,5 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     "  command   coded: defined in code (not run)",
     "  not run   postinstall: curl x | sh",
     "  deprecated: old",
-    expect.stringMatching(/^ {2}warning SimilarName: .*very similar/),
   ]);
 });
