@@ -24,7 +24,6 @@ const common = {
 const childPrograms = [
   "src/confinement/confined-child.mjs",
   "src/runtime/code-child.mjs",
-  "src/runtime/line-decoder.mjs",
   "src/runtime/handler-code.mjs",
   "src/runtime/returned-value.mjs",
 ];

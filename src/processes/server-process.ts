@@ -19,6 +19,8 @@ import { createLifeline, type Lifeline, lifelineScript, type Watcher } from "./s
 /** A program to run. Environment and folder are complete: it inherits nothing else. */
 export interface ProcessLaunch extends WrittenCommand {
   env: Readonly<Record<string, string>>;
+  /** Whether it is a Node that exchanges messages with this process, over a channel of its own. */
+  hasChannel?: boolean;
 }
 
 /** How a process exited; one of the two is not null. */
@@ -43,6 +45,8 @@ export interface SupervisedProcess {
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
+  /** Its messages, if it has a channel. Ends with the input. */
+  readonly channel: Pick<ChildProcess, "send" | "on"> | undefined;
   /** Rejects with an `Error` whose message is a reason for users if the program cannot be started. */
   readonly started: Promise<void>;
   /**
@@ -235,6 +239,7 @@ function failedProcess(reason: string): SupervisedProcess {
     stdin,
     stdout,
     stderr,
+    channel: undefined,
     started,
     exited: new Promise(() => {}),
     end: async () => {},
@@ -335,13 +340,17 @@ function supervise(
   const end = createEnding({
     group,
     exited,
-    closeInput: () => stdin.end(),
+    closeInput: () => {
+      stdin.end();
+      if (child.connected) child.disconnect();
+    },
     onGone: () => lifeline?.release(pid),
     haste: options.haste,
   });
   // Immediately, while the number of the group cannot be reused.
   child.on("exit", () => void end({ inputMs: 0, termMs: options.leftoverMs }));
-  return { pid, stdin, stdout, stderr, started, exited, end };
+  const channel = launch.hasChannel ? child : undefined;
+  return { pid, stdin, stdout, stderr, channel, started, exited, end };
 }
 
 /** Starts programs as leaders of process groups. A single shell process ends those that outlive this process. */
@@ -362,7 +371,7 @@ export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
           env: { ...launch.env },
           detached: !isWindows,
           windowsHide: true,
-          stdio: ["pipe", "pipe", "pipe"],
+          stdio: ["pipe", "pipe", "pipe", ...(launch.hasChannel ? (["ipc"] as const) : [])],
         });
         return supervise(child, launch, lifeline, options);
       } catch (error) {

@@ -1,27 +1,16 @@
-// The program of the child process that runs a pack's code with `isolation: process`. It exchanges lines of JSON with
-// the host on the two descriptors that are its arguments. The pack's code can do anything to this process, which
-// contains accidents, not attacks: the host takes its messages as they are.
-import { Socket } from "node:net";
-import { Readable } from "node:stream";
+// The program of the child process that runs a pack's code with `isolation: process`. The pack's code can do anything to
+// this process, which contains accidents, not attacks: the host takes its messages as they are.
 import { createContext, freeze, loadFunction, runCode, runInitialize } from "./handler-code.mjs";
-import { LineDecoder } from "./line-decoder.mjs";
 import { describeThrown } from "./returned-value.mjs";
 
-const [input = 0, output = 1] = process.argv.splice(2).map(Number);
-const incoming = new Socket({ fd: input, readable: true, writable: false });
-const outgoing = new Socket({ fd: output, readable: false, writable: true });
+const root = process.cwd();
 const exit = process.exit.bind(process);
+const post = process.send.bind(process);
+// Packages ask for it to find out whether they were forked by themselves.
+delete process.send;
 
-if (output === 1) {
-  // On Windows, where no shell redirects the standard streams.
-  const { stderr } = process;
-  Object.defineProperty(process, "stdout", { configurable: true, get: () => stderr });
-  Object.defineProperty(process, "stdin", { configurable: true, value: Readable.from([]) });
-}
-
-let root;
-
-const send = (message) => void outgoing.write(`${JSON.stringify(message)}\n`);
+/** Without the channel, no call can be answered. */
+const send = (message) => post(message, (error) => error && exit(1));
 
 const calls = new Map();
 
@@ -122,29 +111,13 @@ function abort({ id, reason }) {
   calls.get(id)?.controller.abort(new DOMException(reason, "AbortError"));
 }
 
-function start(message) {
-  root = message.root;
-  // Shells add variables of their own.
-  const names = new Set(message.names);
-  for (const name of Object.keys(process.env)) if (!names.has(name)) delete process.env[name];
-}
-
-const actions = { start, load: runLoad, call: runCall, initialize, answer: takeAnswer, abort };
+const actions = { load: runLoad, call: runCall, initialize, answer: takeAnswer, abort };
 
 // Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });
 process.on("uncaughtException", reportLate);
 process.on("unhandledRejection", reportLate);
 
-// The host has exited.
-outgoing.on("error", () => exit(0));
-incoming.on("error", () => exit(0));
-incoming.on("end", () => exit(0));
-const decoder = new LineDecoder(Number.POSITIVE_INFINITY, {
-  onLine(line) {
-    const message = JSON.parse(line.toString());
-    void actions[message.kind](message);
-  },
-  onTooLong() {},
-});
-incoming.on("data", (chunk) => decoder.push(chunk));
+process.on("message", (message) => void actions[message.kind](message));
+// The host has exited, or closes the session.
+process.on("disconnect", () => exit(0));

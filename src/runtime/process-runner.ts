@@ -1,18 +1,14 @@
 import { fileURLToPath } from "node:url";
-import { isRecord } from "../data/parse-json.ts";
-import { formatSize } from "../problems/index.ts";
 import {
   createProcessPort,
   type EndDurations,
   endDurations,
   type ProcessEnd,
-  type ProcessLaunch,
   type ProcessPort,
   type SupervisedProcess,
 } from "../processes/server-process.ts";
-import { abortable, whenAborted } from "./abort-listeners.ts";
+import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
-import { LineDecoder } from "./line-decoder.mjs";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
 import {
   CodeExitError,
@@ -42,26 +38,6 @@ type ChildMessage =
   | { kind: "changed"; id: number }
   | { kind: "aborted"; id: number }
   | { kind: "late"; id?: undefined; message: string };
-
-/** The message on a line; `undefined` for a line of the pack's code, which can write to the same descriptor. */
-function readChildMessage(line: Buffer): ChildMessage | undefined {
-  try {
-    const message: unknown = JSON.parse(line.toString());
-    return isRecord(message) ? (message as ChildMessage) : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-/** Moves the host's channel to descriptors 3 and 4, away from the standard streams that the pack's code sees. */
-const script = 'exec "$@" 3<&0 4>&1 0</dev/null 1>&2';
-
-/** How to start the child process that runs a pack's code: the host talks to it on its stdin and stdout. */
-function createCodeLaunch(cwd: string, env: ProcessLaunch["env"]): ProcessLaunch {
-  const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
-  if (process.platform === "win32") return { command: process.execPath, args: [program, "0", "1"], cwd, env };
-  return { command: "/bin/sh", args: ["-c", script, "sh", process.execPath, program, "3", "4"], cwd, env };
-}
 
 export interface ProcessRunnerOptions {
   /** Absolute path of the package, symbolic links resolved; also the child's folder. */
@@ -93,8 +69,9 @@ interface Pending {
 
 /** How many errors that are thrown after their calls are told. */
 const mostLateErrors = 100;
-/** The longest message of the child, in bytes. */
-const messageBytes = 64 * 1024 * 1024;
+/** How long messages may still arrive after an exit. Milliseconds. */
+const restMs = 500;
+const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
 
 function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryWrite[]): void {
   for (const [key, value] of writes) {
@@ -127,10 +104,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     notifyExit = resolve;
   });
 
-  const send = (message: Readonly<Record<string, unknown>>) => {
-    const line = `${JSON.stringify(message)}\n`;
-    if (ended === undefined && child?.stdin.writable) child.stdin.write(line);
-  };
+  // Its exit is noticed in another way.
+  const send = (message: object) => void child?.channel?.send(message, () => {});
   /** Ends the child and everything that it started; `reason` continues "terminated because". */
   const endChild = async (reason: string, durations: EndDurations) => {
     endReason ??= reason;
@@ -202,26 +177,25 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
   };
 
   const startChild = (): SupervisedProcess => {
-    const started = (options.processes ?? createProcessPort()).start(createCodeLaunch(root, env));
-    const { stdout, stderr } = started;
+    const launch = { command: process.execPath, args: [program], cwd: root, env, hasChannel: true };
+    const started = (options.processes ?? createProcessPort()).start(launch);
+    const { stdin, stdout, stderr, channel } = started;
     const tail = createOutputTail(keptTailBytes);
-    const decoder = new LineDecoder(messageBytes, {
-      onLine(line) {
-        const message = ended === undefined ? readChildMessage(line) : undefined;
-        if (message !== undefined) onMessage(message);
-      },
-      onTooLong: () => kill(`it sent a message of more than ${formatSize(messageBytes)}`),
+    stdin.end();
+    for (const stream of [stdout, stderr])
+      stream.on("data", (chunk: Buffer) => {
+        tail.add(chunk);
+        onOutput?.(chunk);
+      });
+    channel?.on("message", (message) => {
+      if (ended === undefined) onMessage(message as ChildMessage);
     });
-    stdout.on("data", (chunk: Buffer) => decoder.push(chunk));
-    stderr.on("data", (chunk: Buffer) => {
-      tail.add(chunk);
-      onOutput?.(chunk);
-    });
+    const disconnected = new Promise((resolve) => channel?.on("disconnect", () => resolve(undefined)));
     started.started.catch((error: Error) =>
       onExit({ exitCode: null, signal: null }, tail.toString(), error.message),
     );
     void started.exited.then(async (exited) => {
-      await readToEnd([stdout, stderr]);
+      await Promise.all([readToEnd([stdout, stderr]), atMost(disconnected, restMs)]);
       onExit(exited, tail.toString());
     });
     return started;
@@ -238,10 +212,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       if (source.from === "function") throw new TypeError("A function cannot run in another process.");
       if (isClosed) throw new Error("The session is closed.");
       if (ended !== undefined) throw ended;
-      if (child === undefined) {
-        child = startChild();
-        send({ kind: "start", root, names: Object.keys(env) });
-      }
+      child ??= startChild();
       // Throws if the message cannot be written as JSON.
       send({ ...message, source, id });
       pending.set(id, { context, resolve, reject });

@@ -214,15 +214,11 @@ describe("a child process that fails", () => {
     expect(await textOf("b")).toBe("alive");
   });
 
-  test("the host survives a handler that closes or floods its connection", async () => {
-    const closing = createRunner(
-      "import { closeSync } from 'node:fs'; export const a = () => { closeSync(4); return 1 };",
+  test("the host survives a handler that closes its connection", async () => {
+    const { call } = createRunner(
+      "import { closeSync } from 'node:fs'; export const a = () => { closeSync(3); return 1 };",
     );
-    await expect(closing.call("a")).rejects.toMatchObject({ name: "CodeExitError" });
-    const flooding = createRunner(
-      "import { writeSync } from 'node:fs'; export const a = () => { for (;;) try { writeSync(4, 'x'.repeat(1e5)) } catch {} };",
-    );
-    await expect(flooding.call("a")).rejects.toThrow("it sent a message of more than 64 MiB");
+    await expect(call("a")).rejects.toMatchObject({ name: "CodeExitError" });
   });
 });
 

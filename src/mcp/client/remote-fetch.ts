@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable } from "../../problems/index.ts";
-import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { AnswerError, own } from "./json-rpc.ts";
 import { fetchThrough, findProxy, ProxyRefusal, showProxy } from "./proxied-fetch.ts";
 import type { Redactor } from "./redact.ts";

@@ -7,7 +7,7 @@ import {
   type ProcessPort,
 } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import {
   createOutputTail,

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
 import { atMost } from "../../runtime/abort-listeners.ts";
-import { LineDecoder } from "../../runtime/line-decoder.mjs";
+import { LineDecoder } from "../../runtime/line-decoder.ts";
 import {
   cancelledIdOf,
   parseMessage,

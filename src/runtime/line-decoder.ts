@@ -1,26 +1,28 @@
-// Plain JavaScript, because the child process of `isolation: process` uses it, too.
 const newline = 0x0a;
 const carriageReturn = 0x0d;
+
+interface LineListeners {
+  onLine(line: Buffer): void;
+  onTooLong(): void;
+}
 
 /**
  * Splits a stream of bytes into lines, without their ends (LF or CRLF), and holds at most `limitBytes` of an unfinished
  * line. A longer line is dropped: `onTooLong` is called once as soon as it exceeds the limit.
  */
 export class LineDecoder {
-  #limitBytes;
-  #onLine;
-  #onTooLong;
-  #parts = [];
+  readonly #limitBytes: number;
+  readonly #listeners: LineListeners;
+  #parts: Buffer[] = [];
   #length = 0;
   #isSkipping = false;
 
-  constructor(limitBytes, { onLine, onTooLong }) {
+  constructor(limitBytes: number, listeners: LineListeners) {
     this.#limitBytes = limitBytes;
-    this.#onLine = onLine;
-    this.#onTooLong = onTooLong;
+    this.#listeners = listeners;
   }
 
-  push(chunk) {
+  push(chunk: Buffer): void {
     let start = 0;
     for (;;) {
       const end = chunk.indexOf(newline, start);
@@ -31,7 +33,7 @@ export class LineDecoder {
     }
   }
 
-  #add(part) {
+  #add(part: Buffer): void {
     if (this.#isSkipping || part.length === 0) return;
     this.#length += part.length;
     if (this.#length <= this.#limitBytes) {
@@ -40,15 +42,16 @@ export class LineDecoder {
     }
     this.#isSkipping = true;
     this.#parts = [];
-    this.#onTooLong();
+    this.#listeners.onTooLong();
   }
 
-  #finish() {
-    const line = this.#parts.length === 1 ? this.#parts[0] : Buffer.concat(this.#parts);
+  #finish(): void {
+    const [part = Buffer.alloc(0)] = this.#parts;
+    const line = this.#parts.length > 1 ? Buffer.concat(this.#parts) : part;
     const isWhole = !this.#isSkipping;
     this.#parts = [];
     this.#length = 0;
     this.#isSkipping = false;
-    if (isWhole) this.#onLine(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line);
+    if (isWhole) this.#listeners.onLine(line.at(-1) === carriageReturn ? line.subarray(0, -1) : line);
   }
 }
