@@ -73,7 +73,6 @@ const unused = { name: "not used", state: "new", differences: [], entry: "not us
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 class Recorder implements Gate {
   readonly isFrozen = false;
-  readonly takesUnasked = true;
   readonly scope: LockScope;
   readonly packs = new Map<string, RecordedPack>();
   readonly servers = new Map<string, LockedServer>();
@@ -87,6 +86,10 @@ class Recorder implements Gate {
     this.scope = new LockScope(config, folder);
     this.#project = config.project;
     this.#mayStart = mayStart;
+  }
+
+  takesUnasked(): true {
+    return true;
   }
 
   #noteUnrecordable(name: string, entry: string, place: ProblemPlace): void {

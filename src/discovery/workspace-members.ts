@@ -1,9 +1,11 @@
 import { isAbsolute, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
+import type { YamlData } from "../data/parse-yaml.ts";
 import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
 import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
 import { createProblem, type Path, type Problem, type ProblemArguments } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
+import type { Workspace } from "./workspace.ts";
 
 /** How many folders a search may still read; it reduces the number. */
 type Budget = { folders: number };
@@ -16,21 +18,13 @@ interface Patterns {
   source: SourceText;
 }
 
-/** Reads the patterns of pnpm's file, or else those of package.json. */
-async function readPatterns(
-  pnpmFile: Uint8Array | undefined,
-  manifest: Manifest | undefined,
-): Promise<Patterns | undefined> {
-  try {
-    if (pnpmFile !== undefined) {
-      const { parseYaml } = await import("../data/parse-yaml.ts");
-      const { text, value, locate } = parseYaml(pnpmFile);
-      const source = { text, createLocator: async () => locate };
-      const list = isRecord(value) && value.packages;
-      if (Array.isArray(list)) return { list, file: "pnpm-workspace.yaml", path: ["packages"], source };
-    }
-  } catch {
-    // pnpm rejects such a file, too, so it cannot have installed a workspace.
+/** The patterns of pnpm's file, or else those of package.json. */
+function findPatterns(pnpmFile: YamlData | undefined, manifest: Manifest | undefined): Patterns | undefined {
+  const { value, text = "", locate } = pnpmFile ?? {};
+  const packages = isRecord(value) ? value.packages : undefined;
+  if (locate !== undefined && Array.isArray(packages)) {
+    const source = { text, createLocator: async () => locate };
+    return { list: packages, file: "pnpm-workspace.yaml", path: ["packages"], source };
   }
   const workspaces = manifest?.value.workspaces;
   const list = isRecord(workspaces) ? workspaces.packages : workspaces;
@@ -127,22 +121,32 @@ export function findWorkspaces(
 
 /**
  * Finds the members of a workspace by its patterns: those of pnpm's file, or else those of package.json. `undefined` if the
- * folder has no patterns. The problems say why members may be missing.
+ * folder has no patterns. The problems say why members may be missing. `permissions`: those of pnpm's file, `null` if it cannot be
+ * read.
  */
 export async function findMembers(
   port: DiscoveryPort,
   { root, manifest, project }: { root: string; manifest: Manifest | undefined; project: string },
   budget: Budget,
-): Promise<{ members: string[] | undefined; problems: Problem[] }> {
+): Promise<{ members: string[] | undefined; permissions: Workspace["permissions"]; problems: Problem[] }> {
   const report = (file: Patterns["file"], args: ProblemArguments["WorkspaceIncomplete"], path?: Path) =>
     createProblem("WorkspaceIncomplete", args, { file: root === project ? file : join(root, file), path });
-  const bytes = port.readProjectFile(root, "pnpm-workspace.yaml");
+  const file = "pnpm-workspace.yaml";
+  const bytes = port.readProjectFile(root, file);
   const limit = workspaceLimits.bytes;
-  const isTooLarge = bytes !== undefined && bytes.length > limit;
-  const problems = isTooLarge ? [report("pnpm-workspace.yaml", { cause: "bytes", limit })] : [];
-  const patterns = await readPatterns(isTooLarge ? undefined : bytes, manifest);
-  if (patterns === undefined) return { members: undefined, problems };
-  const { list, file, path, source } = patterns;
+  const problems: Problem[] = [];
+  let pnpmFile: YamlData | undefined;
+  try {
+    if (bytes !== undefined && bytes.length > limit) problems.push(report(file, { cause: "bytes", limit }));
+    else if (bytes !== undefined) pnpmFile = (await import("../data/parse-yaml.ts")).parseYaml(bytes);
+  } catch {
+    problems.push(report(file, { cause: "malformed" }));
+  }
+  const { permissions: written } = isRecord(pnpmFile?.value) ? pnpmFile.value : {};
+  const permissions = problems.length > 0 ? null : isRecord(written) ? written : {};
+  const patterns = findPatterns(pnpmFile, manifest);
+  if (patterns === undefined) return { members: undefined, permissions, problems };
+  const { list, path, source } = patterns;
   const { folders, skipped } = findWorkspaces(port, root, list, budget);
   // One problem, at the first pattern, because there may be thousands.
   const [first] = skipped;
@@ -152,7 +156,7 @@ export async function findMembers(
         ? ({ cause: "folders", limit: workspaceLimits.folders } as const)
         : ({ cause: "syntax", pattern: String(list[first]), others: skipped.length - 1 } as const);
     const at = first === undefined ? path.slice(0, 1) : [...path, first];
-    problems.push(...(await locateProblems([{ problem: report(file, args, at), source, at }])));
+    problems.push(...(await locateProblems([{ problem: report(patterns.file, args, at), source, at }])));
   }
-  return { members: folders, problems };
+  return { members: folders, permissions, problems };
 }

@@ -16,6 +16,8 @@ export interface Workspace {
   manifest: Manifest | undefined;
   /** Absolute paths of its packages without the root, sorted. */
   members: string[];
+  /** What the root's pnpm-workspace.yaml permits packages; `null` if it cannot be read. */
+  permissions: Readonly<Record<string, unknown>> | null;
   /** Why packages may be missing. */
   problems: Problem[];
 }
@@ -33,6 +35,7 @@ export async function findWorkspace(port: DiscoveryPort, project: Project): Prom
   const { directory, manifest } = project;
   const problems: Problem[] = [];
   const budget = { folders: workspaceLimits.folders };
+  let ofProject: Workspace["permissions"] = {};
   for (const root of ancestorsOf(directory)) {
     if (root !== directory && !mayBeRoot(port, root, directory)) continue;
     const own = root === directory ? manifest : readUsableManifest(port, root);
@@ -40,10 +43,12 @@ export async function findWorkspace(port: DiscoveryPort, project: Project): Prom
     const { findMembers } = await import("./workspace-members.ts");
     const found = await findMembers(port, { root, manifest: own, project: directory }, budget);
     problems.push(...found.problems);
-    const { members } = found;
+    const { members, permissions } = found;
     if (members !== undefined && (root === directory || members.includes(directory)))
-      return { project, isDeclared: true, root, manifest: own, members, problems };
+      return { project, isDeclared: true, root, manifest: own, members, permissions, problems };
+    if (root === directory) ofProject = permissions;
     if (budget.folders <= 0) break;
   }
-  return { project, isDeclared: false, root: directory, manifest, members: [], problems };
+  const alone = { project, isDeclared: false, root: directory, manifest, members: [] };
+  return { ...alone, permissions: ofProject, problems };
 }

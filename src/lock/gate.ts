@@ -35,8 +35,8 @@ export interface ListVerdict {
 export interface Gate {
   /** Whether everything but lists is checked before anything starts. */
   readonly isFrozen: boolean;
-  /** Whether it is shown skills of packs without the field, too, to record what is approved by name. */
-  readonly takesUnasked?: boolean;
+  /** Whether it is shown the skills of a pack without the field. */
+  takesUnasked(pack: string): boolean;
   /** Whether a server of the config may start. */
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };
   /** The same pack, with the items that may not be used as unusable ones. */

@@ -1,8 +1,10 @@
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { type DiscoveredPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
@@ -136,6 +138,10 @@ export class LockGate implements Gate {
   #noteOutdated(name: string, reason: string, place: ProblemPlace): Problem {
     this.#differences.add(name);
     return createProblem("LockOutdated", { name, reason }, place);
+  }
+
+  takesUnasked(pack: string): boolean {
+    return ownEntry(this.#lock.packs, pack)?.skills !== undefined;
   }
 
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
@@ -277,12 +283,15 @@ export class LockGate implements Gate {
     );
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     const gone = "is approved, but it is no longer";
+    // A package without the field is a pack only while it has skills.
+    const goneAs = (name: string) =>
+      resolveFrom(createNodeInspectionPort(), this.#config.project, name) ? "a pack" : "installed";
     const problems = !this.#isOwn
       ? []
       : [
           ...Object.entries(this.#lock.packs)
             .filter(([name, entry]) => !installed.has(name) && !hasOnlyDenials(entry))
-            .map(([name]) => this.#noteOutdated(name, `${gone} installed`, { pack: name })),
+            .map(([name]) => this.#noteOutdated(name, `${gone} ${goneAs(name)}`, { pack: name })),
           ...Object.entries(this.#lock.servers)
             .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
             .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),

@@ -221,6 +221,10 @@ export const operationProblems = {
         message: "The file is skipped: the limit is {limit:count} bytes.",
         hint: "Remove entries that pnpm does not need.",
       },
+      "cause=malformed": {
+        message: "The file is not valid YAML, so none of its packages are found, and it permits no skills.",
+        hint: "Correct the file, which pnpm cannot read either.",
+      },
     },
   }),
   /** Packages are in archives of Yarn Plug'n'Play, or in Deno's cache. */

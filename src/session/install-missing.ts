@@ -95,7 +95,7 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { selected } = await selectPacks(port, found, { references, skills: "none" }, (pack) =>
+    const { selected } = await selectPacks(port, found, { references }, (pack) =>
       loadDefinitions(port, pack.found, { only: pack.selected }),
     );
     const isThere = (name: string) =>

@@ -6,7 +6,7 @@ import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { managerIn } from "../discovery/project-manager.ts";
-import { isDeclaredOrigin } from "../discovery/types.ts";
+import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Gate } from "../lock/gate.ts";
@@ -260,18 +260,17 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   }
   // Calls need no skills, but a frozen lock is held against all that is there.
   const needsSkills = ofCalls === undefined || gate?.isFrozen === true;
-  const skills = !needsSkills
-    ? "none"
-    : gate === undefined
-      ? "asked"
-      : gate.takesUnasked === true
-        ? "all"
-        : "locked";
+  const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const selection = await resources.step(
-    selectPacks(port, found, { references: referencesOf(config), only, skills }, async (pack) => {
-      const { loadDefinitions } = await import("../inspection/load-definitions.ts");
-      return loadDefinitions(port, pack.found, { only: pack.selected });
-    }),
+    selectPacks(
+      port,
+      found,
+      { references: referencesOf(config), only, takesSkills: needsSkills ? takesSkills : undefined },
+      async (pack) => {
+        const { loadDefinitions } = await import("../inspection/load-definitions.ts");
+        return loadDefinitions(port, pack.found, { only: pack.selected });
+      },
+    ),
   );
   const manager = managerIn(port, found.workspace);
   const checkedPacks: CheckedPack[] = [];

@@ -5,9 +5,10 @@ import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { type FoundPack, isUnasked } from "../discovery/types.ts";
+import type { Workspace } from "../discovery/workspace.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
+import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -62,16 +63,16 @@ export async function selectPacks(
   {
     references,
     only,
-    skills,
+    takesSkills,
   }: {
     references: readonly string[];
     only?: Pick<ServerPlan, "label" | "pack"> | undefined;
-    /** Whether skills are selected, and of packs without the field those with approved ones (`locked`) or all. */
-    skills: "none" | "asked" | "locked" | "all";
+    /** Whether the skills of a pack are selected. */
+    takesSkills?: ((found: FoundPack) => boolean) | undefined;
   },
   load: (pack: SelectedPack) => Promise<InspectedPack>,
 ): Promise<Selection> {
-  const { policy } = found;
+  const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
   const findUsable = () =>
     found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global" && !isUnsupported(pack));
@@ -80,22 +81,17 @@ export async function selectPacks(
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
   const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
     kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
-  const hasSkills = (found: FoundPack) =>
-    skills === "all" ||
-    (skills !== "none" && (!isUnasked(found) || (skills === "locked" && found.pack.enabled === true)));
-  const isForbidden =
-    skills === "none" ? () => false : await readSkillPermissions(port, found.workspace.root, found.packs);
-  const choose = (found: FoundPack): SelectedPack => {
+  const choose = (one: FoundPack): SelectedPack => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
-    const isTransitive = found.pack.origin === "transitive" && found.pack.enabled === true;
-    const describe = describeServers(found);
+    const isTransitive = one.pack.origin === "transitive" && one.pack.enabled === true;
+    const describe = describeServers(one);
     const isSelected = (declaration: Declaration) =>
-      (declaration.kind !== "skill" || (hasSkills(found) && !isForbidden(found, declaration))) &&
-      (only === undefined || isOnly(found, declaration)) &&
-      (isChosen(found, declaration, isTransitive) ||
+      (declaration.kind !== "skill" || (takesSkills?.(one) && !findForbidden(workspace, one, declaration))) &&
+      (only === undefined || isOnly(one, declaration)) &&
+      (isChosen(one, declaration, isTransitive) ||
         (declaration.kind === "server" &&
           isNeededForTools(policy, describe(declaration.name), isTransitive)));
-    return { found, selected: declarationsOf(found).filter(isSelected) };
+    return { found: one, selected: declarationsOf(one).filter(isSelected) };
   };
   /** Only subprocess servers have tools that `allow` can name without naming the server. */
   const withoutOthers = (pack: InspectedPack): InspectedPack => ({
@@ -126,37 +122,23 @@ export async function selectPacks(
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
       .filter((declaration) => isReported(declaration.kind) && !selected.has(declaration))
-      .filter(({ kind }) => kind !== "skill" || skills !== "none")
-      .map((declaration) => skip(one, declaration, policy, isForbidden(one, declaration)));
+      .filter(({ kind }) => kind !== "skill" || takesSkills !== undefined)
+      .map((declaration) => skip(one, declaration, policy, findForbidden(workspace, one, declaration)));
   });
   return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), skipped };
 }
 
 /**
- * Which skills `permissions` in pnpm-workspace.yaml forbids: `skills: false` all of a package, a list all others. What it allows is
- * not approved by that. pnpm refuses a file that is no YAML.
+ * Why pnpm-workspace.yaml forbids a skill: `skills: false` forbids all of a package, a list all others. What it allows is not
+ * approved by that. A file that cannot be read forbids what it could.
  */
-async function readSkillPermissions(
-  port: DiscoveryPort,
-  root: string,
-  packs: readonly FoundPack[],
-): Promise<(found: FoundPack, declaration: Declaration) => boolean> {
-  const bytes = packs.some(({ skills }) => skills.length > 0)
-    ? port.readProjectFile(root, "pnpm-workspace.yaml")
-    : undefined;
-  let permissions: unknown;
-  if (bytes !== undefined && bytes.length <= workspaceLimits.bytes) {
-    const { parseYaml } = await import("../data/parse-yaml.ts");
-    try {
-      const { value } = parseYaml(bytes);
-      permissions = isRecord(value) ? value.permissions : undefined;
-    } catch {}
-  }
-  return ({ pack }, { kind, name }) => {
-    const ofPack = kind === "skill" && isRecord(permissions) ? ownEntry(permissions, pack.name) : undefined;
-    const skills = isRecord(ofPack) ? ofPack.skills : undefined;
-    return skills === false || (Array.isArray(skills) && !skills.includes(name));
-  };
+function findForbidden({ permissions }: Workspace, { pack }: FoundPack, { kind, name }: Declaration) {
+  if (kind !== "skill") return undefined;
+  if (permissions === null) return "pnpm-workspace.yaml, which may not allow it, cannot be read.";
+  const ofPack = ownEntry(permissions, pack.name);
+  const skills = isRecord(ofPack) ? ofPack.skills : undefined;
+  const isForbidden = skills === false || (Array.isArray(skills) && !skills.includes(name));
+  return isForbidden ? "`permissions` in pnpm-workspace.yaml does not allow it." : undefined;
 }
 
 /** Whether a session uses nothing of a pack, whatever the config says. */
@@ -177,7 +159,7 @@ function skip(
   found: FoundPack,
   declaration: Declaration,
   policy: PacksPolicy,
-  isForbidden: boolean,
+  forbidden: string | undefined,
 ): Skipped {
   const { pack } = found;
   const { kind, name } = declaration;
@@ -190,7 +172,7 @@ function skip(
     message,
     problem,
   });
-  if (isForbidden) return because("Denied", "`permissions` in pnpm-workspace.yaml does not allow it.");
+  if (forbidden !== undefined) return because("Denied", forbidden);
   if (isUnsupported(pack))
     return because("HostVersionUnsupported", "Its pack requires a different version of Trailblaze.");
   if (!isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`))

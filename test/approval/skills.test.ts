@@ -1,4 +1,4 @@
-import { readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { discoverPacks } from "../../src/index.ts";
@@ -137,6 +137,12 @@ describe("skills of dependencies without the field", () => {
     expect(await approve(cwd, ["plain"])).toMatchObject({ approved: ["plain/trace", "plain/other"] });
     expect((await use(cwd)).used).toEqual(["other", "trace"]);
     expect((await use(cwd, "off")).used).toEqual([]);
+    rmSync(join(cwd, "node_modules/plain/skills"), { recursive: true });
+    const session = await openSession({ cwd });
+    expect(session.problems).toMatchObject([
+      { code: "LockOutdated", pack: "plain", args: { reason: "is approved, but it is no longer a pack" } },
+    ]);
+    await session.close();
   });
 
   test("permissions in pnpm-workspace.yaml deny, and approve nothing", async () => {
@@ -150,6 +156,11 @@ describe("skills of dependencies without the field", () => {
       skipped: ["broken Denied", "deep Denied", "label Denied", "other Denied", "triage Denied"],
     });
     expect((await diffLock({ cwd })).inSync).toBe(true);
+    // What cannot be read may forbid any.
+    for (const file of ["permissions: {{", `# ${"x".repeat(1 << 20)}`]) {
+      writeFileSync(join(cwd, "pnpm-workspace.yaml"), file);
+      expect(await use(cwd)).toMatchObject({ used: [], problems: ["WorkspaceIncomplete undefined"] });
+    }
     permit({ plain: { skills: true } });
     writeFileSync(join(cwd, "trailblaze.lock"), '{ "lockfileVersion": 1, "packs": {}, "servers": {} }\n');
     expect((await use(cwd)).used).toEqual([]);
