@@ -27,7 +27,7 @@ import {
   type ServerPlan,
 } from "../runtime/server-launches.ts";
 import type { Selection } from "../session/members.ts";
-import { describeServers, refuseUnasked } from "../session/select-packs.ts";
+import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
@@ -113,12 +113,15 @@ const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as
 
 /** Throws for an item that the config excludes. */
 function refuseExcluded(
-  policy: PacksPolicy,
+  { policy, workspace }: FoundPacks,
   found: FoundPack,
   { declaration, qualifiedName }: InspectedItem,
 ): void {
-  if (isItemAllowed(policy, found.pack.qualifiedName, qualifiedName)) return;
-  const reason = "the config's `packs` excludes it.";
+  const isAllowed = isItemAllowed(policy, found.pack.qualifiedName, qualifiedName);
+  const reason = isAllowed
+    ? findForbidden(workspace, found, declaration)
+    : "the config's `packs` excludes it.";
+  if (reason === undefined) return;
   throw failure(notFoundCode[declaration.kind], { ...notFound(qualifiedName), reason });
 }
 
@@ -222,7 +225,7 @@ class ServerFinder {
       ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
     );
     if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
-    refuseExcluded(config.packs, owner, item);
+    refuseExcluded(this.#found, owner, item);
     await this.#checkItems([item]);
     const refusal = this.#refused.get(item);
     if (refusal !== undefined) throw new TrailblazeError(refusal);
@@ -302,7 +305,10 @@ class ServerFinder {
   /** A server of all tools, bundles, prompts and resources of a pack that the policy allows. */
   async #composePack(found: FoundPack): Promise<ComposedServer> {
     const { pack } = found;
-    const references = await listPackReferences(pack, this.#sources.config.packs, this.#library);
+    const mayUse = ({ name }: DiscoveredItem) =>
+      !findForbidden(this.#found.workspace, found, { kind: "skill", name });
+    const offered = { ...pack, skills: pack.skills.filter(mayUse) };
+    const references = await listPackReferences(offered, this.#found.policy, this.#library);
     if (references.length === 0) {
       const reason = "The pack has no servers, tools, prompts or resources that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
@@ -315,7 +321,6 @@ class ServerFinder {
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
   async #compose(offer: Offer, referrer: Referrer): Promise<ComposedServer> {
-    const { config } = this.#sources;
     const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
     const read = await reader.readMembers(referrer);
     const isApproved = ({ item }: ServerMember) => item === undefined || !this.#refused.has(item);
@@ -334,7 +339,7 @@ class ServerFinder {
     const used = [...members, ...read.used.filter(isApproved)];
     const items = itemsOf(used);
     checkEntryNames(itemsOf(members));
-    for (const item of items) refuseExcluded(config.packs, this.#inspectedOf(item), item);
+    for (const item of items) refuseExcluded(this.#found, this.#inspectedOf(item), item);
     const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
     const builtIns = new Set(used.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
     return {

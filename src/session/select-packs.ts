@@ -132,7 +132,11 @@ export async function selectPacks(
  * Why pnpm-workspace.yaml forbids a skill: `skills: false` forbids all of a package, a list all others. What it allows is not
  * approved by that. A file that cannot be read forbids what it could.
  */
-function findForbidden({ permissions }: Workspace, { pack }: FoundPack, { kind, name }: Declaration) {
+export function findForbidden(
+  { permissions }: Workspace,
+  { pack }: Pick<FoundPack, "pack">,
+  { kind, name }: Pick<Declaration, "kind" | "name">,
+): string | undefined {
   if (kind !== "skill") return undefined;
   if (permissions === null) return "pnpm-workspace.yaml, which may not allow it, cannot be read.";
   const ofPack = ownEntry(permissions, pack.name);

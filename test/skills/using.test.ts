@@ -125,6 +125,15 @@ test("clients of both eras list and read the skills of a session, of a pack and 
   await expect(serveForTest("tools", { cwd: project })).rejects.toMatchObject({ code: "NotApproved" });
 });
 
+test("what pnpm-workspace.yaml forbids is served by no pack and no server", async () => {
+  const permissions = { "@acme/jira": { skills: ["label"] } };
+  const project = makeSkilled({ "pnpm-workspace.yaml": JSON.stringify({ permissions }) });
+  const { url } = await serveForTest("@acme/jira", { cwd: project });
+  const { skills } = await new SkillsClient(await connectModern(url)).list();
+  expect(skills.map(({ frontmatter }) => frontmatter.name)).toEqual(["label"]);
+  await expect(serveForTest("desk/desk", { cwd: project })).rejects.toMatchObject({ code: "SkillNotFound" });
+});
+
 test("skills are listed in pages of a hundred, and of two with one URI the first is served", async () => {
   const files = Array.from({ length: 205 }, (_, at) => [`skills/s${at}/SKILL.md`, skillText(`s${at}`)]);
   // An unscoped pack whose path begins as the name of the scoped one.
