@@ -125,7 +125,7 @@ export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}
 }
 
 /** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
-function describeConfigError(error: unknown, file: string): unknown {
+export function describeConfigError(error: unknown, file: string): unknown {
   const reason = error instanceof LockHeldError ? error.message : explainFileError(error);
   if (reason === undefined) return error;
   const isMalformed = error instanceof UnusableFileError && !(error instanceof ChangedFileError);

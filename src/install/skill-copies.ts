@@ -5,14 +5,17 @@ import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
+import { describeConfigError } from "../files/edit.ts";
+import { attempt } from "../files/file-errors.ts";
+import { lockFile } from "../files/file-lock.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { explainFileError, makeFolders } from "../files/write-files.ts";
-import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { makeFolders } from "../files/write-files.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import type { SkillItem } from "../session/items.ts";
 import { Session } from "../session/session.ts";
 import { fullNameOf } from "../session/session-skills.ts";
-import { digestOf, readSkillFiles, SkillFault } from "../skills/read-skill.ts";
+import { digestOf, readSkillFiles } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
@@ -50,60 +53,43 @@ interface Marker {
   files: Record<string, string>;
 }
 
-/** A folder that is a copy. */
-interface Copy {
-  marker: Marker;
-  /** Of the files that it has now; `undefined` if it has what no skill has. */
-  files: Record<string, string> | undefined;
-  isEdited: boolean;
-}
-
 /** What to copy into a folder. */
 interface WantedCopy {
   marker: Marker;
   read(path: string): Promise<string | Uint8Array>;
+  /** The bits of who may run a file. */
+  executableBits(path: string): number;
 }
 
 const port = createNodeInspectionPort();
 const find = (path: string) => lstatSync(path, { throwIfNoEntry: false });
 
-function digestFiles(location: string, name: string): Copy["files"] {
-  try {
-    const files = readSkillFiles(port, location, name, (path) => path === markerFile);
-    return Object.fromEntries([...files].map(([path, bytes]) => [path, digestOf(bytes)]));
-  } catch (error) {
-    if (error instanceof SkillFault) return undefined;
-    throw error;
-  }
-}
-
 /** The copy in a folder; `foreign` for what is none, such as a link, and `undefined` for nothing. */
-function readCopy(folder: string, name: string): Copy | "foreign" | undefined {
+function readCopy(
+  folder: string,
+  name: string,
+): { marker: Marker; isEdited: boolean } | "foreign" | undefined {
   const stats = find(join(folder, name));
-  if (stats === undefined) return undefined;
   const location = port.realPath(folder);
-  if (!stats.isDirectory() || location === undefined) return "foreign";
-  const read = port.readFile(join(location, name), markerFile);
-  let marker: unknown;
-  try {
-    if (read.state === "read") marker = JSON.parse(Buffer.from(read.bytes).toString());
-  } catch {}
+  if (stats === undefined || location === undefined) return undefined;
+  const read = stats.isDirectory() ? port.readFile(join(location, name), markerFile) : undefined;
+  const bytes = read?.state === "read" ? read.bytes : new Uint8Array();
+  const marker: unknown = attempt(() => JSON.parse(Buffer.from(bytes).toString()));
   if (!isRecord(marker) || typeof marker.source !== "string" || !isRecord(marker.files)) return "foreign";
-  const files = digestFiles(location, name);
-  const isEdited = !isDeepStrictEqual(files, marker.files);
-  return { marker: marker as unknown as Marker, files, isEdited };
+  const files = attempt(() => readSkillFiles(port, location, name, (path) => path === markerFile));
+  const digests = files && Object.fromEntries([...files].map(([path, content]) => [path, digestOf(content)]));
+  return { marker: marker as unknown as Marker, isEdited: !isDeepStrictEqual(digests, marker.files) };
 }
 
 /** Replaces a folder, or makes it. */
-async function writeCopy(target: string, { marker, read }: WantedCopy): Promise<void> {
-  makeFolders(dirname(target));
+async function writeCopy(target: string, { marker, read, executableBits }: WantedCopy): Promise<void> {
   // Clients pass over names that begin with a dot.
   const draft = mkdtempSync(join(dirname(target), markerFile));
   const copy = join(draft, "new");
   try {
     for (const path of Object.keys(marker.files)) {
       mkdirSync(dirname(join(copy, path)), { recursive: true });
-      writeFileSync(join(copy, path), await read(path));
+      writeFileSync(join(copy, path), await read(path), { mode: 0o666 | executableBits(path) });
     }
     writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
     if (find(target) !== undefined) renameSync(target, join(draft, "old"));
@@ -111,6 +97,12 @@ async function writeCopy(target: string, { marker, read }: WantedCopy): Promise<
   } finally {
     rmSync(draft, { recursive: true, force: true });
   }
+}
+
+/** The problem of a skill that cannot be read, which keeps no other from being copied. */
+function asProblem(error: unknown): Problem {
+  if (error instanceof TrailblazeError) return error.problem;
+  throw error;
 }
 
 /** Makes copies, by the names of their folders, and removes others. */
@@ -128,15 +120,16 @@ async function applyCopies(
   };
   for (const [name, one] of wanted) {
     const copy = readCopy(folder, name);
-    if (copy === "foreign") keep(name, copy);
-    else if (copy?.isEdited && !isDeepStrictEqual(copy.files, one.marker.files)) keep(name, "edited");
+    if (copy === "foreign" || copy?.isEdited) keep(name, copy === "foreign" ? copy : "edited");
     else {
-      installed.push(name);
-      const isCurrent = copy?.isEdited === false && isDeepStrictEqual(copy.marker, one.marker);
-      if (!isDryRun && !isCurrent) await writeCopy(join(folder, name), one);
+      const isCurrent = isDeepStrictEqual(copy?.marker, one.marker);
+      const fault =
+        isDryRun || isCurrent ? undefined : await writeCopy(join(folder, name), one).catch(asProblem);
+      if (fault === undefined) installed.push(name);
+      else problems.push(fault);
     }
   }
-  for (const name of find(folder) === undefined ? [] : readdirSync(folder).sort()) {
+  for (const name of attempt(() => readdirSync(folder).sort()) ?? []) {
     const copy = wanted.has(name) ? undefined : readCopy(folder, name);
     if (copy === undefined || copy === "foreign" || !isRemoved(name, copy.marker)) continue;
     if (copy.isEdited) keep(name, "edited");
@@ -183,7 +176,11 @@ function collectWanted(
     // What a server has under the marker's name is left out.
     const files = skill.shown.files.filter(({ path }) => path !== markerFile);
     const read = (path: string) => calls.readSkill(skill, path, { scope: calls.own, state });
-    return [folder, { marker: { source, ...project, files: digestsOf(files) }, read }] as const;
+    const { route } = skill;
+    const executableBits = (path: string) =>
+      route.by === "code" ? (find(join(route.owner.root, route.code.folder, path))?.mode ?? 0) & 0o111 : 0;
+    const marker = { source, ...project, files: digestsOf(files) };
+    return [folder, { marker, read, executableBits }] as const;
   });
   return new Map(copies);
 }
@@ -214,12 +211,15 @@ export async function changeCopies(
       ? names.length === 0 || isNamed(name, marker)
       : names.length === 0 && marker.project === project;
   const wanted = session && collectWanted(session, names, project === undefined ? {} : { project });
+  let release: (() => void) | undefined;
   try {
+    if (wanted !== undefined && !isDryRun) makeFolders(folder);
+    if (find(folder) !== undefined && !isDryRun) release = await lockFile(join(folder, markerFile));
     await applyCopies(result, wanted ?? new Map(), isRemoved, isDryRun);
   } catch (error) {
-    const reason = explainFileError(error);
-    if (reason === undefined) throw error;
-    throw failure("ClientConfigUnwritable", { file: folder, reason }, { file: folder }, { cause: error });
+    throw describeConfigError(error, folder);
+  } finally {
+    release?.();
   }
   return result;
 }
