@@ -4,7 +4,7 @@ import { formatLineDiff } from "../data/line-diff.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { type JsonValue, valueAt } from "../install/editing/config-format.ts";
+import type { JsonRecord, JsonValue } from "../install/editing/config-format.ts";
 import { jsonEditor } from "../install/editing/json-editor.ts";
 import { isSecretName } from "../install/secrets.ts";
 import type { DescribedPack } from "../pages/describe-packs.ts";
@@ -15,36 +15,13 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import { hostVersion } from "../version.ts";
 
-/** A server of a pack, and what every format says of it. */
-interface ExportedServer {
-  /** The npm name. */
-  pack: string;
-  /** `@acme/jira` has the publisher `acme`. */
-  publisher: string | undefined;
-  /** The npm name without the scope. */
-  shortName: string;
-  version: string;
-  description: string | undefined;
-  /** package.json. */
-  manifest: Readonly<Record<string, unknown>>;
-  /** Name of the item. */
-  name: string;
-  qualifiedName: string;
-  /** The key in configs of clients. */
-  key: string;
-  /** The command of package.json that starts it; `undefined` without one. */
-  bin: { name: string; isDefault: boolean } | undefined;
-  /** What the user of an export gives, and whether its name suggests a secret. */
-  variables: { name: string; isSecret: boolean }[];
-  /** The hosts that the pack says it connects to. */
-  hosts: readonly string[];
-}
-
 const textIn = (value: unknown): string | undefined =>
   typeof value === "string" && value.trim() !== "" ? value : undefined;
 
 /** The path of a server's program in the package, relative and with `/`. */
 const programOf = (server: string): string => `bin/${server}.mjs`;
+
+const manifestFile = "package.json";
 
 /** A path of package.json without a leading `./`. */
 const withoutDot = (path: string): string => path.replace(/^\.\//, "");
@@ -87,8 +64,8 @@ function findServer({ items, pack: { name: pack } }: DescribedPack, name: string
 }
 
 /** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
-function describeServer(pack: DescribedPack, name: string | undefined): ExportedServer {
-  const item = findServer(pack, name);
+function describeServer(pack: DescribedPack, serverName: string | undefined) {
+  const item = findServer(pack, serverName);
   const { value: manifest } = pack.manifest;
   const { name: packName, version, needs } = pack.pack;
   if (version === null) {
@@ -96,25 +73,33 @@ function describeServer(pack: DescribedPack, name: string | undefined): Exported
     throw failure("InvalidArguments", { reason, hint: 'Add "version" to package.json.' });
   }
   const [, publisher, shortName = packName] = /^(?:@([^/]+)\/)?(.+)$/.exec(packName) ?? [];
-  const definition = item.definition ?? {};
-  const passed = Array.isArray(definition.envPassthrough) ? definition.envPassthrough : [];
+  const { name, description } = item.declaration;
+  const { envPassthrough, mcpServerName } = item.definition ?? {};
+  const bins = readBins(packName, manifest);
   return {
-    pack: packName,
+    manifest,
+    packName,
     publisher,
     shortName,
     version,
-    description: textIn(manifest.description) ?? textIn(item.declaration.description),
-    manifest,
-    name: item.declaration.name,
+    description: textIn(manifest.description) ?? textIn(description),
+    name,
     qualifiedName: item.qualifiedName,
-    key: textIn(definition.mcpServerName) ?? item.declaration.name,
-    bin: findBin(item, readBins(packName, manifest), shortName),
-    variables: passed
-      .filter((one) => typeof one === "string")
+    /** In configs of clients. */
+    key: textIn(mcpServerName) ?? name,
+    bins,
+    /** The command of package.json that starts it. */
+    bin: findBin(item, bins, shortName),
+    /** What the user of an export gives, and whether its name suggests a secret. */
+    variables: (Array.isArray(envPassthrough) ? envPassthrough : [])
+      .filter((variable) => typeof variable === "string")
       .map((variable) => ({ name: variable, isSecret: isSecretName(variable) })),
+    /** The hosts that the pack says it connects to. */
     hosts: needs?.network ?? [],
   };
 }
+
+type ExportedServer = ReturnType<typeof describeServer>;
 
 /** The name of the command that starts a server. Throws `ExportNeedsBin`. */
 function requireBin({ bin, qualifiedName, name }: ExportedServer): string {
@@ -137,16 +122,14 @@ interface Export {
 /** How a server is exported. Throws `TrailblazeError` with a code of exports. */
 type Format = (server: ExportedServer, options: ExportOptions) => Export;
 
+/** The author of a package.json, whose string may be `Ada <ada@acme.test> (https://acme.test)`. */
 function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
-  const [, writtenName, writtenEmail, writtenUrl] =
+  const written =
     typeof author === "string"
-      ? (/^([^<(]*?)\s*(?:<([^>]*)>)?\s*(?:\(([^)]*)\))?\s*$/.exec(author) ?? [])
-      : [];
-  const { name, email, url } = isRecord(author)
-    ? author
-    : { name: writtenName, email: writtenEmail, url: writtenUrl };
-  const known = textIn(name);
-  return known === undefined ? undefined : { name: known, email: textIn(email), url: textIn(url) };
+      ? /^(?<name>[^<(]*?)\s*(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?\s*$/.exec(author)?.groups
+      : author;
+  const { name, email, url } = isRecord(written) ? written : ({} as Record<string, unknown>);
+  return textIn(name) === undefined ? undefined : { name, email: textIn(email), url: textIn(url) };
 }
 
 /** The texts of package.json that plugins repeat. */
@@ -179,7 +162,7 @@ const describeVariable = (name: string, { key }: ExportedServer): string =>
 /** Starts the exact version, installed into a folder. */
 const launchOf = (server: ExportedServer, folder: string) => ({
   command: "npx",
-  args: ["-y", "--prefix", folder, `--package=${server.pack}@${server.version}`, requireBin(server)],
+  args: ["-y", "--prefix", folder, `--package=${server.packName}@${server.version}`, requireBin(server)],
 });
 
 const agentPlugin: Format = (server, options) => {
@@ -258,7 +241,7 @@ const serverJson: Format = (server, options) => {
   });
   const runtime = {
     registryType: "npm",
-    identifier: server.pack,
+    identifier: server.packName,
     version,
     runtimeHint: "npx",
     transport: { type: "stdio" },
@@ -338,53 +321,36 @@ export interface PlanOptions extends ExportOptions {
 const isPublished = (files: readonly unknown[], path: string): boolean =>
   files.some((entry) => entry === path || (typeof entry === "string" && path.startsWith(`${entry}/`)));
 
-/** The values that package.json gets, by their paths: a command for the program, the host, and files to publish. */
+/** The keys of package.json that change: a command for the program, the host, and files to publish. Throws `ExportConflict`. */
 function changesOf(
-  { manifest, shortName, name }: ExportedServer,
-  isProgram: boolean,
-  published: readonly string[],
-): [path: [string] | [string, string], value: JsonValue][] {
-  const changes: ReturnType<typeof changesOf> = [];
+  { manifest, shortName, name, bins }: ExportedServer,
+  { isProgram, published, force }: { isProgram: boolean; published: readonly string[]; force: boolean },
+): Record<string, JsonValue> {
+  const { dependencies = {}, files } = manifest;
+  const changes: Record<string, JsonValue> = {};
   const program = programOf(name);
-  const bins = readBins(shortName, manifest);
   if (isProgram && ![...bins.values()].some((path) => withoutDot(path) === program)) {
     // The first command has the name of the package, so that npx runs it.
     const command = bins.size === 0 ? shortName : `${shortName}-${name}`;
-    if (isRecord(manifest.bin)) changes.push([["bin", command], program]);
-    else changes.push([["bin"], { ...Object.fromEntries(bins), [command]: program }]);
+    if (bins.has(command) && !force)
+      throw failure("ExportConflict", { file: manifestFile, key: `bin.${command}` }, { file: manifestFile });
+    changes.bin = { ...Object.fromEntries(bins), [command]: program };
   }
-  const { dependencies, files } = manifest;
-  const hasHost = isRecord(dependencies) && Object.hasOwn(dependencies, "trailblaze");
-  if (isProgram && !hasHost && manifest.name !== "trailblaze") {
-    const range = `^${hostVersion}`;
-    if (isRecord(dependencies)) changes.push([["dependencies", "trailblaze"], range]);
-    else changes.push([["dependencies"], { trailblaze: range }]);
-  }
+  const needsHost = isProgram && isRecord(dependencies) && manifest.name !== "trailblaze";
+  if (needsHost && !Object.hasOwn(dependencies, "trailblaze"))
+    changes.dependencies = { ...(dependencies as JsonRecord), trailblaze: `^${hostVersion}` };
   const missing = Array.isArray(files) ? published.filter((path) => !isPublished(files, path)) : [];
-  if (missing.length > 0) changes.push([["files"], [...(files as JsonValue[]), ...missing]]);
+  if (missing.length > 0) changes.files = [...(files as JsonValue[]), ...missing];
   return changes;
 }
 
-/** Changes package.json and keeps the formatting of everything else. Throws `ExportConflict` unless `force` is set. */
-function editManifest(
-  text: string,
-  manifest: Readonly<Record<string, unknown>>,
-  changes: ReturnType<typeof changesOf>,
-  force: boolean,
-): string {
-  const file = "package.json";
+/** The text of package.json with other values of some keys; all else stays. */
+function editManifest(text: string, changes: Readonly<Record<string, JsonValue>>): string {
   const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  let edited = text.slice(mark.length);
-  for (const [path, value] of changes) {
-    const [key, inner] = path;
-    const before = inner === undefined ? manifest[key] : valueAt(manifest, path);
-    const isReplaceable =
-      before === undefined || before === null || key === "files" || typeof before === "string";
-    if (!force && (inner === undefined ? !isReplaceable : before !== undefined))
-      throw failure("ExportConflict", { file, key: path.join(".") }, { file });
-    const place = inner === undefined ? { container: [], key } : { container: [key], key: inner };
-    [edited = edited] = jsonEditor.open(edited).set({ ...place, isList: false }, value);
-  }
+  const edited = Object.entries(changes).reduce((written, [key, value]) => {
+    const [changed = written] = jsonEditor.open(written).set({ container: [], key, isList: false }, value);
+    return changed;
+  }, text.slice(mark.length));
   return mark + edited;
 }
 
@@ -431,11 +397,10 @@ export function planExport(
     return { shown, edit };
   });
   const published = planned.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
-  const changes = changesOf(server, isProgram, published);
-  const file = join(location, "package.json");
+  const file = join(location, manifestFile);
   const before = readTextFile(file) ?? "";
-  const after = editManifest(before, pack.manifest.value, changes, options.force);
-  const manifest = { shown: "package.json", edit: { file, before, after } };
+  const after = editManifest(before, changesOf(server, { isProgram, published, force: options.force }));
+  const manifest = { shown: manifestFile, edit: { file, before, after } };
   return {
     format,
     server: server.qualifiedName,

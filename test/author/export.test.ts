@@ -48,7 +48,7 @@ describe("the command export", () => {
 }
 `;
     const wanted = manifest
-      .replace('{"zod": "^4.0.0"}', '{"zod": "^4.0.0", "trailblaze": "HOST"}')
+      .replace('{"zod": "^4.0.0"}', '{\n        "zod": "^4.0.0",\n        "trailblaze": "HOST"\n    }')
       .replace(
         '["trailblaze", "server.js"]',
         '[\n        "trailblaze",\n        "server.js",\n        "bin/planning.mjs"\n    ]',
