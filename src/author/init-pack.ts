@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
 import { applyEdits, describeFolder } from "../files/edit.ts";
-import { findOwnPackage } from "../install/own-command.ts";
+import { findOwnPackage } from "../install/entry.ts";
 import { failure, quote } from "../problems/index.ts";
 import { explainInvalidName } from "../validate/checks/package-manifest.ts";
 import { hostVersion } from "../version.ts";

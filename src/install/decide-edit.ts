@@ -17,7 +17,7 @@ import {
 } from "./editing/config-format.ts";
 import { findStartFolder, matchEntry, mergeEntry } from "./entry.ts";
 import { formatEntryDiff, hideEntry } from "./format-diff.ts";
-import type { InstallPlan } from "./plan.ts";
+import type { InstallPlan } from "./plan-install.ts";
 
 /** The result of an edit. */
 export interface EditDecision {
@@ -29,7 +29,7 @@ export interface EditDecision {
   diff: string;
 }
 
-type Request = Pick<InstallPlan, "file" | "key" | "server" | "edit">;
+type Request = Pick<InstallPlan, "file" | "key" | "server" | "entry" | "force">;
 
 /** Chooses the container that a config uses among those that its client reads. */
 function chooseContainer(
@@ -116,7 +116,7 @@ export function decideEdit(
   request: Request,
   text: string | undefined,
 ): EditDecision {
-  const { file, key, server, edit } = request;
+  const { file, key, server, entry: wanted, force } = request;
   const isList = client.isList === true;
   const run = (config: ConfigDocument): EditDecision => {
     const place: EntryPlace = { container: chooseContainer(client, config), key, isList };
@@ -130,35 +130,35 @@ export function decideEdit(
       diff: formatEntryDiff(file, editor, [{ place, before, after }]),
     });
 
-    if (edit.action === "uninstall") {
+    if (wanted === null) {
       if (entry === undefined) return unchanged();
       const url = addressOf(client, entry);
-      if (owner === server || (url !== undefined && (edit.force || isLocal(url))))
+      if (owner === server || (url !== undefined && (force || isLocal(url))))
         return change(config.remove(place), entry as JsonRecord);
       return unchanged([
         `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
       ]);
     }
 
-    if (entry === undefined) return change(config.set(place, edit.entry), undefined, edit.entry);
-    if (isDeepStrictEqual(toPlain(entry), toPlain(edit.entry))) return unchanged();
+    if (entry === undefined) return change(config.set(place, wanted), undefined, wanted);
+    if (isDeepStrictEqual(toPlain(entry), toPlain(wanted))) return unchanged();
     const url = addressOf(client, entry);
-    const isSameAddress = url !== undefined && url === addressOf(client, edit.entry);
-    const project = owner === server ? findOtherProject(entry, edit.entry) : undefined;
+    const isSameAddress = url !== undefined && url === addressOf(client, wanted);
+    const project = owner === server ? findOtherProject(entry, wanted) : undefined;
     if ((owner === server && project === undefined) || isSameAddress) {
-      const merged = mergeEntry(client, entry as JsonRecord, edit.entry);
+      const merged = mergeEntry(client, entry as JsonRecord, wanted);
       if (isDeepStrictEqual(toPlain(entry), toPlain(merged))) return unchanged();
       return change(config.set(place, merged), entry as JsonRecord, merged);
     }
-    if (!edit.force) throw failure("ClientConfigConflict", { file, key, owner, project }, { file });
+    if (!force) throw failure("ClientConfigConflict", { file, key, owner, project }, { file });
     // What another program wrote is not shown.
     const before = owner === undefined ? undefined : (entry as JsonRecord);
-    return change(config.set(place, edit.entry), before, edit.entry);
+    return change(config.set(place, wanted), before, wanted);
   };
   const byHand =
-    edit.action === "uninstall"
+    wanted === null
       ? `remove ${JSON.stringify(key)}`
-      : editor.writeInline(key, hideEntry(isList ? { name: key, ...edit.entry } : edit.entry));
+      : editor.writeInline(key, hideEntry(isList ? { name: key, ...wanted } : wanted));
   return withConfig(file, editor, text, run, byHand);
 }
 

@@ -2,7 +2,6 @@ import { failure, printable, quote } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { Environment } from "./entry.ts";
-import type { ResolvedServer } from "./resolve-server.ts";
 
 /** Options of `planInstall` and `planUninstall`. */
 export interface InstallOptions {
@@ -20,6 +19,21 @@ export interface InstallOptions {
   url?: string | undefined;
   /** HTTP headers that the client sends to `url`. The file contains the values; diffs and errors do not. */
   headers?: Readonly<Record<string, string>> | undefined;
+}
+
+/** A resolved reference to a server. */
+export interface ResolvedServer {
+  /** What to start if the reference names a pack: its only server, or the pack itself. */
+  ofPack?: string | undefined;
+  /** The short name of the item, or the key in the config. */
+  name: string;
+  /** The name that its author chose for clients. */
+  mcpServerName?: string | undefined;
+  /** Names of variables that the server takes from the environment. */
+  envPassthrough: readonly string[];
+  transport: "stdio" | "http";
+  /** Absolute path of the project's folder. */
+  project: string;
 }
 
 /** Whether a string is an http or https URL. */

@@ -1,27 +1,57 @@
-import { isAbsolute, relative, resolve } from "node:path";
+import { isAbsolute, join, relative, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
+import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
+import type { LockOptions } from "../files/file-lock.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
 import { failure, listOf, TrailblazeError } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, findOwnEntries } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
-import { buildEntry, createLaunch, isInNpxCache } from "./entry.ts";
+import type { JsonRecord } from "./editing/config-format.ts";
+import { buildEntry, createLaunch, findOwnScript, isInNpxCache } from "./entry.ts";
 import {
   chooseKey,
   type InstallOptions,
   isWebAddress,
   normalizeServer,
+  type ResolvedServer,
   readEnvironment,
   readHeaders,
 } from "./install-request.ts";
-import { findOwnScript } from "./own-command.ts";
-import type { InstallPlan } from "./plan.ts";
+
+/**
+ * What an install or an uninstall would do. Plain data: it can be stored and applied. `entry` contains the values of variables and
+ * headers, which may be secrets.
+ */
+export interface InstallPlan {
+  /** The client's id. */
+  client: string;
+  /**
+   * Qualified name of a server, or of a pack without servers; the name of a server in the project's config; `null` for the
+   * project's session.
+   */
+  server: string | null;
+  /** Absolute path, as the client knows it. */
+  file: string;
+  /** The entry's key in the client's config. */
+  key: string;
+  changed: boolean;
+  /** Unified diff; empty if nothing changes. */
+  diff: string;
+  scope: Scope;
+  /** The entry to write, `null` to remove it. */
+  entry: JsonRecord | null;
+  /** Replaces or removes an entry that Trailblaze did not write. */
+  force: boolean;
+  /** What users should know, as sentences. */
+  notes: string[];
+}
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
 export function findFiles(
@@ -42,17 +72,18 @@ export function findFiles(
   throw failure("UnknownInstallLocation", { client: client.name, reason });
 }
 
-type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "edit">;
+type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
 
-async function finishPlan(
+async function createPlan(
   client: ClientRecord,
   target: Target,
+  options: InstallOptions,
   nextSteps: readonly string[],
 ): Promise<InstallPlan> {
-  const { id, format } = client;
-  const text = readConfigFile(target.file);
-  const { changed, diff, notes } = decideEdit(client, await loadEditor(format), target, text);
-  return { client: id, ...target, format, changed, diff, notes: [...notes, ...nextSteps] };
+  await refuseLinkOut(target.file, options);
+  const editor = await loadEditor(client.format);
+  const { changed, diff, notes } = decideEdit(client, editor, target, readConfigFile(target.file));
+  return { client: client.id, ...target, changed, diff, notes: [...notes, ...nextSteps] };
 }
 
 /** Throws `ClientConfigUnwritable` if a link leads a file of the project out of the project and its workspace. */
@@ -113,6 +144,44 @@ function describeNextSteps(
   return notes;
 }
 
+const textOrUndefined = (value: unknown) =>
+  typeof value === "string" && value.trim() !== "" ? value : undefined;
+const textsOf = (value: unknown) =>
+  Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
+
+/**
+ * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same
+ * `TrailblazeError` as `start`, such as `ServerNotFound` and `PackNotInstalled`.
+ */
+export async function resolveServer(
+  reference: string | null,
+  { cwd }: { cwd: string },
+): Promise<ResolvedServer> {
+  const { findServer } = await import("../serve/compose-server.ts");
+  const port = createNodeInspectionPort();
+  const { directory: project } = findProject(port, cwd);
+  if (reference === null) return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
+  const config = await readConfig(port, { directory: project, cwd });
+  const target = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
+  const { ofPack } = target;
+  if (target.type === "composed") {
+    const { name, transport, origin } = target.server;
+    const own = config.servers.find((one) => one.name === reference);
+    const mcpServerName = textOrUndefined(own?.mcpServerName ?? origin?.item.definition?.mcpServerName);
+    return { project, ofPack, name, transport, mcpServerName, envPassthrough: [] };
+  }
+  const { definition, declaration } = target.item ?? {};
+  return {
+    project,
+    ofPack,
+    name: declaration?.name ?? target.plan.label,
+    transport: "stdio",
+    mcpServerName: textOrUndefined(definition?.mcpServerName),
+    // A server of the config gets the whole environment of the process that starts it.
+    envPassthrough: textsOf(definition?.envPassthrough),
+  };
+}
+
 /**
  * Plans the installation of a server into an MCP client's config; `null` installs the project's session, one entry with the
  * tools of all packs. Writes nothing. Checks every reference of the server, and reads definitions as inspection does.
@@ -131,7 +200,6 @@ export async function planInstall(
   const normal = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
-  const { resolveServer } = await import("./resolve-server.ts");
   const resolved = await resolveServer(reference, { cwd });
   const { ofPack } = resolved;
   const { server, started } = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
@@ -158,9 +226,8 @@ export async function planInstall(
         });
   const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
-  const target: Target = { file, key, server, scope, edit: { action: "install", entry, force } };
-  await refuseLinkOut(file, options);
-  return finishPlan(client, target, describeNextSteps(client, scope, omitted, headerNames));
+  const nextSteps = describeNextSteps(client, scope, omitted, headerNames);
+  return createPlan(client, { file, key, server, scope, entry, force }, options, nextSteps);
 }
 
 /** Whether an entry is meant, by what it starts (`null` for the session) and its key. */
@@ -228,7 +295,39 @@ export async function planUninstall(
   const file = place?.file ?? present[0] ?? candidates[0] ?? "";
   const key = place?.key ?? name ?? itemName;
   const started = place === undefined ? server : place.server;
-  const target: Target = { file, key, server: started, scope, edit: { action: "uninstall", force } };
-  await refuseLinkOut(file, options);
-  return finishPlan(client, target, []);
+  return createPlan(client, { file, key, server: started, scope, entry: null, force }, options, []);
+}
+
+/** What was done. */
+export interface InstallResult
+  extends Pick<InstallPlan, "client" | "server" | "file" | "key" | "changed" | "diff"> {
+  /** Absolute path of a backup of the file; `null` if there was no file, or nothing changed. */
+  backup: string | null;
+}
+
+/** The folder of backups. Without a home folder, it is one that does not exist, so that --file still works. */
+function backupFolder(): string {
+  const { platform, environment, home } = readHost();
+  const state = findUserFolder("state", platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
+  return join(state, "trailblaze/backups");
+}
+
+/** See the public `applyPlan`. */
+export async function applyPlan(plan: InstallPlan, options: LockOptions): Promise<InstallResult> {
+  const { client: id, server, file, key, scope } = plan;
+  const client = findClient(id);
+  const editor = await loadEditor(client.format);
+  const unchanged: InstallResult = { client: id, server, file, key, changed: false, backup: null, diff: "" };
+  const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
+  const realFile = findRealFile(file);
+  // Without a change, the file is not locked and its folder is not created.
+  if (!decide(readConfigFile(realFile)).changed) return unchanged;
+  const { home } = readHost();
+  const { decision, backup } = await editConfigFile(realFile, decide, {
+    ...options,
+    newMode: scope === "user" ? 0o600 : 0o644,
+    backups: backupFolder(),
+    keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],
+  });
+  return { ...unchanged, changed: decision.changed, backup, diff: decision.diff };
 }

@@ -118,13 +118,13 @@ describe("the entry of a server", () => {
       JIRA_TOKEN: "${env:JIRA_TOKEN}",
     });
     const plan = await place.planInstall("claude-desktop", "acme/jira/program");
-    expect(plan.edit).toMatchObject({ entry: { command: expect.anything() } });
-    expect(JSON.stringify(plan.edit)).not.toContain("JIRA_TOKEN");
+    expect(plan.entry).toMatchObject({ command: expect.anything() });
+    expect(JSON.stringify(plan.entry)).not.toContain("JIRA_TOKEN");
     expect(plan.notes[0]).toMatch(/^JIRA_TOKEN was omitted/);
     const two = await place.planInstall("claude-desktop", "acme/jira/program", { env: ["OTHER"] });
     expect(two.notes[0]).toMatch(/^OTHER and JIRA_TOKEN were omitted.* add them to the entry/);
     const given = await place.planInstall("claude-desktop", "acme/jira/program", { env: ["JIRA_TOKEN=t"] });
-    expect(given.edit).toMatchObject({ entry: { env: { JIRA_TOKEN: "t" } } });
+    expect(given.entry).toMatchObject({ env: { JIRA_TOKEN: "t" } });
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 

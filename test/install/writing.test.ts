@@ -15,7 +15,7 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { editConfigFile } from "../../src/files/edit.ts";
 import type { LockOptions } from "../../src/files/file-lock.ts";
-import type { InstallPlan } from "../../src/install/plan.ts";
+import type { InstallPlan } from "../../src/install/plan-install.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
@@ -27,7 +27,7 @@ const hostArguments = ["--import", import.meta.resolve("tsx"), inRepository("tes
 
 /** Writes a plan for `install-host.ts`. */
 function savePlan(root: string, plan: InstallPlan): string {
-  const file = join(root, `${plan.edit.action}-${plan.key}.json`);
+  const file = join(root, `${plan.entry === null ? "remove" : "add"}-${plan.key}.json`);
   writeFileSync(file, JSON.stringify(plan));
   return file;
 }

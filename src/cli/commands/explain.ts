@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { findOwnPackage } from "../../install/own-command.ts";
+import { findOwnPackage } from "../../install/entry.ts";
 import { catalog, failure, type ProblemCode } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { defineCommand } from "../command.ts";

@@ -1,8 +1,10 @@
+import { resolveServer } from "../../install/plan-install.ts";
 import {
+  applyPlan,
   type InstallOptions,
   type InstallPlan,
   type InstallResult,
-  type ListedClient,
+  listClients,
   planInstall,
 } from "../../install.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
@@ -95,7 +97,6 @@ async function applyOrPreview(plan: InstallPlan, input: Input): Promise<Outcome>
   const { client, server, file, key, changed, diff, notes } = plan;
   if (input.options["dry-run"])
     return { result: { client, server, file, key, changed, backup: null, diff }, notes };
-  const { applyPlan } = await import("../../install.ts");
   const onWait = (what: string) => output.note(`Waiting for ${printable(what)}.`);
   return { result: await applyPlan(plan, { onWait }), notes };
 }
@@ -145,10 +146,9 @@ async function performForAll(
   server: string | null,
   input: Input,
 ): Promise<CommandAnswer> {
-  const { listClients } = await import("../../install.ts");
   const place = input.options.scope === "project" ? "projectFile" : "userFile";
   const { clients } = await listClients({ cwd: input.cwd });
-  const used = clients.filter((client: ListedClient) => client.present && client[place] !== null);
+  const used = clients.filter((client) => client.present && client[place] !== null);
   if (used.length === 0) await action.check?.(server);
   // Plan for all clients before writing, so that an invalid request changes nothing.
   const plans: (InstallPlan | TrailblazeError)[] = [];
@@ -213,7 +213,6 @@ async function run(input: Input): Promise<CommandAnswer> {
     preposition: "in",
     plan: (client, server, planOptions) => withPacks(() => planInstall(client, server, planOptions)),
     async check(server) {
-      const { resolveServer } = await import("../../install/resolve-server.ts");
       await withPacks(() => resolveServer(server, { cwd }));
     },
   };

@@ -1,5 +1,10 @@
-import { posix, win32 } from "node:path";
+import { posix, resolve, win32 } from "node:path";
+import { findProject } from "../../discovery/project.ts";
+import { fileExists } from "../../files/edit.ts";
+import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import type { ConfigFormatName } from "../editing/config-format.ts";
 import type { ClientRecord, PathTemplates, Scope } from "./client.ts";
+import { clients } from "./index.ts";
 
 /** What paths depend on. */
 export interface Host {
@@ -66,4 +71,44 @@ export function findSigns(client: ClientRecord, host: Host): string[] {
   // A client without a file on this system cannot be used here.
   if (files.length === 0) return [];
   return client.signs.flatMap((sign) => expandPath(sign, host, "") ?? []);
+}
+
+/** A client as `clients --json` shows it. */
+export interface ListedClient {
+  id: string;
+  name: string;
+  aliases: string[];
+  format: ConfigFormatName;
+  /** Absolute; `null` if the client has none on this system, or its location is unknown. */
+  userFile: string | null;
+  /** Absolute, for the project of the folder; `null` if the client reads none. */
+  projectFile: string | null;
+  /** Whether the client seems to be installed. */
+  present: boolean;
+}
+
+/** All known clients with their files, and whether they are installed. Reads no config. */
+export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
+  clients: ListedClient[];
+}> {
+  const host = readHost();
+  let project = resolve(cwd);
+  try {
+    project = findProject(createNodeDiscoveryPort(), cwd).directory;
+  } catch {
+    // Outside a project, clients have no project files.
+  }
+  const pick = (paths: readonly string[]) => paths.find((path) => fileExists(path)) ?? paths[0] ?? null;
+  const listed = clients.map(
+    (client): ListedClient => ({
+      id: client.id,
+      name: client.name,
+      aliases: [...client.aliases],
+      format: client.format,
+      userFile: pick(findCandidates(client, "user", host, "")),
+      projectFile: pick(findCandidates(client, "project", host, project)),
+      present: findSigns(client, host).some((sign) => fileExists(sign)),
+    }),
+  );
+  return { clients: listed };
 }
