@@ -34,10 +34,13 @@ export type {
   ResourceResult,
 } from "./session/calls.ts";
 export type {
+  CallDecision,
   CallLog,
   CallOptions,
   InputQuestion,
+  OnCall,
   OnInput,
+  PendingCall,
   ToolLog,
   ToolProgress,
 } from "./session/host-functions.ts";

@@ -154,6 +154,11 @@ const composedServer = z
 
 const toolPatterns = z.array(name);
 
+const calls = z.object({
+  ask: byDefault(toolPatterns, [], "Tools whose calls the user is asked about, each before it runs."),
+  deny: byDefault(toolPatterns, [], "Tools whose calls are denied. Takes precedence over ask."),
+});
+
 const toolOverride = z.object({
   name: optional(name, "Its name, before `prefix`."),
   title: optional(text, "Its title."),
@@ -417,6 +422,10 @@ export const config = z
     ),
     callback: section(callback, "The callback endpoint, through which servers call tools."),
     timeouts: section(timeouts, "Timeouts in milliseconds."),
+    calls: optional(
+      calls,
+      "Which calls are denied, and which the user is asked about: patterns of tools' advertised names and their servers' own, or of publisher/pack/tool and LABEL/TOOL, where * matches any part of a segment.",
+    ),
     results: optional(
       results,
       "How large results may be. Default: 100,000 characters for `trailblaze start` without a server and for `trailblaze call` on a terminal, otherwise any size.",

@@ -93,6 +93,7 @@ export interface SessionConfig
     | "callback"
     | "timeouts"
     | "envFile"
+    | "calls"
     | "results"
   > {
   /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */

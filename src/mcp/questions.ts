@@ -24,6 +24,8 @@ type Run<Answer extends object> = (
 export interface Questions {
   /** Whether a request stays open while its client is asked. */
   readonly canWait: boolean;
+  /** Whether the client cannot answer some of the requests. */
+  lacks(requests: InputRequests): boolean;
   /**
    * Runs a handler again from its beginning until it asks no more. Rejects as `run` does, with `UnaskedError` if the client
    * cannot be asked, and with the signal's reason when the request ends. `call` tells the calls inside a request apart;
@@ -109,6 +111,7 @@ export interface LegacyClient {
 
 /** Asks a legacy client, one question at a time. A question that it does not answer is canceled. */
 export function createLegacyQuestions({ capabilities, signal, send }: LegacyClient): Questions {
+  const lacks = (requests: InputRequests) => findMissingCapabilities(requests, capabilities) !== undefined;
   const askOne = async (request: InputRequest): Promise<unknown> => {
     signal.throwIfAborted();
     try {
@@ -120,14 +123,14 @@ export function createLegacyQuestions({ capabilities, signal, send }: LegacyClie
   };
   return {
     canWait: true,
+    lacks,
     async answer(_call, run) {
       let round: InputRound | undefined;
       for (let rounds = 0; ; rounds++) {
         const answer = await run(round, signal);
         if (!asks(answer)) return answer;
         const { requests, ...state } = answer.inputRequired;
-        if (findMissingCapabilities(requests, capabilities) !== undefined)
-          throw new UnaskedError(describeRequests(requests));
+        if (lacks(requests)) throw new UnaskedError(describeRequests(requests));
         if (rounds === mostRounds)
           throw new UnaskedError(`The tool asked for input more than ${mostRounds} times.`);
         const responses: [string, unknown][] = [];
@@ -215,6 +218,7 @@ export function createModernQuestions(
 
   return {
     canWait: false,
+    lacks: (requests) => findMissingCapabilities(requests, capabilities) !== undefined,
     async answer(call, run) {
       if (call === undefined) opening = open();
       await opening;

@@ -70,8 +70,8 @@ export const sessionProblems = {
   /** `tool` is the advertised name of the called tool. */
   HostListenerFailed: entry({
     severity: "warning",
-    message: 'The `{option:onProgress|onLog|onInput}` of a call of "{tool:200}" failed: {reason}',
-    hint: "Fix the function that the host passes as `{option:onProgress|onLog|onInput}`. The call went on without it.",
+    message: 'The `{option:onProgress|onLog|onInput|onCall}` of a call of "{tool:200}" failed: {reason}',
+    hint: "Fix the function that the host passes as `{option:onProgress|onLog|onInput|onCall}`. The call went on without it, or was denied if that is `onCall`.",
   }),
   InitializeFailed: entry({
     message: 'Cannot initialize "{name:200}": {reason}',

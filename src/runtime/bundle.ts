@@ -250,6 +250,8 @@ export async function runBundleEntry(
 
 /** The code that a tool or an entry of a bundle runs: a module's function, or another tool's. */
 export interface ToolCode {
+  /** The name and the qualified name of the tool; `undefined` for a module's function. */
+  names?: readonly string[];
   owner: CodeOwner;
   handler: CodePlace;
   initialize: CodePlace | undefined;

@@ -185,7 +185,7 @@ class ServerFinder {
       if (refusal !== undefined) throw new TrailblazeError(refusal);
       for (const problem of problems) report?.(problem);
       const { prefix, allow, deny, override } = subprocess.choices;
-      const isChanged = (override ?? subprocess.results ?? config.results) !== undefined;
+      const isChanged = (override ?? subprocess.results) !== undefined;
       const hasChoices = isChanged || prefix !== undefined || allow !== undefined || deny.length > 0;
       const plan =
         subprocess.url === undefined
@@ -231,7 +231,7 @@ class ServerFinder {
     if (refusal !== undefined) throw new TrailblazeError(refusal);
     if (item.shape === "subprocessServer") {
       const described = describeServers(owner)(item.declaration.name);
-      const hasChoices = config.results !== undefined || mayDenyTools(config.packs, described);
+      const hasChoices = mayDenyTools(config.packs, described);
       const plan = planPackServer(port, owner, item, config, gate !== undefined);
       return { type: "subprocess", plan, item, hasChoices };
     }

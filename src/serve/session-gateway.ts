@@ -115,8 +115,10 @@ function describeSearch(): Listing {
 /** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */
 async function askClient(
   questions: Questions,
-  { tool, requests, isWaiting }: AskedRound,
+  { tool, requests, isWaiting, isApproval }: AskedRound,
 ): Promise<InputAnswers> {
+  if (isApproval && (questions.lacks(requests) || (isWaiting && !questions.canWait)))
+    throw new UnaskedError("The client cannot be asked.");
   if (isWaiting && !questions.canWait) {
     const reason =
       "Its server asks in the middle of a call, and this client answers only with a new request.";

@@ -66,5 +66,6 @@ async function findTarget(reference: string, options: CommandServeOptions) {
   const sources = { port, config, builtIns, cwd, gate, report: createReporter() };
   const target = await findServer(reference, sources);
   if (target.type === "composed") return target;
-  return { ...target, isPlain: gate === undefined && !target.hasChoices && options.skillTool !== true };
+  const isOpen = gate === undefined && (config.results ?? config.calls) === undefined;
+  return { ...target, isPlain: isOpen && !target.hasChoices && options.skillTool !== true };
 }

@@ -1,6 +1,7 @@
 // The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
+import { matchesAny } from "../config/packs-policy.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -17,12 +18,12 @@ import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
-import { createProblem, failure, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
-import { createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
+import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
 import {
   type InputRequired,
   type InputRound,
@@ -39,6 +40,7 @@ import {
   suggestValues,
 } from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
+import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import {
@@ -50,6 +52,7 @@ import {
 import { rootOf } from "../skills/skill-entry.ts";
 import {
   type AskInput,
+  askHost,
   createHostInput,
   type HeardListeners,
   type Listeners,
@@ -59,6 +62,7 @@ import {
 } from "./host-functions.ts";
 import type { ItemOf, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
+import { patternNames } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
@@ -134,6 +138,9 @@ interface Nesting {
 
 /** How long suggestions may take: users wait for them while they type. Milliseconds. */
 const suggestionMs = 5000;
+
+/** Characters of the question whether a call may run, with the note that some are left out. */
+const longestQuestion = 1960;
 
 const outermost: Nesting = { depth: 0, recorded: true, limits: [] };
 
@@ -354,14 +361,24 @@ export class Calls {
 
   /** The same for a client; resolves with what the tool asks. */
   async askTool(
-    { shown: { name }, listing, route, meta: { isRecordable }, legacyContext }: ToolItem,
+    tool: ToolItem,
     args: unknown,
     request: CallRequest,
     nesting = outermost,
   ): Promise<Round<ToolResult>> {
     this.#throwIfClosed(request.signal);
+    const { shown, listing, route, meta, legacyContext } = tool;
+    const { name } = shown;
+    const { isRecordable } = meta;
     const copied = copyArguments(args);
     if ("fault" in copied) return failedResult(copied.fault);
+    const ofServer = route.by === "server" ? route : undefined;
+    const fixed = ofServer && ownEntry(ofServer.from.plan.choices?.override, ofServer.id)?.arguments;
+    const given = fixed && Object.keys(copied.args).find((key) => Object.hasOwn(fixed, key));
+    if (given !== undefined)
+      return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
+    const mayBeDenied = (this.#frame.options.onCall ?? request.state.config.calls) !== undefined;
+    let decided: ToolResult | undefined;
     const { json } = copied;
     let values: Record<string, unknown> | undefined = copied.args;
     const isEntry = route.by === "code" && route.code.entry !== undefined;
@@ -371,13 +388,22 @@ export class Calls {
         // A tool may have changed the arguments of its run before.
         const fresh = values ?? (JSON.parse(json) as Record<string, unknown>);
         values = undefined;
-        return route.by === "server"
-          ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
-          : this.#callCode(call, route.code, fresh, round);
+        if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
+        const run = () =>
+          route.by === "server"
+            ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
+            : this.#callCode(call, route.code, fresh, round);
+        // A call that goes on with answers has been approved.
+        if (!mayBeDenied || round !== undefined) return run();
+        return this.#decide(tool, call, fresh).then((answer) => {
+          decided = answer;
+          return answer ?? run();
+        });
       });
       // Recorded without the schema's defaults, which the replay adds again.
       const isSuccess = "variant" in answer && answer.variant === "Success";
-      if (isSuccess && nesting.recorded && isRecordable) request.scope.record(name, json);
+      if (isSuccess && nesting.recorded && isRecordable && decided === undefined)
+        request.scope.record(name, json);
       const maxChars = this.#maxCharsOf(route, request);
       // Calls of code and of servers get all of it.
       if (maxChars === -1 || nesting.depth > 0 || !("variant" in answer)) return answer;
@@ -389,6 +415,41 @@ export class Calls {
     } catch (error) {
       if (error instanceof CallFailure) return describeFailure(error, route);
       throw error;
+    }
+  }
+
+  /**
+   * What answers a call before anything is run or started for it; `undefined` if it goes on. The config's `calls.deny` comes
+   * first, then the host, then `calls.ask`. The time of the call stands still meanwhile.
+   */
+  async #decide(
+    tool: ToolItem,
+    call: OpenCall,
+    args: Record<string, unknown>,
+  ): Promise<ToolResult | undefined> {
+    const { name, annotations, source } = tool.shown;
+    const { scope, state } = call.request;
+    const { onCall } = this.#frame.options;
+    const { deny = [], ask = [] } = state.config.calls ?? {};
+    const names = patternNames(tool);
+    const isAsked = matchesAny(ask, names);
+    const denied = (reason: string) =>
+      failedResult(`The call was denied: ${reason}`, "ExceptionThrown", { code: "CallDenied" });
+    if (matchesAny(deny, names)) return denied("`calls.deny` of the config has the tool.");
+    if (onCall === undefined && !isAsked) return undefined;
+    const ends = call.limits.map((limit) => limit.pause());
+    try {
+      const pending = structuredClone({ tool: name, arguments: args, annotations, source });
+      const decision = await askHost(this.#frame, { ...pending, signal: call.stop.signal });
+      if (decision === "deny") return denied("the host does not allow it.");
+      if (isRecord(decision) && "deny" in decision) return denied(decision.deny);
+      if (isRecord(decision))
+        return this.#readAnswer(convertReturned(describeReturned(decision.result)), scope);
+      if (decision === "allow" || !isAsked) return undefined;
+      const objection = await findObjection(call, args);
+      return objection === undefined ? undefined : denied(objection);
+    } finally {
+      for (const end of ends) end();
     }
   }
 
@@ -454,11 +515,6 @@ export class Calls {
     const { config } = request.state;
     const { plan } = route.from;
     let endInvocation: (() => void) | undefined;
-    const { arguments: fixed = {} } = ownEntry(plan.choices?.override, route.id) ?? {};
-    const [given] = Object.keys(args).filter((name) => Object.hasOwn(fixed, name));
-    if (given !== undefined)
-      return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
-    Object.assign(args, structuredClone(fixed));
     try {
       const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
         // A remote server gets no address that it could call back.
@@ -743,6 +799,28 @@ function askFor(
       for (const end of ends) end();
     }
   };
+}
+
+/** Asks the user whether a call may run. Resolves with why it may not. Rejects only when the call ends. */
+async function findObjection(
+  { target, depth, stop, request: { scope } }: OpenCall,
+  args: Record<string, unknown>,
+): Promise<string | undefined> {
+  const { name: tool, route } = target;
+  const label = route.by === "server" ? route.from.plan.label : packOf(target);
+  const whose = label === undefined ? "" : ` of ${quote(label, 200)}`;
+  const json = JSON.stringify(scope.memory.redact(args));
+  const message = shorten(printable(`Call ${quote(tool)}${whose}? Arguments: ${json}`), longestQuestion);
+  const requests = { call: { message, schema: { type: "object", properties: {} } } };
+  const { signal } = stop;
+  try {
+    const answers = await scope.ask?.({ tool, requests, isWaiting: depth > 0, isApproval: true, signal });
+    if (answers !== undefined)
+      return answers.call?.action === "accept" ? undefined : "the user does not allow it.";
+  } catch (error) {
+    if (stop.aborted) throw error;
+  }
+  return "it needs the user's approval, and nobody can be asked.";
 }
 
 /** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */

@@ -113,7 +113,16 @@ function addTool(
   const tool = describeTool(name, qualifiedName, source, definition, meta);
   const { inputSchema, outputSchema } = tool;
   const options = readOptions(declared, given);
-  const code = { owner, handler, initialize: placeOf("initialize"), options, inputSchema, outputSchema };
+  const initialize = placeOf("initialize");
+  const code = {
+    names: [name, qualifiedName],
+    owner,
+    handler,
+    initialize,
+    options,
+    inputSchema,
+    outputSchema,
+  };
   items.push({
     kind: "tool",
     shown: tool,

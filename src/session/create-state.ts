@@ -1,5 +1,6 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { matchesAny } from "../config/packs-policy.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
@@ -11,7 +12,7 @@ import { createProblem, type Path, type Problem, TrailblazeError } from "../prob
 import { findNearestNames } from "../qualified-names/index.ts";
 import { findRefusals, findShownToolsets, selectFitting } from "./excluded.ts";
 import { type Contribution, isOf, type SessionItem, type SessionToolset, type ToolItem } from "./items.ts";
-import { giveNames, type NameContext, Names } from "./names.ts";
+import { giveNames, type NameContext, Names, patternNames } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
@@ -74,6 +75,9 @@ export async function createState(
     const all = await findPacks(createNodeInspectionPort(), { cwd, policy: config.packs, all: true });
     unmatched = findUnmatchedPatterns(reading, all);
   }
+  // A server that has failed may have the tool.
+  if (isComplete && sources.every(({ offer }) => offer !== undefined))
+    unmatched.push(...findUnmatchedCalls(config, contributions));
   const { toolsets } = collected;
   for (const { shown } of tools)
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
@@ -190,6 +194,23 @@ function collectToolsets(
   return { toolsets, problems, configProblems };
 }
 
+function reportUnmatched(path: Path, pattern: string, known: readonly string[]): Problem {
+  const key = path.slice(0, -1).join(".");
+  const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
+  return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
+}
+
+/** Patterns of `calls` that match nothing, of all tools of the session, also those that do not fit its device. */
+function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Contribution[]): Problem[] {
+  if (calls === undefined) return [];
+  const names = contributions.flatMap(({ items }) => items.filter(isOf("tool")).flatMap(patternNames));
+  return (["deny", "ask"] as const).flatMap((key) =>
+    calls[key].flatMap((pattern, index) =>
+      matchesAny([pattern], names) ? [] : [reportUnmatched(["calls", key, index], pattern, names)],
+    ),
+  );
+}
+
 /**
  * Patterns and names in the config that match nothing of `all`, with the most similar names: those of `deny` first, because they
  * exclude nothing. Patterns of `allow` may name what is installed later. All servers of the session must have started. Problems
@@ -229,14 +250,9 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     const end = pattern.lastIndexOf("/");
     return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
   };
-  const report = (path: Path, pattern: string, known: readonly string[]) => {
-    const key = path.slice(0, -1).join(".");
-    const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
-    return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
-  };
   const inPolicy = (key: "deny" | "transitive") =>
     (config.packs[key] ?? []).flatMap((pattern, index) =>
-      mayMatch(pattern) ? [] : [report(["packs", key, index], pattern, names)],
+      mayMatch(pattern) ? [] : [reportUnmatched(["packs", key, index], pattern, names)],
     );
   const inServers = servers.flatMap((one) => {
     const { choices, configPath = [] } = one.plan;
@@ -244,11 +260,11 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     return (choices?.deny ?? []).flatMap((pattern, index) =>
       tools.some((name) => matchesToolName([pattern], name))
         ? []
-        : [report([...configPath, "tools", "deny", index], pattern, tools)],
+        : [reportUnmatched([...configPath, "tools", "deny", index], pattern, tools)],
     );
   });
   const inKeys = (path: Path, keys: Iterable<string>, known: readonly string[]) =>
-    [...keys].filter((key) => !known.includes(key)).map((key) => report([...path, key], key, known));
+    [...keys].filter((key) => !known.includes(key)).map((key) => reportUnmatched([...path, key], key, known));
   const inOverrides = servers.flatMap((one) => {
     const { choices, configPath = [] } = one.plan;
     const { override = {} } = choices ?? {};

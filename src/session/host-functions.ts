@@ -1,9 +1,11 @@
 // The functions of a host that calls use: listeners of progress and logs, and `onInput`, which asks the user.
+import { isRecord } from "../data/parse-json.ts";
 import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionMemory } from "./session-memory.ts";
 
@@ -133,6 +135,8 @@ export interface AskedRound {
   requests: InputRequests;
   /** Whether a server waits for the answers in the middle of its call, so that it cannot be run again. */
   isWaiting?: boolean;
+  /** Whether the session asks before it makes the call, which it denies if the user cannot be asked. */
+  isApproval?: boolean;
   /** Aborts the questions: `ask` then rejects with its reason. */
   signal: AbortSignal;
 }
@@ -185,6 +189,48 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
     }
     return settleAnswers(requests, Object.fromEntries(answers));
   };
+}
+
+/** A call of a tool that has not begun. Its strings are those of models and authors, and not trusted. */
+export interface PendingCall {
+  /** The advertised name. */
+  tool: string;
+  /** A copy, with those that the config fixes. They are not checked against the tool's schema yet. */
+  arguments: Readonly<Record<string, unknown>>;
+  /** What the tool claims to do. */
+  annotations: Readonly<Record<string, unknown>> | undefined;
+  source: ToolSource;
+  /** Aborts when the call or the session has ended. */
+  signal: AbortSignal;
+}
+
+/** Lets a call run, denies it, or answers it with what a handler may return. */
+export type CallDecision = "allow" | "deny" | { deny: string } | { result: unknown };
+
+/** Decides about a call. Without a decision, the config's `calls.ask` says whether the user is asked. */
+export type OnCall = (
+  call: PendingCall,
+  // biome-ignore lint/suspicious/noConfusingVoidType: of functions that return nothing
+) => CallDecision | undefined | void | Promise<CallDecision | undefined | void>;
+
+/** What the host's `onCall` decides; `undefined` to leave it to the config. Rejects only when the call ends. */
+export async function askHost(
+  { options: { onCall }, reportOnce }: SessionFrame,
+  call: PendingCall,
+): Promise<CallDecision | undefined> {
+  if (onCall === undefined) return undefined;
+  let reason = 'it returned neither "allow", "deny", { deny }, { result } nor nothing';
+  try {
+    const decision: unknown = await abortable(call.signal, async () => onCall(call));
+    if (decision === undefined || decision === "allow" || decision === "deny") return decision;
+    if (isRecord(decision) && ("deny" in decision ? typeof decision.deny === "string" : "result" in decision))
+      return decision as CallDecision;
+  } catch (error) {
+    call.signal.throwIfAborted();
+    reason = error instanceof Error ? error.message : String(error);
+  }
+  reportOnce(createProblem("HostListenerFailed", { option: "onCall", tool: call.tool, reason }));
+  return "deny";
 }
 
 /** Questions with their author in front, so that no server or pack can ask in the name of another. */

@@ -65,6 +65,25 @@ export function giveNames(
   return undefined;
 }
 
+/**
+ * The names by which patterns of `calls` mean a tool, without a leading `@`. A name with a slash says whose tool it is: without
+ * one, it is advertised or the author's own. An entry of a bundle also has the names of the tool whose code it runs.
+ */
+export function patternNames({ shown, listing, route }: ItemOf<"tool">): string[] {
+  const { name, qualifiedName, source } = shown;
+  const own = [name, (listing as { name?: string }).name ?? name];
+  const owners = source.pack === undefined ? [] : [qualifyPackageName(source.pack)];
+  if (route.by === "server") {
+    own.push(route.id);
+    owners.push(route.from.plan.label);
+  }
+  const short = [...own, makeServedName(name)].filter((one) => !one.includes("/"));
+  const { names = [] } = route.by === "code" ? route.code.code : {};
+  const long = owners.flatMap((owner) => own.map((one) => `${owner}/${one}`));
+  const all = [...short, ...long, ...names, qualifiedName ?? name];
+  return [...new Set(all.map((one) => one.replace(/^@/, "")))];
+}
+
 /** What a name refers to; `undefined` for an unknown name. */
 export function attempt<Value>(resolve: () => Value): Value | undefined {
   try {

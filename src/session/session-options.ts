@@ -4,7 +4,7 @@ import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../c
 import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
-import type { OnInput, ToolLog } from "./host-functions.ts";
+import type { OnCall, OnInput, ToolLog } from "./host-functions.ts";
 import type { SessionChange } from "./session-states.ts";
 
 /** A command that a session is about to start. */
@@ -98,6 +98,12 @@ export interface SessionOptions {
    * servers learn that there is no user to ask.
    */
   onInput?: OnInput;
+  /**
+   * Decides about each call of a tool before anything is run or started for it, also about those that tools make. What the
+   * config's `calls.deny` names is denied before. Throwing, or returning anything else, denies the call and is the problem
+   * `HostListenerFailed`.
+   */
+  onCall?: OnCall;
   /** Called with each log message of a tool. */
   onLog?: (entry: ToolLog) => void;
 }

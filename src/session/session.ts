@@ -134,7 +134,8 @@ export class Session implements AsyncDisposable {
    *
    * Resolves even if the tool fails: `variant` says how the call ended. Arguments that are no object, as models sometimes
    * write, are such a failure, and `undefined` is `{}`. If a server had to start for the call and could not, or lists the tool
-   * otherwise than approved, `details.code` is `ServerStartFailed`, `NotApproved` or `LockOutdated`. For the tools in
+   * otherwise than approved, `details.code` is `ServerStartFailed`, `NotApproved` or `LockOutdated`; `CallDenied` if the call was
+   * denied. For the tools in
    * `InstalledTools`, which `trailblaze types` declares, the compiler checks the arguments. Rejects with a `TrailblazeError`
    * `ToolNotFound`, `ServerNotFound`, `AmbiguousName`, `NotApproved`, `LockOutdated`, `LockMismatch` or `SessionClosed`, or with
    * the reason of `signal`.

@@ -45,7 +45,7 @@ test("a form is asked field by field, with types, choices, defaults and what is 
   });
   expect(shown).toBe(
     [
-      "t asks: Please.",
+      "t: Please.",
       "Your name (name): As printed [string, required]",
       'size\n  1. s - small\n  2. m - medium\n  3. l - large [string, default "m"]',
       "age [integer, required]",
@@ -152,7 +152,7 @@ describe("the command", () => {
       });
     const all = await Promise.all(["call greet", "prompts topic", "read desk://page"].map(run));
     for (const { exitCode, shown } of all) {
-      expect(shown).toContain("asks: [acme/desk] Who are you?");
+      expect(shown).toContain(": [acme/desk] Who are you?");
       expect(shown).toContain("Hello Ada");
       expect(exitCode).toBe(0);
     }

@@ -45,6 +45,7 @@ export const completeConfig = {
   serversStart: "lazy",
   serversIdleMs: 600_000,
   results: { maxChars: -1 },
+  calls: { ask: ["delete*"], deny: ["acme/*/drop"] },
   envFile: ".env",
   logDir: "logs",
   trailblazeSubprocessToolsets: [

@@ -86,7 +86,7 @@ describe("the configuration guide", () => {
     );
     for (const [key, value] of Object.entries(schema.properties)) {
       if (key === "$schema") continue;
-      const inner = ["device", "packs", "lock", "callback", "timeouts"].includes(key)
+      const inner = ["device", "packs", "lock", "callback", "timeouts", "calls"].includes(key)
         ? value.properties
         : undefined;
       const wanted =

@@ -14,7 +14,7 @@ import { post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, projectTree, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
+import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -95,8 +95,8 @@ const pack = toolPack(Object.fromEntries([...tools, "row"].map((tool) => [tool, 
 const makeDesk = (isolation = "in-process") =>
   makeProject({ "@acme/desk": pack }, { "trailblaze.config.json": { isolation }, ...scriptingPackage });
 
-async function serveDesk(cwd = makeDesk()) {
-  const { url } = await serveForTest("acme/desk/desk", { cwd });
+async function serveDesk(cwd = makeDesk(), config?: TrailblazeConfig) {
+  const { url } = await serveForTest("acme/desk/desk", { cwd, config });
   return { url, runs: () => readRuns(cwd) };
 }
 
@@ -442,4 +442,66 @@ describe("a legacy server that asks in the middle of a request", () => {
     await expect(client.readResource({ uri: "ask://name" })).rejects.toMatchObject(failing);
     expect(asked).toEqual([]);
   });
+});
+
+describe.each(eras)("calls that the config asks the user of a %s client about", (era) => {
+  const calls = { ask: ["greet"], deny: ["acme/desk/greedy"] };
+  const serve = () => serveDesk(makeDesk(), { calls });
+  const denied = { isError: true, _meta: { trailblaze: { code: "CallDenied", variant: "ExceptionThrown" } } };
+
+  test("one question a call comes before its handler runs, whatever that asks; a decline denies the call", async () => {
+    const { url, runs } = await serve();
+    const asked: string[] = [];
+    let action = "accept";
+    const client = await connect(era, url, {
+      answer: ({ message }) => {
+        asked.push(message);
+        return message.startsWith("Call ") ? { action } : named("Ada");
+      },
+    });
+    expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
+    const question = 'Call "greet" of "acme/desk"? Arguments: {}';
+    expect(asked).toEqual([question, "[acme/desk] Who are you?"]);
+    action = "decline";
+    expect(await call(client, "greet")).toMatchObject(denied);
+    expect(await call(client, "greedy")).toMatchObject(denied);
+    expect(asked.slice(2)).toEqual([question]);
+    expect(runs()).toEqual(["greet", "greet"]);
+  });
+
+  test("a client that cannot be asked is told so, as is a nested call of a modern one", async () => {
+    const { url, runs } = await serve();
+    const silent = await call(await connect(era, url, { capabilities: { sampling: {} } }), "greet");
+    expect(silent).toMatchObject(denied);
+    expect(textOf(silent)).toContain("nobody can be asked");
+    expect(runs()).toEqual([]);
+    const result = jsonOf(await call(await connect(era, url), "outer"));
+    if (era === "modern") expect(result.inner).toContain("nobody can be asked");
+    else expect(result.inner).toBe('Hello Ada {"asked":1}');
+  });
+});
+
+test("a client that goes while it is asked about a call leaves it unmade, and `calls` puts a server behind the gateway", async () => {
+  const { url, runs } = await serveDesk(makeDesk(), { calls: { ask: ["*"] } });
+  let isAsked = false;
+  const client = await connect("legacy", url, {
+    answer: () => {
+      isAsked = true;
+      return new Promise<never>(() => {});
+    },
+  });
+  const ended = expect(call(client, "greet")).rejects.toThrow();
+  await waitUntil(() => isAsked);
+  await (client as unknown as LegacyClient).close();
+  await ended;
+  const other = await connect("legacy", url, { capabilities: {} });
+  await call(other, "greet");
+  expect(runs()).toEqual([]);
+  const config = {
+    calls: { deny: ["capabilities"] },
+    mcpServers: { old: entry("old", "asking-server.mjs") },
+  };
+  const cwd = makeProject({}, { "trailblaze.config.json": config });
+  const { client: ofCommand } = await connectToCommand(cwd, "old");
+  expect(textOf((await ofCommand.callTool({ name: "capabilities" })) as object)).toContain("`calls.deny`");
 });

@@ -76,7 +76,7 @@ async function askInput(
   ask: Ask,
   note: Terminal["note"],
 ): Promise<InputAnswer> {
-  note(`${printable(tool)} asks: ${printableLines(shorten(message, longestMessage))}`);
+  note(`${printable(tool)}: ${printableLines(shorten(message, longestMessage))}`);
   if (url !== undefined) {
     note(`Page on ${printable(new URL(url).host)}:\n  ${printable(url)}`);
     return confirm(ask, "Open it in a browser yourself. Continue?");
@@ -88,7 +88,7 @@ async function askInput(
     if (answer === undefined) return { action: "cancel" };
     if ("value" in answer) content.push([name, answer.value]);
   }
-  const answer = await confirm(ask, "Send this answer?");
+  const answer = await confirm(ask, content.length > 0 ? "Send this answer?" : "Continue?");
   return answer.action === "accept" ? { ...answer, content: Object.fromEntries(content) } : answer;
 }
 

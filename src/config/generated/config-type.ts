@@ -19,6 +19,14 @@ export interface TrailblazeConfig {
     timeoutMs?: number;
     [key: `x-${string}`]: unknown;
   };
+  /** Which calls are denied, and which the user is asked about: patterns of tools' advertised names and their servers' own, or of publisher/pack/tool and LABEL/TOOL, where * matches any part of a segment. */
+  calls?: {
+    /** Tools whose calls the user is asked about, each before it runs. */
+    ask?: readonly string[];
+    /** Tools whose calls are denied. Takes precedence over ask. */
+    deny?: readonly string[];
+    [key: `x-${string}`]: unknown;
+  };
   /** What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once. Default: `fail`. */
   crash?: "fail" | "isolate" | "relaunch";
   /** The device that the session runs for. */
