@@ -1,3 +1,4 @@
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import type { Session } from "../session/session.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 
@@ -42,7 +43,7 @@ class End implements SessionTransport {
 
   async send(message: Message): Promise<void> {
     if (this.#isClosed) throw new Error("The connection is closed.");
-    const copy: unknown = JSON.parse(JSON.stringify(message));
+    const copy: unknown = parseExactly(stringifyExactly(message));
     // Not before the sender has finished, who may still note what it waits for.
     queueMicrotask(() => this.other?.receive(copy));
   }

@@ -1,5 +1,6 @@
 // A session's tools in the shapes of the APIs of models, and their calls.
 
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
@@ -33,7 +34,7 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
 async function parseArguments(text: string): Promise<{ value: unknown } | { fault: string }> {
   if (text.trim() === "") return { value: {} };
   try {
-    return { value: parseJson(text).value ?? {} };
+    return { value: parseJson(text, parseExactly).value ?? {} };
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
@@ -160,7 +161,7 @@ function textOfResult({ content, message, structuredContent }: ToolResult): stri
   const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
   if (texts.length > 0) return texts.join("\n");
   if (message !== "") return message;
-  return structuredContent === undefined ? "" : JSON.stringify(structuredContent);
+  return structuredContent === undefined ? "" : stringifyExactly(structuredContent);
 }
 
 /** A JSON Schema as a Standard Schema, as AI SDK, LangChain and others take it. */

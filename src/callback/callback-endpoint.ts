@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import type { SessionConfig } from "../config/session-config.ts";
+import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import {
   checkEncoding,
@@ -89,7 +90,7 @@ const tokenMessages = {
 const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64");
 
 const formatResult = (result: object, init: ResponseInit = {}): Response =>
-  new Response(JSON.stringify({ result }), {
+  new Response(stringifyExactly({ result }), {
     ...init,
     headers: { "content-type": "application/json", ...init.headers },
   });
@@ -178,7 +179,7 @@ function readString(name: string, value: unknown): string {
 /** The value of a JSON text, or why it has none. */
 function readJson(text: string | Uint8Array): { value: unknown } | { reason: string } {
   try {
-    return { value: parseJson(text).value };
+    return { value: parseJson(text, parseExactly).value };
   } catch (error) {
     if (error instanceof DataSyntaxError) return { reason: error.reason };
     throw error;

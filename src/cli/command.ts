@@ -23,6 +23,8 @@ export interface TextStyle {
 export interface CommandAnswer {
   /** The document that `--json` prints. */
   json?: unknown;
+  /** Writes it in place of `JSON.stringify`, indented. */
+  stringify?: (document: unknown) => string;
   /** The result as text, without a trailing line end. */
   formatText?(style: TextStyle): string;
   /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: none. */

@@ -68,7 +68,7 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
   });
   const { json, formatText, problems = [], exitCode, isDocument } = answer;
   if (input.options.json) {
-    if (json !== undefined) output.json(json);
+    if (json !== undefined) output.json(json, answer.stringify);
   } else if (formatText !== undefined) {
     const print = isDocument ? output.document : output.answer;
     print(formatText(output.stdoutStyle()));

@@ -128,7 +128,8 @@ export const output = {
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
   /** Prints a result unchanged, because its format already escapes commands for CI runners. */
   document: (text: string): void => write(1, endLine(text)),
-  json: (document: unknown): void => write(1, endLine(formatJson(document))),
+  json: (document: unknown, stringify = writeIndented): void =>
+    write(1, endLine(escapeJson(stringify(document)))),
   /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
@@ -141,5 +142,7 @@ export const output = {
   note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 
+const writeIndented = (document: unknown): string => JSON.stringify(document, null, 2);
+
 /** Formats JSON with every unprintable character and every command for a CI runner escaped. */
-export const formatJson = (document: unknown): string => escapeJson(JSON.stringify(document, null, 2));
+export const formatJson = (document: unknown): string => escapeJson(writeIndented(document));

@@ -57,16 +57,21 @@ function findExcessiveDepth(text: string): number {
 }
 
 /**
- * Parses JSON from bytes or decoded text: UTF-8, an optional byte order mark, at most `maximumDepth` levels. Throws `DataSyntaxError`, whose offset `describeSyntaxError` of `json-positions.ts` finds when it is missing.
+ * Parses JSON from bytes or decoded text: UTF-8, an optional byte order mark, at most `maximumDepth` levels. `parse` may
+ * remember more than `JSON.parse`.
+ * Throws `DataSyntaxError`, whose offset `describeSyntaxError` of `json-positions.ts` finds when it is missing.
  */
-export function parseJson(source: Uint8Array | string): { text: string; value: unknown } {
+export function parseJson(
+  source: Uint8Array | string,
+  parse: (text: string) => unknown = JSON.parse,
+): { text: string; value: unknown } {
   const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
   const tooDeep = findExcessiveDepth(text);
   if (tooDeep >= 0) {
     throw new DataSyntaxError(`it is nested deeper than ${maximumDepth} levels`, text, tooDeep);
   }
   try {
-    return { text, value: JSON.parse(text) };
+    return { text, value: parse(text) };
   } catch {
     throw new DataSyntaxError(text.trim() === "" ? "it is empty" : "it is not valid JSON", text);
   }

@@ -1,3 +1,4 @@
+import { parseExactly } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 
 export type RequestId = string | number;
@@ -71,7 +72,7 @@ export function parseMessage(text: Uint8Array): { value: unknown } | { code: num
     return { code: rpcCode.request, fault };
   }
   try {
-    return { value: JSON.parse(utf8.decode(text)) };
+    return { value: parseExactly(utf8.decode(text)) };
   } catch {
     return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }

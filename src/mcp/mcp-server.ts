@@ -10,6 +10,7 @@ import {
   specTypeSchemas,
   type Transport,
 } from "@modelcontextprotocol/server";
+import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
@@ -356,13 +357,15 @@ export class McpServers {
     if (call === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ["__proto__"]: __, ...args } = written;
+    carryIntegers(written, args);
     try {
       const answer = await request.questions.answer(undefined, (round, signal) =>
         call(args, { ...request, signal }, round),
       );
       const { content, structuredContent, isError, _meta } = answer;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
-      return { content, isError, _meta, ...(isSent && { structuredContent }) };
+      const kept = { content, isError, _meta, ...(isSent && { structuredContent }) };
+      return markIntegers(carryIntegers(answer, kept));
     } catch (error) {
       if (error instanceof UnaskedError) return createErrorResult(error.message);
       if (error instanceof RpcError || error instanceof AskedResult) throw error;
@@ -385,7 +388,7 @@ export class McpServers {
       const answer = await request.questions.answer(undefined, (round, signal) =>
         prompt.get(args, { ...request, signal }, round),
       );
-      return answer;
+      return markIntegers(answer);
     } catch (error) {
       throw this.#toRpcError(error, name);
     }
@@ -400,7 +403,7 @@ export class McpServers {
       );
       // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
       const isKept = isStatic || this.#era === "legacy";
-      return { ...result, ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
+      return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
     } catch (error) {
       // The server that the resource is of does not know it.
       if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);

@@ -1,4 +1,5 @@
 import { createRequestStateCodec, type ServerContext } from "@modelcontextprotocol/server";
+import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { badRequest } from "./client-message.ts";
 import { readStateKey } from "./served-server.ts";
@@ -16,10 +17,12 @@ export interface StateSeal {
 
 /** The same text for the same JSON: clients may send keys in another order. */
 const writeSorted = (value: object): string =>
-  JSON.stringify(value, (_, inner: unknown) =>
-    isRecord(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-      : inner,
+  unmarkText(
+    JSON.stringify(markIntegers(value), (_, inner: unknown) =>
+      isRecord(inner)
+        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
+        : inner,
+    ),
   );
 
 /** Creates a seal for a server. `token`: what clients authenticate with. */

@@ -1,3 +1,4 @@
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
@@ -221,6 +222,7 @@ export function createEntryMeta(own: unknown, qualifiedName: string | null, more
     ...more,
     ...(qualifiedName === null ? {} : { [qualifiedNameKey]: qualifiedName }),
   };
+  if (isRecord(own)) carryIntegers(own, meta);
   return Object.keys(meta).length > 0 ? meta : undefined;
 }
 

@@ -1,3 +1,4 @@
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 
 /** How a call ended. */
@@ -46,8 +47,10 @@ export function readToolResult(answer: CallToolResult): {
 } {
   const { content, structuredContent, isError, _meta = {} } = answer;
   const { trailblaze, ...meta } = _meta;
+  carryIntegers(_meta, meta);
   const said = isRecord(trailblaze) ? trailblaze : {};
   const result: ToolResult = { variant: "Success", message: firstText(content), content };
+  carryIntegers(answer, result);
   if (structuredContent !== undefined) result.structuredContent = structuredContent;
   if (Object.keys(meta).length > 0) result._meta = meta;
   if (isError !== true) return { result, memory: readMemoryChanges(said) };

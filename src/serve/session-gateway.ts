@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
 import { RpcError } from "../mcp/client-message.ts";
@@ -98,7 +99,7 @@ function describePrompt({ shown, listing }: ItemOf<"prompt">): Listing {
 /** A session's result as MCP's: the variant and the details of a failure are in `_meta.trailblaze`. */
 function toCallResult(result: ToolResult): CallToolResult {
   const { variant, content, structuredContent, _meta, details } = result;
-  if (variant === "Success") return { content, structuredContent, _meta };
+  if (variant === "Success") return carryIntegers(result, { content, structuredContent, _meta });
   // What a program wrote is for the operator.
   const { stderr: _, ...shown } = details ?? {};
   const isSaid = variant !== "ExceptionThrown" || Object.keys(shown).length > 0;

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
 import { matchesAny } from "../config/packs-policy.ts";
+import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -386,7 +387,7 @@ export class Calls {
     try {
       const answer = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
         // A tool may have changed the arguments of its run before.
-        const fresh = values ?? (JSON.parse(json) as Record<string, unknown>);
+        const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
         values = undefined;
         if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
         const run = () =>
@@ -522,7 +523,9 @@ export class Calls {
         const snapshot = memory.snapshot(visibleMemory(config, plan.pack));
         const baseUrl = callback?.baseUrl;
         const facts = { sessionId, invocationId: id, baseUrl, device: config.device, memory: snapshot };
-        const sent = legacyContext ? { ...args, [legacyContextKey]: createLegacyContext(facts) } : args;
+        const sent = legacyContext
+          ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
+          : args;
         endInvocation = callback?.beginInvocation({ id, server: plan.key, depth, clientSession: sessionId });
         const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
         const { onProgress, onLog } = heard;

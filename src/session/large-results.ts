@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { carryIntegers, stringifyExactly } from "../data/exact-integers.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { ReadAnswer } from "../runtime/pack-resource.ts";
 import type { ContentBlock, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
@@ -46,7 +47,7 @@ export class LargeResults {
   /** The same result if it is small enough. */
   cut(result: ToolResult, { maxChars, keepsStructured, reader, redact }: Cut): ToolResult {
     const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
-    const json = result.structuredContent === undefined ? "" : JSON.stringify(result.structuredContent);
+    const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);
     const isLong = sizeOf(texts) > maxChars;
     const leavesOut = !keepsStructured && json.length > maxChars;
     if (!isLong && !leavesOut) return result;
@@ -68,7 +69,7 @@ export class LargeResults {
     const { structuredContent: _, ...others } = result;
     const [first] = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const kept = leavesOut ? others : result;
-    const cut = { ...kept, content: [...content, ...links], message: first ?? "" };
+    const cut = carryIntegers(result, { ...kept, content: [...content, ...links], message: first ?? "" });
     if (leavesOut) this.#incomplete.add(cut);
     return cut;
   }

@@ -1,4 +1,5 @@
 import { isToolChosen } from "../config/tool-policy.ts";
+import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import {
@@ -59,13 +60,13 @@ function overrideEntry(one: ListedEntry, choices: ServerPlan["choices"]): Listed
     ...one.entry,
     ...shown,
     ...(annotations && { annotations: { ...one.entry.annotations, ...annotations } }),
-    inputSchema: {
+    inputSchema: carryIntegers(inputSchema, {
       ...inputSchema,
       ...(isRecord(properties) && {
         properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isFree(name))),
       }),
       ...(Array.isArray(required) && { required: required.filter(isFree) }),
-    },
+    }),
   };
   return { ...one, entry };
 }

@@ -1,4 +1,5 @@
 import { expect, onTestFinished, test, vi } from "vitest";
+import { parseExactly } from "../../src/data/exact-integers.ts";
 import { createStateSeal } from "../../src/mcp/request-state.ts";
 import { readStateKey } from "../../src/mcp/served-server.ts";
 
@@ -26,10 +27,13 @@ test.each<
   await expect(seal.open(asked, sealed)).rejects.toThrow(expect.objectContaining({ code: -32602 }));
 });
 
-test("a sealed state does not depend on the order of keys", async () => {
+test("a sealed state does not depend on the order of keys, but on each digit", async () => {
   const seal = createStateSeal(key);
-  const sealed = await seal.seal(["m", { a: 1, b: { c: 1, d: 2 } }], 1);
-  expect(await seal.open(["m", { b: { d: 2, c: 1 }, a: 1 }], sealed)).toBe(1);
+  const sealed = await seal.seal(parseExactly('["m", {"a": 725653563933458433, "b": {"c": 1, "d": 2}}]'), 1);
+  const reordered = parseExactly('["m", {"b": {"d": 2, "c": 1}, "a": 725653563933458433}]');
+  expect(await seal.open(reordered, sealed)).toBe(1);
+  const other = parseExactly('["m", {"a": 725653563933458434, "b": {"c": 1, "d": 2}}]');
+  await expect(seal.open(other, sealed)).rejects.toThrow("not valid");
 });
 
 test("a sealed state expires after ten minutes", async () => {

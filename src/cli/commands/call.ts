@@ -1,5 +1,6 @@
 import { appendFileSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { resolve } from "node:path";
+import { carryIntegers, stringifyExactly } from "../../data/exact-integers.ts";
 import { failure, printable, quote, shorten, TrailblazeError } from "../../problems/index.ts";
 import type { ToolProgress } from "../../session/host-functions.ts";
 import { formatRecording } from "../../session/session-memory.ts";
@@ -44,7 +45,8 @@ export const command = defineCommand({
           );
         const { variant, message, content, structuredContent, details } = result;
         return {
-          json: { variant, message, content, structuredContent, details, elapsedMs },
+          json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
+          stringify: (document: unknown) => stringifyExactly(document, 2),
           formatText: () => formatResult(result),
           problems: session.problems,
           exitCode: variant === "Success" ? 0 : 1,

@@ -1,5 +1,6 @@
 import { Writable } from "node:stream";
 import { StringDecoder } from "node:string_decoder";
+import { stringifyExactly } from "../../data/exact-integers.ts";
 import { printable, printableLines } from "../../problems/index.ts";
 import type { ToolResult } from "../../runtime/tool-result.ts";
 
@@ -14,7 +15,7 @@ export function formatResult({ variant, message, content, structuredContent }: T
   const blocks = content.map(formatBlock);
   if (variant !== "Success") return `${variant}: ${blocks.join("\n") || printableLines(message)}`;
   if (blocks.length === 0 && structuredContent !== undefined)
-    return printableLines(JSON.stringify(structuredContent, null, 2));
+    return printableLines(stringifyExactly(structuredContent, 2));
   return blocks.join("\n");
 }
 

@@ -1,3 +1,4 @@
+import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { splitPair } from "./session-command.ts";
@@ -7,7 +8,7 @@ const hint = `Pass key=value, --args '{"key": "value"}', or --args - to read JSO
 function parseText(text: Uint8Array, from: string): Record<string, unknown> {
   let value: unknown;
   try {
-    ({ value } = parseJson(text));
+    ({ value } = parseJson(text, parseExactly));
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     throw failure("InvalidArguments", { reason: `${from} is not valid JSON: ${error.message}`, hint });
@@ -37,7 +38,7 @@ function acceptsString(schema: unknown, word: string, depth = 0): boolean {
 function readValue(word: string, schema: unknown): unknown {
   if (acceptsString(schema, word)) return word;
   try {
-    return parseJson(Buffer.from(word)).value;
+    return parseJson(Buffer.from(word), parseExactly).value;
   } catch {
     return word;
   }
@@ -79,5 +80,7 @@ export function completeArguments(
     const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
     return [key, readValue(word, schema)] as const;
   });
-  return Object.fromEntries([...Object.entries(base), ...pairs]);
+  const args = carryIntegers(base, Object.fromEntries([...Object.entries(base), ...pairs]));
+  for (const [key, word] of words) rememberInteger(args, key, word.trim());
+  return args;
 }

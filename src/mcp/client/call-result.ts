@@ -1,3 +1,4 @@
+import { carryIntegers } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../../problems/index.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
@@ -30,6 +31,7 @@ export function readResult<Method extends ResultMethod>(
 ): Results[Method] | { fault: string } {
   const keys: readonly string[] = keysOf[method];
   const result: JsonObject = Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
+  carryIntegers(value, result);
   const fault = repairResult(method, result, leaveOut);
   return fault === undefined ? (result as unknown as Results[Method]) : { fault: `it ${fault}` };
 }

@@ -1,3 +1,4 @@
+import { carryIntegers, parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { legacyContextKey } from "../../runtime/handler-context.ts";
 
@@ -10,7 +11,7 @@ const isPlain = (value: object) => [Object.prototype, null].includes(Object.getP
 function withoutContext(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   if (isPlain(given) && !Object.hasOwn(given, legacyContextKey)) return given;
   const { [legacyContextKey]: _, ...written } = given;
-  return written;
+  return carryIntegers(given, written);
 }
 
 /** Copies a call's arguments through JSON, so that every tool gets the same values wherever it runs. */
@@ -20,8 +21,8 @@ export function copyArguments(given: unknown): CopiedArguments {
   }
   try {
     const written = withoutContext(given ?? {});
-    const json: string | undefined = JSON.stringify(written);
-    const args: unknown = json === undefined ? undefined : JSON.parse(json);
+    const json: string | undefined = stringifyExactly(written);
+    const args: unknown = json === undefined ? undefined : parseExactly(json);
     // `toJSON` can return something else than an object.
     if (json !== undefined && isRecord(args)) return { json, args };
     return { fault: `The arguments must be an object, but their JSON is ${describeType(args)}.` };

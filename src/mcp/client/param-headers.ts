@@ -1,3 +1,4 @@
+import { findInteger } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 
 /** An argument that clients repeat in a header, because its schema has `x-mcp-header`. */
@@ -48,7 +49,7 @@ function valueAt(args: unknown, path: readonly string[]): unknown {
   let value = args;
   for (const key of path) {
     if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
-    value = value[key];
+    value = findInteger(value, key) ?? value[key];
   }
   return value;
 }

@@ -1,4 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
+import { carryIntegers, findInteger } from "../../data/exact-integers.ts";
 
 /** Replaces secrets in output. */
 const redacted = "[redacted]";
@@ -104,12 +105,9 @@ export function createRedactor(source: SecretSource): Redactor {
 
   const copy = (value: unknown, copies: Map<object, unknown>, depth: number): unknown => {
     if (typeof value === "string") return redact(value);
-    if (typeof value === "number") {
-      // A long integer was rounded when it was parsed.
-      const isRounded = !Number.isSafeInteger(value) && known.some((one) => Number(one) === value);
-      return isRounded || known.includes(String(value)) ? redacted : value;
+    if (typeof value === "number" || typeof value === "boolean") {
+      return known.includes(String(value)) ? redacted : value;
     }
-    if (typeof value === "boolean") return known.includes(String(value)) ? redacted : value;
     if (typeof value !== "object" || value === null) return value;
     // A value that a handler logs may contain itself.
     if (copies.has(value)) return copies.get(value);
@@ -118,8 +116,10 @@ export function createRedactor(source: SecretSource): Redactor {
     const made: Record<string, unknown> | unknown[] = isList ? [] : {};
     copies.set(value, made);
     for (const [key, entry] of Object.entries(value)) {
+      const integer = findInteger(value, key);
+      const isSecret = integer !== undefined && known.includes(integer);
       const own = {
-        value: copy(entry, copies, depth + 1),
+        value: isSecret ? redacted : copy(entry, copies, depth + 1),
         writable: true,
         enumerable: true,
         configurable: true,
@@ -127,7 +127,7 @@ export function createRedactor(source: SecretSource): Redactor {
       // `__proto__` may be an ordinary key.
       Object.defineProperty(made, isList ? key : redact(key), own);
     }
-    return made;
+    return carryIntegers(value, made);
   };
 
   const createStream = (): RedactingStream => {

@@ -1,3 +1,4 @@
+import { markText, unmarkText } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable } from "../../problems/index.ts";
@@ -89,7 +90,11 @@ export class RemoteFetch {
   async fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
     const url = new URL(address);
     const { label, redactor } = this.#facts;
-    const response = await this.#send(url, init);
+    const { body } = init;
+    const response = await this.#send(
+      url,
+      typeof body === "string" ? { ...init, body: unmarkText(body) } : init,
+    );
     const { status, headers } = response;
     const type = readType(response);
     // The SDK follows what is left.
@@ -121,7 +126,7 @@ export class RemoteFetch {
       return new Response(events, { status, headers });
     }
     if (exchange.id !== undefined && type === "application/json")
-      return new Response(await this.#readAll(response), { status, headers });
+      return new Response(markText(await this.#readAll(response)), { status, headers });
     await response.body?.cancel();
     if (exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
@@ -210,21 +215,25 @@ export class RemoteFetch {
     return Buffer.concat(chunks).toString("utf8");
   }
 
-  /** A stream of events as it arrives. */
+  /** The lines of a stream of events as they arrive, with marks in place of integers that a number cannot hold. */
   async *#readEvents(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+    let lines = "";
     /** Of the lines of the event so far. */
     let size = 0;
     const decoder = new LineDecoder(this.#facts.frameBytes, {
       onLine: (line) => {
         size = line.length === 0 ? 0 : size + line.length;
         this.#checkSize(size);
+        // Each byte is a character, and of the bytes beyond ASCII none matters.
+        lines += `${line.toString("latin1").replace(/^data:.*/, markText)}\n`;
       },
       onTooLong: () => this.#checkSize(Number.POSITIVE_INFINITY),
     });
     try {
       for await (const chunk of this.#read(body)) {
         decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
-        yield chunk;
+        if (lines !== "") yield Buffer.from(lines, "latin1");
+        lines = "";
       }
     } catch (error) {
       exchange.fault = error as Error;

@@ -1,4 +1,5 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import { markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
@@ -137,8 +138,9 @@ class RemoteCarrier implements Carrier {
       reconnectionScheduler: (reconnect, delayMs) =>
         this.#clock.after(Math.max(delayMs, shortestReconnectMs), reconnect),
     });
-    transport.onmessage = (message) => {
+    transport.onmessage = (raw) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
+      const message = readMarks(raw);
       const isAnswer = isRecord(message) && own(message, "method") === undefined;
       // The parsed message, because an event may have its text in several lines.
       if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
@@ -185,7 +187,7 @@ class RemoteCarrier implements Carrier {
     const fail = () => settle(exchange.fault ?? new AnswerError("it did not answer the request"));
     try {
       const headers = this.#mirror(message);
-      await transport.send(message as never, { headers, onRequestStreamEnd: fail });
+      await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
       if (!isRequest) return;
       if (!exchange.isStream) fail();
       await answered;

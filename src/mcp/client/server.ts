@@ -1,3 +1,4 @@
+import { carryIntegers } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import {
   describeExit,
@@ -407,7 +408,7 @@ export class Server implements StartingServer {
       const found = "fault" in asked ? asked : result;
       if ("fault" in found)
         throw fault(`it answered \`${method}\` with an invalid result: ${this.#clean(String(found.fault))}`);
-      return { ...found, ...asked };
+      return carryIntegers(found, { ...found, ...asked });
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
       if (limit.isOver)

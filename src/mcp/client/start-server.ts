@@ -1,4 +1,5 @@
 import type { Readable } from "node:stream";
+import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
 import {
   type EndDurations,
@@ -137,7 +138,7 @@ export function startServer(
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     let value: unknown;
     try {
-      value = JSON.parse(text);
+      value = parseExactly(text);
     } catch {
       if (text.trim() !== "") onNoise(line);
       return;
@@ -178,7 +179,7 @@ export function startServer(
       if (!stdin.writable) return refuse("it has closed its input");
       let line: string;
       try {
-        line = `${JSON.stringify(message)}\n`;
+        line = `${stringifyExactly(message)}\n`;
       } catch (error) {
         return refuse(`the call cannot be written as JSON: ${(error as Error).message}`);
       }

@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { type AddressInfo, Server as NetServer, type Socket } from "node:net";
+import { unmarkBytes } from "../../data/exact-integers.ts";
 import { timerMs } from "../../runtime/abort-listeners.ts";
 
 /** A request before its body is read. */
@@ -124,7 +125,7 @@ async function sendStream(
     const { done, value } = await reader.read();
     if (done) break;
     // A chunk of the SDK is a whole event.
-    if (!response.write(value)) await once(response, "drain", { signal: over }).catch(ignore);
+    if (!response.write(unmarkBytes(value))) await once(response, "drain", { signal: over }).catch(ignore);
   }
 }
 
@@ -138,7 +139,7 @@ async function send(answer: Response, response: ServerResponse, over: AbortSigna
     response.writeHead(status, Object.fromEntries(headers));
     return sendStream(response, body, over);
   }
-  const bytes = Buffer.from(await answer.arrayBuffer());
+  const bytes = unmarkBytes(Buffer.from(await answer.arrayBuffer()));
   headers.set("cache-control", "no-store");
   if (status !== 204) headers.set("content-length", String(bytes.length));
   response.writeHead(status, Object.fromEntries(headers)).write(bytes);

@@ -5,6 +5,7 @@ import {
   type TransportSendOptions,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
+import { markIntegers } from "../../data/exact-integers.ts";
 import { timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import type { Clock } from "../../runtime/time-limit.ts";
 import {
@@ -106,7 +107,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
 
   override send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
     if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
-    return super.send(message, options);
+    return super.send(markIntegers(message), options);
   }
 
   override async close(): Promise<void> {

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
+import { stringifyExactly } from "../../data/exact-integers.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import {
@@ -105,7 +106,7 @@ export async function serveStdio(
         process.nextTick(() => output.uncork());
       }
       writing++;
-      output.write(`${JSON.stringify(message)}\n`, () => {
+      output.write(`${stringifyExactly(message)}\n`, () => {
         writing--;
         settle();
       });

@@ -54,8 +54,6 @@ describe("redacting secrets", () => {
       "is [redacted]": ["[redacted]", 123456, "[redacted]", false, "[redacted]", 77, null],
       nested: { "[redacted]": '{"a":"[redacted]"}' },
     });
-    const long = createRedactor(["725653563933458433"]);
-    expect(long.redactValue(JSON.parse('{"id":725653563933458433}'))).toEqual({ id: "[redacted]" });
     expect(createRedactor([]).redactValue(data)).toBe(data);
     const proto = JSON.parse('{"__proto__":{"x":"12345"}}');
     expect(JSON.stringify(redactValue(proto))).toBe('{"__proto__":{"x":"[redacted]"}}');
