@@ -1,11 +1,13 @@
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
+import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 import {
@@ -27,6 +29,8 @@ export interface AddOptions extends ChangeOptions {
    * Required, so that callers cannot forget it.
    */
   consent: (previews: readonly PackPreview[], packs: readonly InspectedPack[]) => boolean | Promise<boolean>;
+  /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
+  allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
   servers?: PreviewOptions["servers"];
   /**
@@ -41,7 +45,7 @@ export interface AddedPacks {
   added: DiscoveredPack[];
   /** The previews of added MCP servers that are not packs. */
   servers: PackPreview[];
-  /** Problems that validation finds after the installation. */
+  /** Warnings of the previews, and problems that validation finds after the installation. */
   problems: Problem[];
   /** Consent was declined, and nothing was changed. */
   declined: boolean;
@@ -78,6 +82,23 @@ function compare(
   return file && `the contents of ${name} differ from the preview, first in ${file}`;
 }
 
+/** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
+function checkNames(
+  names: readonly string[],
+  existing: readonly string[],
+  allowed: boolean,
+): ReadonlyMap<string, Problem> {
+  const warnings = new Map<string, Problem>();
+  for (const name of names) {
+    const similar = findSimilarName(name, existing);
+    if (similar === undefined) continue;
+    const args = { name, existing: similar, allowed };
+    if (!allowed) throw failure("SimilarName", args, { pack: name });
+    warnings.set(name, createProblem("SimilarName", args, { pack: name }));
+  }
+  return warnings;
+}
+
 /**
  * Adds packs to a project with its package manager: npm, pnpm or Yarn, according to its package.json or lockfile. Does
  * not run lifecycle scripts. `specs` are names in a registry, optionally with a tag, a version or a range.
@@ -86,7 +107,7 @@ function compare(
  * package.json and lockfiles byte for byte.
  *
  * Throws `TrailblazeError`: `UnsupportedSpec`, `RegistryUnavailable`, `ExtensionNotFound` (the package is not a pack)
- * or with `servers` `NotAPack`, `ReservedCommand`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
+ * or with `servers` `NotAPack`, `ReservedCommand`, `SimilarName`, `InstallFailed`, `ProjectNotFound`, `InvalidConfig`, `UnsupportedLayout`.
  */
 export async function addPacks(specs: readonly string[], options: AddOptions): Promise<AddedPacks> {
   return addParsedPacks(parseSpecs(specs), options);
@@ -97,7 +118,7 @@ export async function addParsedPacks(
   parsed: readonly RegistrySpec[],
   options: AddOptions,
 ): Promise<AddedPacks> {
-  const { cwd = process.cwd(), consent, registryTimeoutMs, signal, servers } = options;
+  const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal, servers } = options;
   if (typeof consent !== "function")
     throw failure("InvalidArguments", { reason: "`consent` must be a function" });
   if (parsed.length === 0)
@@ -105,11 +126,22 @@ export async function addParsedPacks(
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
   const before = await findPacks(port, { cwd });
+  const names = parsed.map(({ name }) => name);
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
+  const installedPacks = before.packs.map(({ pack }) => pack.name);
+  // Missing dependencies may be packs.
+  const missing = [...declaredDependencies(project.manifest)].filter(
+    (name) => resolveFrom(port, before.project, name) === undefined,
+  );
+  const similar = checkNames(names, [...installedPacks, ...missing], allowSimilar);
   const installed = await readInstalledPackages(port, project.directory);
   const previewed = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   const previews = previewed.map(({ preview }) => preview);
+  for (const { spec, warnings } of previews) {
+    const warning = similar.get(spec.name);
+    if (warning !== undefined) warnings.push(warning);
+  }
   const isAgreed = await consent(
     previews,
     previewed.map(({ inspected }) => inspected),
@@ -133,8 +165,9 @@ export async function addParsedPacks(
   });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const added = parsed.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
+  const warnings = previews.flatMap((preview) => preview.warnings);
   const command = rebuildCommand(project.manager, skipped);
-  const problems: Problem[] = [];
+  const problems = [...warnings];
   if (skipped.length > 0) problems.push(createProblem("LifecycleScript", { packages: skipped, command }));
   for (const pack of added) problems.push(...(await validateTarget(pack, { cwd })).report.problems);
   const plain = previews.filter(({ serverBins }) => serverBins !== undefined);

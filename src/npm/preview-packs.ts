@@ -6,7 +6,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { failure } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
@@ -47,6 +47,8 @@ export interface PackPreview {
   /** Install scripts, which are not run. */
   lifecycleScripts: { name: string; command: string }[];
   deprecated: string | undefined;
+  /** Warnings to consider before installing. */
+  warnings: Problem[];
   /** Names of its commands if the package is an MCP server and not a pack. */
   serverBins?: readonly string[];
 }
@@ -178,6 +180,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       commands: commandsOf(inspected),
       lifecycleScripts: readScripts(value),
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
+      warnings: [],
       serverBins: isPack ? undefined : [...readBins(name, value).keys()],
     };
     return { preview, inspected, files: digestFiles(folder) };

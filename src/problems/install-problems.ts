@@ -119,6 +119,19 @@ export const remoteProblems = {
       },
     },
   }),
+  SimilarName: entry({
+    message:
+      'The name "{name:214}" is very similar to "{existing:214}", which this project already uses. Nothing was changed.',
+    hint: "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
+    when: {
+      allowed: {
+        severity: "warning",
+        message:
+          'The name "{name:214}" is very similar to "{existing:214}", which this project already uses.',
+        hint: "Check the spelling.",
+      },
+    },
+  }),
   InstallFailed: entryOf<{
     /** The requested change, such as `add @acme/jira`. */
     what: string;

@@ -13,3 +13,4 @@ export {
   readKind,
   resolveReference,
 } from "./resolve-reference.ts";
+export { findSimilarName } from "./similar-names.ts";

@@ -36,6 +36,8 @@ async function installPack(
   const { installMissing } = await import("../npm/install-missing.ts");
   return installMissing([{ name, range }], {
     cwd,
+    // A qualified name in the config is a deliberate choice, even if it is similar to another.
+    allowSimilar: packs.autoInstall.includes(qualifyPackageName(name)),
     signal,
     onCommand: onInstall,
   });

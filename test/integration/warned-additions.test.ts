@@ -1,13 +1,16 @@
-// What `add` says before it asks: versions of a minimum age.
+// What `add` says before it asks: names that may be mistaken for others; and versions of a minimum age.
 import { execFileSync } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { beforeAll, describe, expect, inject, test } from "vitest";
 import { addPacks } from "../../src/npm/add-packs.ts";
+import { installMissing } from "../../src/npm/install-missing.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
-import { makeProject, useManagers } from "../npm/changeable-project.ts";
+import { openSession } from "../../src/session.ts";
+import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
+import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
 
@@ -18,8 +21,54 @@ const publishPack = (name: string, version = "1.0.0") =>
   });
 
 beforeAll(async () => {
-  await publishPack("tb-aged");
+  for (const name of ["tb-notes", "tb-note", "tb-nodes", "tb-aged"]) await publishPack(name);
   await publishPack("tb-aged", "2.0.0");
+});
+
+/** A project that has the pack `tb-notes`. */
+async function makeHost() {
+  const registry = inject("registry");
+  const home = useManagers(registry);
+  const directory = await makeProject("npm", { registry, dependencies: { "tb-notes": "1.0.0" } });
+  return { home, directory };
+}
+
+describe("a name similar to that of an installed pack", () => {
+  test("add --yes rejects a name similar to that of an installed pack unless --allow-similar is given", async () => {
+    const { directory, home } = await makeHost();
+    const before = readState(directory);
+    const run = async (...args: string[]) => {
+      const { exitCode, stdout, stderr } = await runMain(["add", "tb-note", "--yes", "--json", ...args], {
+        cwd: directory,
+        env: { HOME: home },
+      });
+      return { exitCode, answer: JSON.parse(stdout), stderr };
+    };
+    const refused = await run();
+    expect(refused.exitCode).toBe(1);
+    expect(refused.answer.error).toMatchObject({
+      code: "SimilarName",
+      args: { name: "tb-note", existing: "tb-notes", allowed: false },
+    });
+    expect(refused.stderr).not.toContain("Running npm");
+    expect(readState(directory)).toEqual(before);
+
+    const allowed = await run("--allow-similar");
+    expect(allowed).toMatchObject({ exitCode: 0, answer: { added: [{ name: "tb-note" }] } });
+    expect(allowed.stderr).toMatch(/warning SimilarName: .*tb-notes/);
+    const codes = allowed.answer.problems.map(({ code }: { code: string }) => code);
+    expect(codes).toContain("SimilarName");
+  });
+
+  test("a pack with a similar name is not installed for a session", async () => {
+    const { directory } = await makeHost();
+    const { problems } = await installMissing([{ name: "tb-nodes", range: undefined }], { cwd: directory });
+    expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
+    const config = { packs: { autoInstall: ["tb-*"] }, toolsets: { mine: ["tb-nodes/greet"] } };
+    await using session = await openSession({ cwd: directory, config });
+    expect(session.problems.map(({ code }) => code)).toContain("SimilarName");
+    expect(readState(directory).installed).toEqual(["tb-notes"]);
+  });
 });
 
 describe("the age of a version", () => {

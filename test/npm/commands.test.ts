@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
 import { formatPreviews } from "../../src/cli/commands/add.ts";
+import { createProblem } from "../../src/problems/index.ts";
 import { answerOf } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
@@ -72,7 +73,9 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     { server: "own", command: null },
   ];
   const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
-  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old" };
+  const args = { name: "x", existing: "xx", allowed: true };
+  const warnings = [createProblem("SimilarName", args)];
+  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", warnings };
   const text = formatPreviews([preview]);
   expect(text.split("\n")).toEqual([
     "x 1.0.0",
@@ -83,5 +86,6 @@ test("`add` previews a pack line by line, with control characters escaped", () =
     "  command   coded: defined in code (not run)",
     "  not run   postinstall: curl x | sh",
     "  deprecated: old",
+    expect.stringMatching(/^ {2}warning SimilarName: .*very similar/),
   ]);
 });

@@ -224,6 +224,7 @@ export const samples: Samples = {
   RegistryUnavailable: [{ registry: "https://registry.example", reason: "does not answer in time" }],
   UnsupportedSpec: [{ spec: "file:../x", reason: "it is a folder" }],
   ReservedCommand: [{ command: "trailblaze" }],
+  SimilarName: [{ name: "@acme/jjra", existing: "@acme/jira", allowed: false }],
   InstallFailed: [{ what: "add @acme/jira", reason: "npm exited with code 1" }],
   FailsAsInstalled: [
     { what: 'Module "./lib/greet.js" cannot be imported', reason: "it threw: Cannot find package 'zod'" },

@@ -29,6 +29,7 @@ export const command = defineCommand({
   usage: "<package...>",
   options: {
     yes: { ...flag("Skip the confirmation prompt"), short: "y" },
+    "allow-similar": flag("Allow names that are very similar to other packs' names"),
     server: flag("Add a package with a command as an MCP server"),
     name: {
       ...text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
@@ -111,6 +112,8 @@ export const command = defineCommand({
       const { added, declined, ...change } = await addPacks(positionals, {
         cwd,
         signal,
+        // Without a prompt, names that resemble another pack's need --allow-similar.
+        allowSimilar: !isConfirmed || options["allow-similar"],
         servers: options.server ? "any" : "declared",
         onCommand: (line) => output.note(`Running ${printable(line)}`),
         onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
@@ -213,7 +216,7 @@ function formatNames(names: readonly string[]): string {
 }
 
 function formatPreview(preview: PackPreview): string[] {
-  const { pack, commands, lifecycleScripts, deprecated, serverBins = [] } = preview;
+  const { pack, commands, lifecycleScripts, deprecated, warnings, serverBins = [] } = preview;
   const lines: string[] = [
     `${pack.name} ${pack.version ?? ""}`,
     `  ${pack.description ?? "(no description)"}`,
@@ -236,6 +239,7 @@ function formatPreview(preview: PackPreview): string[] {
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
   for (const { code, message } of pack.problems.slice(0, maximumLines)) lines.push(`  ${code}: ${message}`);
+  for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
   return lines.map((line) => printable(shorten(line)));
 }
 
