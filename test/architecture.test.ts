@@ -51,6 +51,7 @@ const table = `
     inspection validate runtime mcp lock session skills
   # Comparing what is installed with the lock, and approving it.
   approval: kinds.ts problems qualified-names files config discovery inspection validate runtime mcp lock session
+    skills
   install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
     session serve approval skills
   # A session's tools for models, and for MCP clients in memory.

@@ -103,9 +103,8 @@ export class ApprovalPlan {
     const { parts, installation } = this.#context;
     const differing = diffLocks(lockOf(parts), lockOf(ApprovalPlan.apply(this, parts)));
     const skills = this.changes.flatMap(({ place, to, isDenial }) => {
-      if (place.kind !== "skill" || place.server !== undefined || isDenial || to === undefined) return [];
-      const known = installation.packs.get(place.entry)?.skills ?? [];
-      return known.filter(({ path }) => path === place.name).map((skill) => formatSkill(place.entry, skill));
+      const skill = isDenial || to === undefined ? undefined : installation.skills.get(keyOf(place));
+      return skill === undefined ? [] : formatSkill(place.entry, skill);
     });
     return [...differing.map(({ diff }) => diff), ...skills].join("\n");
   }
@@ -223,6 +222,13 @@ export async function planChanges(
       options.static !== true &&
       (deny ? targets.namesInside(place) : targets.concerns(place)) &&
       isLaunchApproved(approved, place, launch),
+    {
+      approving: {
+        isNamed: targets.isWritten,
+        shows: (place, files) =>
+          !deny && targets.hasPart(place) && !isSameJson(approved.get(keyOf(place))?.value.files, files),
+      },
+    },
   );
   const origin = found === undefined ? "none" : found.folder === project ? "own" : "above";
   const parts = origin === "above" ? narrowLock(approved, installation) : approved;

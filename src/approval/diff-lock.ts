@@ -49,7 +49,7 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
   const approved = partsOf(found.lock);
   const installation = await opened.read(
     (place, launch) => !isStatic && targets.concerns(place) && isLaunchApproved(approved, place, launch),
-    found.folder,
+    { folder: found.folder },
   );
   const lock = found.folder === project ? approved : narrowLock(approved, installation);
   targets.check(lock, installation);

@@ -9,8 +9,10 @@ import {
   describeListed,
   describePack,
   linesOf,
+  lockedName,
   type RecordedPack,
 } from "../lock/describe.ts";
+import type { ShownSkill } from "../lock/difference.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { ownEntry } from "../lock/json.ts";
 import { type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
@@ -34,8 +36,13 @@ import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
+import { TimeLimit } from "../runtime/time-limit.ts";
 import { prepareSession } from "../session/open-session.ts";
+import { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import { describeServerSkill, readSkill } from "../session/session-skills.ts";
+import { digestsOf, filesOf, skillLimits } from "../skills/skill-entry.ts";
+import { instructionsFile } from "../skills/skill-folders.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
 /** Where to read what is installed, and what to report meanwhile. */
@@ -59,6 +66,8 @@ export interface Installation {
   /** The labels of the config's servers that sessions do not use. */
   unused: ReadonlySet<string>;
   scope: LockScope;
+  /** What models would read of skills, by the keys of their places: of servers, of those that are to be shown. */
+  skills: ReadonlyMap<string, ShownSkill>;
   /** Of discovery, of the packs, and of servers that failed. */
   problems: Problem[];
   /** Labels of the servers that failed. */
@@ -68,6 +77,14 @@ export interface Installation {
 /** Whether a server may start, so that it says what it lists. */
 type MayStart = (place: LockPlace, launch: LockedServer) => boolean;
 
+/** What is approved beyond what differs, for which it is shown and explained. */
+interface Approving {
+  /** Whether a part is named, so that its problems are of interest. */
+  isNamed(place: LockPlace): boolean;
+  /** Whether the skill of a server with these files is to be shown. */
+  shows(place: LockPlace, files: Readonly<Record<string, string>>): boolean;
+}
+
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
 
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
@@ -76,14 +93,17 @@ class Recorder implements Gate {
   readonly scope: LockScope;
   readonly packs = new Map<string, RecordedPack>();
   readonly servers = new Map<string, LockedServer>();
+  readonly skills = new Map<string, ShownSkill>();
   readonly problems: Problem[] = [];
   found: FoundPacks | undefined;
   readonly #project: string;
   readonly #mayStart: MayStart;
+  readonly #approving: Approving | undefined;
   readonly #refusal = createProblem("NotApproved", unused);
 
-  constructor(config: SessionConfig, mayStart: MayStart, folder: string | undefined) {
+  constructor(config: SessionConfig, mayStart: MayStart, { folder, approving }: ReadingOptions) {
     this.scope = new LockScope(config, folder);
+    this.#approving = approving;
     this.#project = config.project;
     this.#mayStart = mayStart;
   }
@@ -108,7 +128,9 @@ class Recorder implements Gate {
 
   checkPack({ inspected, problems, unusable: broken }: CheckedPack): CheckedPack {
     const { pack, items } = inspected;
-    if (!isUnasked(inspected)) this.problems.push(...problems);
+    const isNamed = (name: string) =>
+      this.#approving?.isNamed({ owner: "pack", entry: pack.name, kind: "skill", name });
+    this.problems.push(...problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item)));
     const servers = this.scope.hasPack(pack) ? this.#record(inspected).entry.servers : undefined;
     const mayStart = ({ shape, declaration: { name } }: InspectedItem) => {
       const launch = shape === "subprocessServer" ? ownEntry(servers, name) : undefined;
@@ -130,6 +152,8 @@ class Recorder implements Gate {
     this.packs.set(pack.name, recorded);
     for (const item of items) {
       const { kind, name } = item.declaration;
+      const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
+      if (item.skill !== undefined) this.skills.set(keyOf(place), item.skill);
       if (item.definition === null || item.shape === undefined || !isWanted(item)) continue;
       if (recorded.unknown.has(`${kind}:${name}`))
         this.#noteUnrecordable(item.qualifiedName, pack.qualifiedName, { pack: pack.name, kind, item: name });
@@ -174,17 +198,58 @@ class Recorder implements Gate {
   }
 }
 
+/** Reads SKILL.md of skills that servers list and that are to be shown. What cannot be read says so. */
+async function readServerSkills(
+  session: Session,
+  shows: Approving["shows"],
+): Promise<ReadonlyMap<string, ShownSkill>> {
+  const skills = new Map<string, ShownSkill>();
+  const { config, resourceServers } = Session.partsOf(session).frame.state();
+  let left: number = skillLimits.bytes;
+  for (const from of resourceServers) {
+    const { label, source, timeouts } = from.plan;
+    const { pack, item } = source;
+    const lister = { owner: pack ? "pack" : "server", entry: pack ?? label, server: item ?? label } as const;
+    for (const { kind, id, entry } of from.offer?.entries ?? []) {
+      const place = { ...lister, kind, name: id };
+      if (kind !== "skill" || entry.resources === "dynamic" || !shows(place, digestsOf(filesOf(entry))))
+        continue;
+      const skill = describeServerSkill(from, entry);
+      const { name, files } = skill.shown;
+      const { size = 0 } = files.find(({ path }) => path === instructionsFile) ?? {};
+      const limit = new TimeLimit(timeouts?.callMs ?? config.timeouts.callMs);
+      let text = "Not shown: it cannot be read, is not what the server lists, or is too large.";
+      try {
+        const { connected } = from.server.said ?? {};
+        const answer = size > left ? undefined : await connected?.readResource(id, { limit });
+        if (answer !== undefined && !("inputRequired" in answer))
+          text = readSkill(skill, skill.listing.uri, answer).contents[0]?.text ?? text;
+      } catch {
+        // The text says so.
+      } finally {
+        limit.end();
+      }
+      left -= size;
+      skills.set(keyOf(place), { name, text, files });
+    }
+  }
+  return skills;
+}
+
+/** How an installation is read. `folder`: that of the lock, by default the project's. */
+interface ReadingOptions {
+  folder?: string;
+  approving?: Approving;
+}
+
 /** A project whose config is valid. */
 export interface OpenedInstallation {
   /** Absolute path of the project's folder. */
   project: string;
   /** Absolute path of the project's lock, which may not exist. */
   lockFile: string;
-  /**
-   * Reads the installation, and takes the lists of the servers that may start. They are ended before it resolves. `folder`: that
-   * of the lock, by default the project's.
-   */
-  read(mayStart: MayStart, folder?: string): Promise<Installation>;
+  /** Reads the installation, and takes the lists of the servers that may start. They are ended before it resolves. */
+  read(mayStart: MayStart, options?: ReadingOptions): Promise<Installation>;
   /** The project's lock, or the nearest one above it. Throws `TrailblazeError` `LockMalformed`. */
   findLock(): Promise<FoundLock | undefined>;
 }
@@ -205,16 +270,18 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
     project: config.project,
     lockFile: lockFileOf(config.project),
     findLock: () => findLock(config.project),
-    async read(mayStart, folder) {
-      const recording = new Recorder(config, mayStart, folder);
+    async read(mayStart, options = {}) {
+      const recording = new Recorder(config, mayStart, options);
       recorder = recording;
       const session = await prepared.open();
       try {
         const { found, packs, servers, scope, problems } = recording;
+        const { approving } = options;
+        const ofServers = approving ? await readServerSkills(session, approving.shows) : [];
         const all = found?.packs.map(({ pack }) => pack) ?? [];
         const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
         const messages = new Set(failed.map(({ message }) => message));
-        const ofServers = session.problems.filter(({ message }) => messages.has(message));
+        const ofFailed = session.problems.filter(({ message }) => messages.has(message));
         const installed = all
           .toSorted((one, other) => Number(other.shadowed) - Number(one.shadowed))
           .map((pack) => {
@@ -229,7 +296,8 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
           installed: new Map(installed),
           unused: new Set(config.unusedServers.map(({ name }) => name)),
           scope,
-          problems: [...config.problems, ...problems, ...ofServers],
+          skills: new Map([...recording.skills, ...ofServers]),
+          problems: [...config.problems, ...problems, ...ofFailed],
           failedServers: failed.map(({ name }) => name),
         };
       } finally {

@@ -52,7 +52,9 @@ export async function previewAdditions(
     scope: new LockScope(config),
   });
   const text = diffLocks(lockOf(before), lockOf(parts)).map(({ diff }) => diff);
-  const skills = recorded.flatMap(([name, { skills }]) => skills.map((skill) => formatSkill(name, skill)));
+  const skills = packs.flatMap(({ pack, items }) =>
+    items.flatMap(({ skill }) => (skill === undefined ? [] : formatSkill(pack.name, skill))),
+  );
   return { text: [...text, ...skills].join("\n"), parts };
 }
 

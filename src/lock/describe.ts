@@ -10,7 +10,6 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
-import type { Skill } from "../skills/read-skill.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
 import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
 import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
@@ -240,8 +239,6 @@ export interface RecordedPack {
   entry: LockedPack;
   /** Declared items that are not in the entry, as `kind:name`: left out, or without a definition that can be recorded. */
   unknown: ReadonlySet<string>;
-  /** Its valid skills, to show what is approved. */
-  skills: readonly Skill[];
   /** Whether only what is approved by name is recorded. */
   isUnasked: boolean;
 }
@@ -266,8 +263,7 @@ export function describePack(
     const known = new Set(described.map(([name]) => name));
     for (const { name, path = name } of pack[key]) if (!known.has(path)) unknown.add(`${kind}:${path}`);
   }
-  const skills = items.flatMap(({ skill }) => skill ?? []);
-  return { pack, entry, unknown, skills, isUnasked: isUnasked(inspected) };
+  return { pack, entry, unknown, isUnasked: isUnasked(inspected) };
 }
 
 /**

@@ -59,11 +59,14 @@ function formatLine(line: string): string {
   return `${line.slice(0, start)}${printable(text)}`;
 }
 
-/** A skill as models read it: all of SKILL.md, and the names of its other files. */
-export function formatSkill(pack: string, { name, text, files }: Skill): string {
+/** What models read of a skill. Strings are hostile. */
+export type ShownSkill = Pick<Skill, "name" | "text" | "files">;
+
+/** A skill as models read it: all of SKILL.md, and the names of its other files. `owner`: a pack, or the label of a server. */
+export function formatSkill(owner: string, { name, text, files }: ShownSkill): string {
   const others = files.flatMap(({ path }) => (path === instructionsFile ? [] : `  ${printable(path)}`));
   return [
-    printable(`${pack} skill ${name}, ${instructionsFile}:`),
+    printable(`${owner} skill ${name}, ${instructionsFile}:`),
     ...text
       .replace(/\n$/, "")
       .split("\n")

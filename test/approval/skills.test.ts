@@ -123,6 +123,8 @@ describe("skills of dependencies without the field", () => {
     expect(await use(cwd)).toMatchObject({ used: [], problems: [] });
     expect((await diffLock({ cwd }).catch(({ code }) => code)) as unknown).toBe("LockMissing");
     expect(await approve(cwd, [], { all: true })).toMatchObject({ approved: [], text: "" });
+    const { problems } = await planApproval(["plain/broken"], { cwd });
+    expect(problems).toMatchObject([{ code: "InvalidSkill", item: "broken" }]);
     expect(await approve(cwd, ["plain/trace"])).toMatchObject({ approved: ["plain/trace"] });
     expect(readLock(cwd)).toMatchObject({ plain: { version: "1.0.0", skills: { trace: {} } } });
     expect((await use(cwd, "frozen")).used).toEqual(["trace"]);

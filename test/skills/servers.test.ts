@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { approve } from "../../src/approval/approve.ts";
 import { readLock } from "../../src/lock/lock-file.ts";
-import { lockEverything } from "../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { describeSkill, skillServer, skillText } from "./support.ts";
@@ -97,7 +97,14 @@ test("skills of servers of both eras are passed on to clients of both, each file
 
 test("a lock has the skills of servers, and none that changes or has no digests", async () => {
   const project = makeSkilled(["legacy"]);
-  await lockEverything(project);
+  const shown: string[] = [];
+  await approve([], { cwd: project, all: true }, ({ text }) => shown.push(text) > 0);
+  // The launch, and then what it lists.
+  const lines = shown[1]?.split("\n");
+  for (const line of ["legacy skill review, SKILL.md:", "  Read.", "  docs/Q&A.md"])
+    expect(lines).toContain(line);
+  await approve([], { cwd: project, all: true }, ({ text }) => shown.push(text) > 0);
+  expect(shown.slice(2)).toEqual([""]);
   expect((await readLock(project))?.servers.legacy?.skills).toEqual({
     "skill://code/review/SKILL.md": {
       description: ["How to review."],
