@@ -39,13 +39,6 @@ export function isModulePath(handler: string): boolean {
   return handler.startsWith("./") || handler.startsWith("../");
 }
 
-/** The path to write in place of one with backslashes, which only Windows takes for separators; `undefined` without any. */
-export function replaceBackslashes(path: string): string | undefined {
-  if (!path.includes("\\") || /^(?:[A-Za-z]:)?\\/.test(path)) return undefined;
-  const written = path.replaceAll("\\", "/");
-  return isModulePath(written) ? written : `./${written}`;
-}
-
 /** True for the handler of an entry that is a reference to a tool. */
 const isReference = (handler: unknown): handler is string =>
   typeof handler === "string" && !isModulePath(handler);

@@ -113,10 +113,7 @@ const contentProblems = {
     when: {
       hint: { hint: "{hint}" },
       exports: { hint: "Use an export of the module: {exports:or}." },
-      isProgram: {
-        message: 'Program "{handler}" not found: {reason}.',
-        hint: "Add the file to the package. If a build creates it, run the build first.",
-      },
+      isProgram: { message: 'Program "{handler}" not found: {reason}.' },
     },
   }),
   HandlerUnchecked: entry({

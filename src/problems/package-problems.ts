@@ -76,7 +76,7 @@ export const packageProblems = {
     when: {
       isExport: { severity: "warning" },
       packageName: {
-        hint: 'Write a module of the pack that exports what it imports from "{packageName}", and use that module. npm does not publish node_modules.',
+        hint: 'npm does not publish node_modules: let a module of the pack import "{packageName}" by its name.',
       },
     },
   }),
@@ -88,48 +88,22 @@ export const packageProblems = {
     message: 'Node cannot parse "{file:200}": {reason}.',
     hint: "Correct the syntax. Compile TypeScript and JSX to JavaScript first.",
   }),
-  /**
-   * `isMixed`: it has the syntax of both formats. `name`: the variable of CommonJS that an ES module uses, if that is all.
-   * `isInFunction`: it is used when a function is called, so the module can be loaded.
-   */
   WrongModuleFormat: entry({
     when: {
-      isInFunction: {
-        severity: "warning",
-        message:
-          'Node reads "{file:200}" as an ES module, where `{name}` is not defined, but a function uses it.',
-      },
-      name: {
-        message: 'Node reads "{file:200}" as an ES module, where `{name}` is not defined.',
-        hint: ({ name }: { name?: string | undefined }) =>
-          name?.startsWith("__")
-            ? `Use \`import.meta.${name.slice(2)}\`.`
-            : "Use `import`, or create `require` with `createRequire` of `node:module`.",
-      },
       "readAs=commonjs": {
         message: 'Node reads "{file:200}" as CommonJS, but it is written as an ES module.',
         hint: 'Give it the extension .mjs, or set "type": "module" in package.json.',
       },
-      isMixed: {
-        message: 'Node reads "{file:200}" as an ES module, but it also uses CommonJS.',
-        hint: "Replace `module.exports` with `export` and `require` with `import`.",
-      },
       "readAs=esm": {},
     },
-    message: 'Node reads "{file:200}" as an ES module, but it is written as CommonJS.',
+    message: 'Node reads "{file:200}" as an ES module, but it uses CommonJS.',
     hint: "Give it the extension .cjs, or replace `module.exports` with `export` and `require` with `import`.",
   }),
-  /** `importer` is the module that imports it, `javascript` the path of the compiled file next to it. */
   TypeScriptNotPublishable: entry({
     message: '"{file:200}" is TypeScript, which Node does not run in installed packages.',
     hint: "Compile it to JavaScript, and name the compiled file instead.",
     when: {
       isPrivate: { severity: "info" },
-      importer: {
-        message:
-          '"{importer:200}" imports "{file:200}", TypeScript, which Node does not run in installed packages.',
-      },
-      javascript: { hint: 'Name the compiled file instead: "./{javascript}".' },
       isDefinition: { hint: "Compile it to a .js or .mjs file next to it; that file is used instead." },
     },
   }),

@@ -85,16 +85,13 @@ export interface NeededPath {
 /** The files and folders that each subprocess server needs. */
 export type NeededPaths = ReadonlyMap<InspectedItem, readonly NeededPath[]>;
 
-/** A path in the package, also one with backslashes, which the check reports. */
-export const isRelativePath = (written: string) => isModulePath(written.replaceAll("\\", "/"));
-
 /**
  * Whether an argument of `node` is a file of the package: `node` resolves it against its working folder. Without its ending, it may
  * also be a folder, or a file that `node` completes.
  */
 const isNodeScript = (written: string) =>
   /\.[cm]?[jt]s$/.test(written) &&
-  (isRelativePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
+  (isModulePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
 
 /** Finds the `cwd` and the `script` of subprocess servers, a `command` that is a path, and the file that `node` runs. */
 export function findNeededPaths(port: InspectionPort, { items, pack }: InspectedPack): NeededPaths {
@@ -112,7 +109,7 @@ export function findNeededPaths(port: InspectionPort, { items, pack }: Inspected
     if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
     if (typeof script === "string") add(script, ".", "file", ["script"]);
     if (typeof command === "string") {
-      if (isRelativePath(command)) add(command, folder, "file", ["command"]);
+      if (isModulePath(command)) add(command, folder, "file", ["command"]);
       const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
       const index = findNodeScript(list);
       const run = list[index];

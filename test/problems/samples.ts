@@ -54,11 +54,8 @@ export const samples: Samples = {
   UnpublishableDependency: [{ name: "base", spec: "file:../base" }],
   UnparsableModule: [{ file: "lib/a.js", reason: "Unexpected token ';'" }],
   WrongModuleFormat: [
-    { file: "lib/a.js", readAs: "esm", isMixed: false },
-    { file: "lib/a.js", readAs: "esm", isMixed: true },
-    { file: "lib/a.js", readAs: "esm", isMixed: true, name: "require", isInFunction: true },
-    { file: "lib/a.js", readAs: "esm", isMixed: true, name: "__dirname", isInFunction: false },
-    { file: "lib/a.cjs", readAs: "commonjs", isMixed: false },
+    { file: "lib/a.js", readAs: "esm" },
+    { file: "lib/a.js", readAs: "commonjs" },
   ],
   TypeScriptNotPublishable: [{ file: "lib/a.ts", isPrivate: false }],
   UndeclaredDependency: [

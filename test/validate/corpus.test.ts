@@ -60,7 +60,7 @@ const impliedArgs: Readonly<Record<string, (severity: string, place: string) => 
   UndeclaredDependency: (severity) => ({ isGuarded: severity === "warning", isDev: false, others: 0 }),
   TypeScriptNotPublishable: (severity) => ({ isPrivate: severity === "info" }),
   UnparsableModule: (_severity, place) => ({ file: place.replace(/:.*/, "") }),
-  WrongModuleFormat: (_severity, place) => ({ file: place.replace(/:.*/, ""), isMixed: false }),
+  WrongModuleFormat: (_severity, place) => ({ file: place.replace(/:.*/, "") }),
 };
 
 /** A text between slashes is a pattern, and `missing` a file that the reason names. */

@@ -78,10 +78,9 @@ describe("HandlerNotFound", () => {
     ["./lib/greet.js#great", '"great"', "greet"],
     ["./lib/greet.js", "default", "greet farewell"],
     ["./lib/gret.js", '"lib/gret.js"', "./lib/greet.js"],
-    ["./dist/greet.js", '"dist"', "buil"],
+    ["./dist/greet.js", '"dist/greet.js"', "build"],
     ["./lib", "folder", ""],
-    ["lib/greet.js#greet", '"./"', '"./lib/greet.js#greet"'],
-    ["lib\\greet.js", "backslash", '"./lib/greet.js"'],
+    ["lib/greet.js#greet", '"./"', ""],
     ["./trailblaze/tools/greet.json", "Node", ""],
   ])("HandlerNotFound is reported for the handler %j", async (handler, reason, suggestion) => {
     const answer = await judge(handler, module);

@@ -61,7 +61,6 @@ describe("an invalid resource", () => {
   test.each<[object, (string | number)[], string]>([
     [{ uri, uriTemplate, text }, ["uriTemplate"], "`uri` and `uriTemplate` are both present"],
     [{ uri, file: "./docs/page.md" }, ["file"], 'the package has no file "docs/page.md"'],
-    [{ uri, file: ".\\lib\\pages.js" }, ["file"], "backslash"],
     [{ uri, file: "./lib" }, ["file"], "folder"],
   ])("%j is an InvalidResourceDefinition", async (fields, path, reason) => {
     const problems = await judge(fields);

@@ -103,19 +103,3 @@ test("a missing program is called a program, and a similar path is suggested", a
   const { handler: _, ...far } = { handler: "", ...(await problem({ script: "./dist/whatever.js" })) };
   for (const text of [near, far]) expect(argumentTexts(text)).not.toMatch(/handler|#export|\?\./);
 });
-
-describe("paths with backslashes", () => {
-  test.each([
-    [{ script: ".\\server\\main.js" }, "HandlerNotFound script", "./server/main.js"],
-    [{ command: "node", args: [".\\server\\main.js"] }, "HandlerNotFound args.0", "./server/main.js"],
-    [{ script: "./server/main.js", cwd: ".\\server" }, "InvalidServerDefinition cwd", "./server"],
-  ])(
-    "a path with backslashes is an error that shows the path to write: %j",
-    async (server, problem, path) => {
-      const found = await judge(server);
-      expect(found).toHaveLength(1);
-      expect(found[0]).toMatch(new RegExp(`^${problem}: `));
-      expect(found[0]).toContain(`"${path}"`);
-    },
-  );
-});

@@ -1,18 +1,11 @@
-import { posix } from "node:path";
 import { isRecord } from "../../data/parse-json.ts";
-import {
-  findHandlers,
-  type HandlerPlace,
-  parseHandler,
-  replaceBackslashes,
-} from "../../extension-schema/references.ts";
+import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/formats.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Finding, findInItem } from "../finding.ts";
 import { type ExportSearch, findExport, hintForMissing } from "../modules/loadable.ts";
-import type { ModuleFault } from "../modules/parse-module.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** A pack, or the tools of a project. */
@@ -23,16 +16,14 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
 /** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
 
-/** Whether Node cannot load a module, so that its exports do not matter. */
-const isBroken = (fault: ModuleFault | undefined) =>
-  fault !== undefined && !(fault.fault === "variable" && fault.isInFunction);
-
 /** Whether execution finds the export of a module. */
 async function search(
   { files, inspected, findFailingImport }: WithHandlers,
   { module, exportName }: HandlerPlace,
 ): Promise<ExportSearch> {
   const { kind } = await files.get(module);
+  if (kind === "absent")
+    return { absent: `the package has no file ${quote(module)}`, hint: hintForMissing(files, module) };
   if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module` };
   if (kind === "typescript") {
     const isInstalled = !["self", "workspace"].includes(inspected.pack.origin);
@@ -48,50 +39,32 @@ async function* checkModule(
   item: InspectedItem,
   { handler, path, ...place }: HandlerPlace & { handler: string; path: Path },
 ): AsyncGenerator<Finding> {
-  const { files } = pack;
   const { module, exportName } = place;
-  const { kind } = await files.get(module);
-  if (kind === "outside") {
+  if ((await pack.files.get(module)).kind === "outside") {
     yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
-  } else if (kind === "absent") {
-    const hint = hintForMissing(files, module);
-    const hasFolder = hint !== undefined || files.listNeighbors(module) !== undefined;
-    const reason = hasFolder
-      ? `the package has no file ${quote(module)}`
-      : `the package has no folder ${quote(posix.dirname(module))}, which a build may have to create`;
-    yield findInItem(item, "HandlerNotFound", { handler, reason, hint }, path);
-  } else {
-    const found = await search(pack, place);
-    if (found === "found") return;
-    if (isBroken((await pack.moduleFaults()).get(module))) return;
-    if ("unclear" in found)
-      yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
-    else {
-      const { absent: reason, hint, exports: all = [] } = found;
-      const nearest = findNearestNames(exportName, all);
-      const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);
-      yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
-    }
+    return;
+  }
+  const found = await search(pack, place);
+  if (found === "found" || (await pack.moduleFaults()).has(module)) return;
+  if ("unclear" in found)
+    yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
+  else {
+    const { absent: reason, hint, exports: all = [] } = found;
+    const nearest = findNearestNames(exportName, all);
+    const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);
+    yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
   }
 }
-
-export const backslashReason = 'it contains a backslash, but paths use "/"';
-
-/** A module path without the leading `./`. */
-const isPathOfModule = (handler: string) => /^[\w-][\w./-]*\.[cm]?js(?:#|$)/.test(handler);
 
 /** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
 export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
-      const refuse = (written: string, reason: string, hint?: string) =>
-        findInItem(item, "HandlerNotFound", { handler: written, reason, hint }, path);
+      const refuse = (written: string, reason: string) =>
+        findInItem(item, "HandlerNotFound", { handler: written, reason }, path);
       if (typeof handler === "string") {
         const place = parseHandler(handler);
-        const meant = replaceBackslashes(handler) ?? (isPathOfModule(handler) ? `./${handler}` : undefined);
-        const hint = meant && `Did you mean ${quote(meant, 200)}?`;
-        if (handler.includes("\\") && meant !== undefined) yield refuse(handler, backslashReason, hint);
-        else if ("fault" in place) yield refuse(handler, place.fault, hint);
+        if ("fault" in place) yield refuse(handler, place.fault);
         else yield* checkModule(pack, item, { ...place, handler, path });
       } else if (isRecord(handler) && item.format !== undefined && isData(item.format))
         yield refuse(String(handler.$function), "only code definitions can contain functions");

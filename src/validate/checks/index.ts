@@ -40,7 +40,6 @@ export const checks: readonly Check[] = [
   references.checkToolsetCycles,
   prompts.checkExpressions,
   imports.checkModules,
-  imports.checkOutsideImports,
   handlers.checkHandlers,
   prompts.checkResourceFiles,
   servers.checkServerPrograms,

@@ -2,7 +2,6 @@ import { isRecord } from "../../data/parse-json.ts";
 import { stringsIn } from "../../data/strings-in.ts";
 import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
 import { describePosition } from "../../expressions/expression-engine.ts";
-import { replaceBackslashes } from "../../extension-schema/references.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
 import { maximumResourceBytes } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
@@ -11,7 +10,6 @@ import { formatCount } from "../../problems/text.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findResourceFiles } from "../needed-files.ts";
-import { backslashReason } from "./handlers.ts";
 import { findTools } from "./subjects.ts";
 
 /** A placeholder for an argument. `${{ … }}` is an expression instead. */
@@ -114,12 +112,9 @@ export const checkResourceFiles: Check = function* ({ port, inspected: { items, 
     const { state, reason } = states.get(file) ?? look(file);
     states.set(file, { state, reason });
     const written = String(item.definition?.file);
-    const meant = replaceBackslashes(written);
     const report = (what: string, hint?: string) =>
       findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, ["file"]);
-    if (meant !== undefined) yield report(backslashReason, `Did you mean ${quote(meant, 200)}?`);
-    else if (state === "outside")
-      yield findInItem(item, "DefinitionOutsidePackage", { what: written }, ["file"]);
+    if (state === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, ["file"]);
     else if (state === "absent") {
       const hint = "Paths are relative to the package root, not to the definition.";
       yield report(`the package has no file ${quote(file, 200)}`, hint);

@@ -1,13 +1,12 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
-import { replaceBackslashes } from "../../extension-schema/references.ts";
+import { isModulePath } from "../../extension-schema/references.ts";
 import { findPackageProgram, suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { hintForMissing } from "../modules/loadable.ts";
-import { isRelativePath, type NeededPath } from "../needed-files.ts";
+import type { NeededPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
-import { backslashReason } from "./handlers.ts";
 import { hasKey } from "./imports.ts";
 
 /** Launchers, interpreters and container tools that servers commonly use. Validation does not look for them. */
@@ -41,7 +40,7 @@ function* findServers({ inspected }: PackUnderTest) {
  */
 export const checkServerCommands: Check = function* (pack) {
   for (const [item, { command, args }] of findServers(pack)) {
-    if (typeof command !== "string" || command === "" || isRelativePath(command) || variable.test(command))
+    if (typeof command !== "string" || command === "" || isModulePath(command) || variable.test(command))
       continue;
     const refuse = (reason: string, hint: string) =>
       findInItem(item, "InvalidServerDefinition", { reason, hint }, ["command"]);
@@ -97,16 +96,16 @@ export const checkVariables: Check = function* (pack) {
     }
 };
 
-/** What is wrong with a path that is not what is wanted, and how to correct it. */
-function explainMismatch(pack: PackUnderTest, { written, location, wanted, path, kind }: NeededPath) {
-  const reason =
-    kind === "absent"
-      ? `the package has no ${wanted} ${quote(location)}`
-      : `${quote(location)} is ${kind === "folder" ? "a folder, not a file" : `not a regular ${wanted}`}`;
-  const meant = kind === "absent" ? hintForMissing(pack.files, location) : undefined;
-  if (meant !== undefined) return { reason, hint: meant };
+/** Why a program of the package does not start, and how to correct it; `undefined` if nothing speaks against it. */
+async function explainProgram(
+  { files, findFailingImport }: PackUnderTest,
+  { written, location, path, kind }: NeededPath,
+) {
+  if (kind === "file") return findFailingImport(location);
+  if (kind !== "absent") return { reason: `${quote(location)} is not a regular file` };
   const hasArguments = path[0] === "command" && /\s/.test(written);
-  return { reason, hint: hasArguments ? "Put arguments into `args`." : undefined };
+  const hint = hasArguments ? "Put arguments into `args`." : hintForMissing(files, location);
+  return { reason: `the package has no file ${quote(location)}`, hint };
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
@@ -116,27 +115,14 @@ export const checkServerPrograms: Check = async function* (pack) {
       const { written, location, wanted, path, kind } = one;
       // The check of variables reports it.
       if (variable.test(written)) continue;
-      const key = path.join(".");
-      const report = (reason: string, hint: string | undefined, fault: string) =>
-        wanted === "folder"
-          ? findInItem(
-              item,
-              "InvalidServerDefinition",
-              { reason: `\`${key}\` ${fault} ${reason}`, hint },
-              path,
-            )
-          : findInItem(item, "HandlerNotFound", { handler: written, reason, hint, isProgram: true }, path);
-      const meant = replaceBackslashes(written);
-      const failing =
-        meant === undefined && kind === wanted ? await pack.findFailingImport(location) : undefined;
-      if (meant !== undefined)
-        yield report(backslashReason, `Did you mean ${quote(meant, 200)}?`, "is wrong:");
-      else if (failing !== undefined) yield report(failing.reason, failing.hint, "");
-      else if (kind === "outside")
-        yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
-      else if (kind !== wanted) {
-        const { reason, hint } = explainMismatch(pack, one);
-        yield report(reason, wanted === "folder" ? undefined : hint, "must be a folder, but");
+      if (kind === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
+      else if (wanted === "folder") {
+        const reason = `\`${path.join(".")}\` must be a folder, but ${quote(location)} is not a folder of the package`;
+        if (kind !== "folder") yield findInItem(item, "InvalidServerDefinition", { reason }, path);
+      } else {
+        const fault = await explainProgram(pack, one);
+        const args = { handler: written, isProgram: true };
+        if (fault !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...fault }, path);
       }
     }
 };

@@ -18,12 +18,7 @@ export type ExportSearch =
 export async function findExport(files: ModuleFiles, file: string, name: string): Promise<ExportSearch> {
   const module = await files.get(file);
   const quoted = quote(file);
-  if (module.kind === "broken") {
-    const { line, column } = module.fault ?? {};
-    const place = [file, line, column].filter((part) => part !== undefined).join(":");
-    const hint = module.hint ?? "Run `node --check` with this file to see the full error.";
-    return { absent: `${quote(place, 200)} ${module.why}`, hint };
-  }
+  if (module.kind === "broken") return { absent: `${quoted} ${module.why}` };
   if (!("names" in module))
     return { unclear: `${quoted} ${module.kind === "opaque" ? module.why : "is no module"}` };
   if (module.names.has(name)) return "found";
@@ -37,11 +32,8 @@ export async function findExport(files: ModuleFiles, file: string, name: string)
   return { absent: `${quoted} has no ${what}`, exports: [...module.names] };
 }
 
-/**
- * How to correct the path of a missing file: build it from TypeScript, or name a similar file of its folder, with its path
- * from the folder `from`.
- */
-export function hintForMissing(files: ModuleFiles, file: string, from = "."): string | undefined {
+/** How to correct the path of a missing file: build it, or name a similar file of its folder, with its path from the folder `from`. */
+export function hintForMissing(files: ModuleFiles, file: string, from = "."): string {
   const neighbors = files.listNeighbors(file) ?? [];
   const inFolder = (found: string) => posix.join(posix.dirname(file), found);
   const name = posix.basename(file);
@@ -51,7 +43,8 @@ export function hintForMissing(files: ModuleFiles, file: string, from = "."): st
     return `Build it first: the package has only its source ${quote(inFolder(source), 200)}.`;
   const usable = neighbors.filter((one) => !isTypeScript(one));
   const nearest = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
-  if (nearest === undefined) return undefined;
+  if (nearest === undefined)
+    return "Add the file to the package. If a build creates it, run the build first.";
   const path = posix.relative(from, inFolder(nearest));
   return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
 }
@@ -74,8 +67,7 @@ export async function findFailingImport(
     if (isGuarded || !("file" in target) || !isInPackage(target.file)) continue;
     if (files.kindOf(target.file) !== "absent") continue;
     const reason = `${quote(file, 200)} imports ${quote(target.file, 200)}, which is not in the package`;
-    const hint = hintForMissing(files, target.file, posix.dirname(file));
-    return { reason, hint: hint ?? "If a build creates it, run the build first." };
+    return { reason, hint: hintForMissing(files, target.file, posix.dirname(file)) };
   }
   return undefined;
 }

@@ -138,12 +138,7 @@ export class ModuleFiles {
   async #read(path: string): Promise<ModuleFile> {
     if (this.#port.describePath(this.#root, path) === "outside") return { kind: "outside" };
     const read = this.#port.readFile(this.#root, path, maximumModuleBytes);
-    if (read.state === "unusable")
-      return {
-        kind: "broken",
-        why: read.reason.replace(/^it /, ""),
-        hint: "Use a regular file of the package.",
-      };
+    if (read.state === "unusable") return { kind: "broken", why: read.reason.replace(/^it /, "") };
     if (read.state === "tooLarge")
       return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
     if (read.state !== "read") return { kind: read.state };

@@ -15,17 +15,9 @@ export interface WrittenImport {
   isGuarded: boolean;
 }
 
-/** The reason why Node cannot load a module, and its place. */
+/** The reason why Node cannot load a module, and its place: the format that Node expects, or the message of its parser. */
 export type ModuleFault = { line?: number; column?: number } & (
-  | {
-      fault: "format";
-      readAs: ModuleKind;
-      /** The module has both ES module and CommonJS syntax. */
-      isMixed: boolean;
-    }
-  /** A variable that ES modules do not have. The module can be loaded if only a function uses it. */
-  | { fault: "variable"; name: CommonJsName; isInFunction: boolean }
-  /** The message of Node's parser. */
+  | { fault: "format"; readAs: ModuleKind }
   | { fault: "syntax"; reason: string }
 );
 
@@ -42,118 +34,77 @@ export type ParsedModule =
       isOpen: boolean;
       fault?: ModuleFault | undefined;
     }
-  /** Node would not load it. `why` continues after the file name and the position: "cannot be parsed". */
-  | { kind: "broken"; why: string; hint?: string; fault?: ModuleFault }
+  /** Node would not load it. `why` continues after the file name: "cannot be parsed". */
+  | { kind: "broken"; why: string; fault?: ModuleFault }
   /** It may export anything. */
   | { kind: "opaque"; why: string };
 
 // Places are the type of a node and the key of its child.
 
-/** Where a name is declared, set, or no variable. */
-const noValue =
-  /\.(?:id|params?|local|exported|property|key)$|^(?:Assignment\w+\.left|(?:Array|Object)Pattern\.\w+|RestElement\.argument)$/;
-const conditional =
-  /^(?:TryStatement\.\w+|(?:If|Conditional)\w+\.(?:consequent|alternate)|LogicalExpression\.right|SwitchStatement\.cases|(?:For|While|DoWhile)\w*\.body)$/;
-const inFunction = /^(?:PropertyDefinition|(?:Arrow)?Function\w+)\.(?!key$)/;
+/** Where code does not run whenever the module is loaded. */
+const perhaps =
+  /^(?:TryStatement\.|(?:If|Conditional)\w+\.(?:consequent|alternate)|LogicalExpression\.right|SwitchStatement\.cases|(?:For|While|DoWhile)\w*\.body|PropertyDefinition\.value|(?:Arrow)?Function\w+\.)/;
+/** Where a name is declared or set. */
+const declared = /\.(?:id|params?|local)$|^Assignment\w+\.left$|^(?:Array|Object)Pattern\.|^RestElement\./;
+/** Where a name is no variable. */
+const noVariable = /\.(?:property|key|imported|exported|label)$/;
 
-/** The variables that only CommonJS modules have. */
-const commonJsNames = ["require", "module", "exports", "__dirname", "__filename"] as const;
-type CommonJsName = (typeof commonJsNames)[number];
+/** The variables that only CommonJS modules have, and that its syntax consists of. */
+const commonJsNames: ReadonlySet<string> = new Set(["require", "module", "exports"]);
 
-/** What is known of the code around a node. */
 interface Surroundings {
   /** The type of the node around it, and the key there. */
   place: string;
-  parent: AnyNode | undefined;
   depth: number;
   isGuarded: boolean;
-  /** It does not always run. */
-  isConditional: boolean;
-  isInFunction: boolean;
+  isCertain: boolean;
 }
 
-/** The name of the property that a node reads, if it is not computed. */
-const propertyOf = (node: AnyNode | undefined): string | undefined =>
-  node?.type === "MemberExpression" && !node.computed && node.property.type === "Identifier"
-    ? node.property.name
-    : undefined;
+/** Finds the imports in the code of a module, and where its loading uses variables of CommonJS that it does not declare. */
+function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: number | undefined } {
+  const imports: WrittenImport[] = [];
+  const uses: { name: string; index: number }[] = [];
+  const ownNames = new Set<string>();
 
-/** Whether a variable is used as in CommonJS. */
-function isUse(name: CommonJsName, { place, parent }: Surroundings): boolean {
-  if (name.startsWith("__")) return !noValue.test(place);
-  if (place === "MemberExpression.object") return name !== "module" || propertyOf(parent) === "exports";
-  if (name === "require") return place === "CallExpression.callee";
-  const callee = parent?.type === "CallExpression" ? propertyOf(parent.callee as AnyNode) : undefined;
-  return name === "exports" && callee === "defineProperty";
-}
-
-/** What the code of a module has besides its declarations of imports and exports. */
-class CodeSurvey {
-  readonly imports: WrittenImport[] = [];
-  readonly #uses: (Surroundings & { name: CommonJsName; index: number })[] = [];
-  /** Variables that the module declares, checks for or hands on: their uses may be correct. */
-  readonly #ignored = new Set<string>();
-
-  constructor(program: Program) {
-    const flags = { isGuarded: false, isConditional: false, isInFunction: false };
-    this.#visit(program, { place: "", parent: undefined, depth: 0, ...flags });
-  }
-
-  /** The first use of a variable of CommonJS that fails when the module is loaded, else the first in a function. */
-  findCommonJsUse() {
-    const uses = this.#uses.filter(({ name, isConditional }) => !isConditional && !this.#ignored.has(name));
-    return uses.find(({ isInFunction }) => !isInFunction) ?? uses.find(({ name }) => name !== "exports");
-  }
-
-  #visit(node: AnyNode, around: Surroundings): void {
-    const depth = around.depth + 1;
-    checkDepth(depth);
-    this.#judge(node, around);
-    // A property of a pattern is part of it.
-    const type = around.place === "ObjectPattern.properties" ? "ObjectPattern" : node.type;
-    for (const [key, value] of Object.entries(node) as [string, unknown][]) {
-      if (typeof value !== "object" || value === null) continue;
-      const place = `${type}.${key}`;
-      const isCaught = place === "CallExpression.callee" && propertyOf(value as AnyNode) === "catch";
-      const inside = {
-        place,
-        parent: node,
-        depth,
-        isGuarded: around.isGuarded || place === "TryStatement.block" || isCaught,
-        isConditional: around.isConditional || conditional.test(place),
-        isInFunction: around.isInFunction || inFunction.test(place),
-      };
-      for (const child of (Array.isArray(value) ? value : [value]) as (AnyNode | null)[])
-        if (typeof child?.type === "string") this.#visit(child, inside);
-    }
-  }
-
-  #judge(node: AnyNode, around: Surroundings): void {
-    if (node.type === "ImportExpression") this.#addImport(node, node.source, "esm", around);
-    if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require")
-      this.#addImport(node, node.arguments[0], "commonjs", around);
-    const name = node.type === "Identifier" && commonJsNames.find((one) => one === node.name);
-    // The variable is `module`.
-    const isPart = name === "exports" && around.place === "MemberExpression.property";
-    if (!name || isPart) return;
-    const variable = name === "module" ? "exports" : name;
-    if (around.place === "UnaryExpression.argument") for (const one of commonJsNames) this.#ignored.add(one);
-    else if (isUse(name, around)) this.#uses.push({ ...around, name: variable, index: node.start });
-    else this.#ignored.add(variable);
-  }
-
-  #addImport(
-    node: AnyNode,
-    source: AnyNode | undefined,
-    kind: ModuleKind,
-    { isGuarded }: Surroundings,
-  ): void {
+  function addImport(index: number, source: AnyNode | undefined, kind: ModuleKind, isGuarded: boolean): void {
     const isTemplate = source?.type === "TemplateLiteral" && source.expressions.length === 0;
     const literal = source?.type === "Literal" ? source.value : undefined;
     const specifier = isTemplate ? source.quasis[0]?.value.cooked : literal;
     if (typeof specifier === "string" && specifier !== "")
-      this.imports.push({ specifier, kind, index: node.start, isGuarded });
+      imports.push({ specifier, kind, index, isGuarded });
   }
+
+  function visit(node: AnyNode, { place, depth, isGuarded, isCertain }: Surroundings): void {
+    checkDepth(depth);
+    if (node.type === "ImportExpression") addImport(node.start, node.source, "esm", isGuarded);
+    if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require")
+      addImport(node.start, node.arguments[0], "commonjs", isGuarded);
+    if (node.type === "Identifier" && commonJsNames.has(node.name) && !noVariable.test(place)) {
+      if (declared.test(place)) ownNames.add(node.name);
+      // `typeof`: the module knows that it may not exist.
+      else if (place === "UnaryExpression.argument") for (const name of commonJsNames) ownNames.add(name);
+      else if (isCertain) uses.push({ name: node.name, index: node.start });
+    }
+    // A property of a pattern is part of it.
+    const type = place === "ObjectPattern.properties" ? "ObjectPattern" : node.type;
+    for (const [key, value] of Object.entries(node) as [string, unknown][]) {
+      if (typeof value !== "object" || value === null) continue;
+      const inside = `${type}.${key}`;
+      const { property } = value as { property?: AnyNode };
+      const isCaught =
+        inside === "CallExpression.callee" && property?.type === "Identifier" && property.name === "catch";
+      const around = {
+        place: inside,
+        depth: depth + 1,
+        isGuarded: isGuarded || inside === "TryStatement.block" || isCaught,
+        isCertain: isCertain && !perhaps.test(inside),
+      };
+      for (const child of (Array.isArray(value) ? value : [value]) as (AnyNode | null)[])
+        if (typeof child?.type === "string") visit(child, around);
+    }
+  }
+  visit(program, { place: "", depth: 1, isGuarded: false, isCertain: true });
+  return { imports, commonJsUse: uses.find(({ name }) => !ownNames.has(name))?.index };
 }
 
 const nameOf = (name: Identifier | Literal): string =>
@@ -195,28 +146,22 @@ function readDeclarations({ body }: Program) {
       for (const { exported } of one.specifiers) names.add(nameOf(exported));
     }
   }
-  return { names, stars, imports, hasSyntax: declarations.length > 0 };
+  return { names, stars, imports };
 }
 
 /** Code with any of these needs more than a look at its declarations. */
-const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports|__dirname|__filename)\b/;
+const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports)\b/;
 
-function readEsm(text: string, program: Program, isDetected: boolean): ParsedModule {
-  const { imports, hasSyntax, ...exported } = readDeclarations(program);
+function readEsm(text: string, program: Program): ParsedModule {
+  const { imports, ...exported } = readDeclarations(program);
   const module = { kind: "esm" as const, imports, isOpen: false, ...exported };
   if (!surveyed.test(text)) return module;
-  const survey = new CodeSurvey(program);
+  const survey = surveyCode(program);
   imports.push(...survey.imports.filter(({ kind }) => kind === "esm"));
   imports.sort((one, other) => one.index - other.index);
-  const use = survey.findCommonJsUse();
-  if (use === undefined) return module;
-  const { name, isInFunction, index } = use;
-  const isMixed = isDetected || hasSyntax || /\bimport\s*\.\s*meta\b/.test(text);
-  const fault: ModuleFault =
-    isInFunction || name.startsWith("__")
-      ? { fault: "variable", name, isInFunction, ...positionAt(text, index) }
-      : { fault: "format", readAs: "esm", isMixed, ...positionAt(text, index) };
-  return { ...module, fault };
+  const { commonJsUse } = survey;
+  if (commonJsUse === undefined) return module;
+  return { ...module, fault: { fault: "format", readAs: "esm", ...positionAt(text, commonJsUse) } };
 }
 
 /** CommonJS that may export more names than those that it assigns one by one: of another value, or in computed places. */
@@ -229,7 +174,7 @@ async function readCommonJs(text: string, program: Program): Promise<ParsedModul
   const { exports, reexports } = parse(text);
   const names = new Set([...exports, "default"]);
   names.delete("__esModule");
-  const { imports } = new CodeSurvey(program);
+  const { imports } = surveyCode(program);
   return { kind: "commonjs", names, stars: reexports, imports, isOpen: openExports.test(text) };
 }
 
@@ -250,9 +195,7 @@ export async function parseModule(
   for (const kind of format === undefined ? (["commonjs", "esm"] as const) : [format]) {
     try {
       const program = parseProgram(text, kind);
-      return kind === "esm"
-        ? readEsm(text, program, format === undefined)
-        : await readCommonJs(text, program);
+      return kind === "esm" ? readEsm(text, program) : await readCommonJs(text, program);
     } catch (error) {
       errors.set(kind, error);
     }
@@ -267,12 +210,15 @@ export async function parseModule(
   const found = mayAskNode ? await askNode() : known;
   if (found === undefined) return { kind: "opaque", why: "cannot be parsed" };
   if (kind === "esm" || !saysEsm.test(found.reason))
-    return { kind: "broken", why: "cannot be parsed", fault: { fault: "syntax", ...found } };
+    return {
+      kind: "broken",
+      why: `cannot be parsed: ${found.reason}`,
+      fault: { fault: "syntax", ...found },
+    };
   const { reason: _, ...place } = found;
   return {
     kind: "broken",
     why: "is read as CommonJS, but has `import` or `export` statements",
-    hint: 'Use the extension .mjs, or set "type" to "module" in package.json.',
-    fault: { fault: "format", readAs: "commonjs", isMixed: false, ...place },
+    fault: { fault: "format", readAs: "commonjs", ...place },
   };
 }
