@@ -220,8 +220,7 @@ async function readServerSkills(
       const limit = new TimeLimit(timeouts?.callMs ?? config.timeouts.callMs);
       let text = "Not shown: it cannot be read, is not what the server lists, or is too large.";
       try {
-        const { connected } = from.server.said ?? {};
-        const answer = size > left ? undefined : await connected?.readResource(id, { limit });
+        const answer = size > left ? undefined : await from.server.current?.readResource(id, { limit });
         if (answer !== undefined && !("inputRequired" in answer))
           text = readSkill(skill, skill.listing.uri, answer).contents[0]?.text ?? text;
       } catch {

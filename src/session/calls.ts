@@ -8,7 +8,6 @@ import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
 import { noteLeftOut } from "../mcp/client/call-result.ts";
 import {
-  type ConnectedServer,
   type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
@@ -17,6 +16,7 @@ import {
 } from "../mcp/client/connected-server.ts";
 import { copyArguments } from "../mcp/client/copy-arguments.ts";
 import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
+import type { Server } from "../mcp/client/server.ts";
 import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
 import type { PromptMessage } from "../mcp/served-server.ts";
 import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
@@ -336,7 +336,7 @@ export class Calls {
     call: OpenCall,
     { from, id }: ServerRoute,
     round: InputRound | undefined,
-    ask: (server: ConnectedServer, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
+    ask: (server: Server, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
   ): Promise<Round<Answer>> {
     const { stop: signal, limit, request } = call;
     const server = await reachServer(from, id, call);
@@ -857,7 +857,7 @@ async function reachServer(
   source: ServerSource,
   name: string,
   { target, stop, limits }: OpenCall,
-): Promise<ConnectedServer> {
+): Promise<Server> {
   const { server, plan } = source;
   if (server.exit !== undefined)
     throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });

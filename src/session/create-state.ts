@@ -270,7 +270,7 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     const { override = {} } = choices ?? {};
     const path = [...configPath, "tools", "override"];
     const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
-      const { inputSchema } = one.server.said?.connected.tools.find((tool) => tool.name === name) ?? {};
+      const { inputSchema } = one.server.said?.introduction.tools.find((tool) => tool.name === name) ?? {};
       const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];
       return inputSchema ? inKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
     });

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents } from "../mcp/client/connected-server.ts";
-import type { StartingServer } from "../mcp/client/server.ts";
+import type { Server } from "../mcp/client/server.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
-import { abortable, type Cancellation } from "../runtime/abort-listeners.ts";
+import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
@@ -145,7 +145,7 @@ export class SessionProcesses {
     config: SessionConfig,
     events: ServerReports,
     signal: Cancellation,
-  ): Promise<StartingServer> {
+  ): Promise<Server> {
     const { memory, log, clock, options } = this.frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const { label, key, fault, protocol } = plan;
@@ -170,19 +170,14 @@ export class SessionProcesses {
     const env = plan.createEnvironment(this.#environmentFacts(token, config));
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
-    const starting = startServer(
+    const server = startServer(
       { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk },
       heard,
       { processes },
     );
-    if (callback === undefined || token === undefined) return starting;
-    const revoke = () => callback.revokeToken(token);
-    starting.ready.then((server) => server.exit.then(revoke), revoke);
-    const close = () => {
-      revoke();
-      return starting.close();
-    };
-    return { label, ready: starting.ready, close };
+    if (callback !== undefined && token !== undefined)
+      whenAborted(server.closing, () => callback.revokeToken(token));
+    return server;
   }
 
   /** Whether a process that has exited may be restarted. */

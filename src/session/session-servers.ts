@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ListedServer } from "../lock/gate.ts";
 import { describeLeftOut } from "../mcp/client/call-result.ts";
-import type { ConnectedServer, ServerEvents } from "../mcp/client/connected-server.ts";
-import type { StartingServer } from "../mcp/client/server.ts";
+import type { ServerEvents } from "../mcp/client/connected-server.ts";
+import type { Introduction, Server } from "../mcp/client/server.ts";
 import { entriesOf, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
@@ -22,7 +22,7 @@ import type { SessionProcesses } from "./session-processes.ts";
 
 /** What a server said when it was ready. */
 interface Said extends ListedServer {
-  connected: ConnectedServer;
+  introduction: Introduction;
   /** Tools in its `tools/list` that are invalid. */
   invalidTools: readonly { name: string; reason: string }[];
   /** Its other lists, and their entries, that cannot be used. */
@@ -49,8 +49,8 @@ type Cause = "session" | "request" | "restart";
 /** The states of a server. Its start leads to `running` or `failed`, its end for want of requests back to `idle`. */
 type Life =
   | { is: "idle" }
-  | { is: "starting"; cause: Cause; ready: Promise<ConnectedServer> }
-  | { is: "running"; connected: ConnectedServer }
+  | { is: "starting"; cause: Cause; ready: Promise<Server> }
+  | { is: "running"; server: Server }
   /** `until`: when the next request may start it; infinite for a start with the session. */
   | { is: "failed"; error: unknown; until: number }
   | { is: "exited"; exit: UnexpectedExit }
@@ -71,12 +71,12 @@ export class SessionServer {
   readonly #forget: () => void;
   #life: Life = { is: "idle" };
   /** The process, or the one before, which may still be ending. */
-  #process: Promise<StartingServer> | undefined;
+  #process: Promise<Server> | undefined;
   #ending: Promise<void> | undefined;
   readonly #stop = new CallStop();
   #holders = 0;
   /** The resources that somebody follows, also while it does not run. */
-  readonly #watches = new Set<{ begin(server: ConnectedServer): void; changed(): void }>();
+  readonly #watches = new Set<{ begin(server: Server): void; changed(): void }>();
   #requests = 0;
   #cancelIdle = () => {};
   #cancelListing: (() => void) | undefined;
@@ -127,14 +127,14 @@ export class SessionServer {
    * The server once it is ready, for a request. Starts it if it does not run; all requests share one start. Rejects with
    * `TrailblazeError` `ServerStartFailed`; for a while after that at once, unless it is `forced`.
    */
-  start({ forced = false } = {}): Promise<ConnectedServer> {
+  start({ forced = false } = {}): Promise<Server> {
     const life = this.#life;
     const { label } = this.#plan;
     switch (life.is) {
       case "starting":
         return life.ready;
       case "running":
-        return Promise.resolve(life.connected);
+        return Promise.resolve(life.server);
       case "exited":
         return Promise.reject(failure("ServerStartFailed", { label, exit: life.exit }));
       case "closed":
@@ -147,7 +147,7 @@ export class SessionServer {
     return this.#begin("request");
   }
 
-  #begin(cause: Cause): Promise<ConnectedServer> {
+  #begin(cause: Cause): Promise<Server> {
     const ready = this.#run(cause, this.said);
     this.#life = { is: "starting", cause, ready };
     ready.catch((error) => {
@@ -160,29 +160,29 @@ export class SessionServer {
   }
 
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
-  async #run(cause: Cause, before: Said | undefined): Promise<ConnectedServer> {
+  async #run(cause: Cause, before: Said | undefined): Promise<Server> {
     await this.#ending;
     this.#leftOut = { invalidTools: [], problems: [] };
     this.#process = this.#processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
-    const connected = await (await this.#process).ready;
-    const said = this.#note(connected);
+    const server = await this.#process;
+    const said = this.#note(await server.ready);
     if (cause !== "session") await this.#compare(before, said);
-    if (this.#life.is !== "starting") return connected;
-    this.#life = { is: "running", connected };
+    if (this.#life.is !== "starting") return server;
+    this.#life = { is: "running", server };
     for (const watch of this.#watches) {
-      watch.begin(connected);
+      watch.begin(server);
       // It may have missed a change.
       if (cause === "restart") notifyHost(watch.changed);
     }
     if (cause === "session") this.#announce();
-    void connected.exit.then((exit) => this.#onExit(connected, exit));
+    void server.exit.then((exit) => this.#onExit(server, exit));
     this.#awaitIdle();
-    return connected;
+    return server;
   }
 
-  #note(connected: ConnectedServer): Said {
-    const { instructions } = connected;
-    this.said = { connected, entries: entriesOf(connected), instructions, ...this.#leftOut };
+  #note(introduction: Introduction): Said {
+    const { instructions } = introduction;
+    this.said = { introduction, entries: entriesOf(introduction), instructions, ...this.#leftOut };
     return this.said;
   }
 
@@ -206,12 +206,12 @@ export class SessionServer {
   async #listAgain(): Promise<void> {
     await this.ready;
     const { current, said } = this;
-    if (current === undefined) return;
+    if (current === undefined || said === undefined) return;
     this.beginRequest();
     try {
       this.#leftOut = { invalidTools: [], problems: [] };
       const lists = await current.list();
-      if (this.current === current) await this.#compare(said, this.#note({ ...current, ...lists }));
+      if (this.current === current) await this.#compare(said, this.#note({ ...said.introduction, ...lists }));
     } finally {
       this.endRequest();
     }
@@ -282,9 +282,9 @@ export class SessionServer {
     await starting?.close().catch(() => {});
   }
 
-  #onExit(connected: ConnectedServer, exit: UnexpectedExit): void {
+  #onExit(server: Server, exit: UnexpectedExit): void {
     // One that was idle may exit by itself while it is ended.
-    if (this.#life.is !== "running" || this.#life.connected !== connected) return;
+    if (this.current !== server) return;
     this.#cancelIdle();
     this.#restart(exit);
   }
@@ -295,7 +295,7 @@ export class SessionServer {
     const isLocked = await states.onStarted(this);
     if (before === undefined || (isLocked && !this.isFollowed)) return;
     const { label } = this.#plan;
-    const list = listKeys.find((key) => !isDeepStrictEqual(before.connected[key], now.connected[key]));
+    const list = listKeys.find((key) => !isDeepStrictEqual(before.introduction[key], now.introduction[key]));
     if (list === undefined && before.instructions === now.instructions) return;
     if (!this.#announce() && list !== undefined)
       report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place));
@@ -333,7 +333,7 @@ export class SessionServer {
    */
   watchResource(uri: string, changed: () => void, isRefused: () => boolean): () => void {
     let end = () => {};
-    const begin = (server: ConnectedServer) => {
+    const begin = (server: Server) => {
       end();
       end = isRefused() ? () => {} : server.watchResource(uri, changed);
     };
@@ -391,8 +391,8 @@ export class SessionServer {
   }
 
   /** The running server; `undefined` while it starts, or is compared with the lock. */
-  get current(): ConnectedServer | undefined {
-    return this.#life.is === "running" ? this.#life.connected : undefined;
+  get current(): Server | undefined {
+    return this.#life.is === "running" ? this.#life.server : undefined;
   }
 
   /** Settles when its start has; at once while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */

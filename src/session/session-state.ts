@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
-import type { Era } from "../mcp/client/handshake.ts";
+import type { Era } from "../mcp/client/mcp-client.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -164,7 +164,7 @@ export class SessionState {
   /** The states of the servers now. */
   get servers(): SessionServerState[] {
     return this.#parts.servers.map(({ label, source, server, excluded }) => {
-      const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.connected ?? {};
+      const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
       const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
       const isIdle = server === undefined || server.isIdle;
       const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";

@@ -7,9 +7,9 @@ import type {
   InputRound,
 } from "../../runtime/handler-context.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
-import type { CallToolResult, ContentBlock } from "../../runtime/tool-result.ts";
-import type { Era, ServerProtocol } from "./handshake.ts";
-import type { ListCapability, ListFault, ServerLists } from "./server-lists.ts";
+import type { ContentBlock } from "../../runtime/tool-result.ts";
+import type { ServerProtocol } from "./mcp-client.ts";
+import type { ListCapability, ListFault } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
@@ -157,45 +157,6 @@ export class ServerCallError extends Error {
     this.reason = reason;
     this.exit = exit;
   }
-}
-
-/**
- * A running MCP server, after its handshake and its listings: every page of each list, in the server's order. Later changes
- * are not included. A list that it does not offer, or that could not be fetched, is empty; without its tools no server starts.
- */
-export interface ConnectedServer extends ServerLists {
-  readonly label: string;
-  readonly era: Era;
-  readonly protocolVersion: string;
-  /** `null` for a modern server that does not say. */
-  readonly serverInfo: { name: string; version: string } | null;
-  /** Instructions for models; `undefined` if it has none. */
-  readonly instructions: string | undefined;
-  /** What it lists now. Rejects if its tools cannot be listed. */
-  list(): Promise<ServerLists>;
-  callTool(call: ServerCall, options: ServerCallOptions): Promise<ServerAnswer<CallToolResult>>;
-  /** A prompt's messages, by the server's own name. Rejects as `callTool` does. */
-  getPrompt(
-    name: string,
-    args: Readonly<Record<string, string>>,
-    options: ServerCallOptions,
-  ): Promise<ServerAnswer<PromptResult>>;
-  /** The contents of a resource, which need not be listed. Rejects as `callTool` does. */
-  readResource(uri: string, options: ServerCallOptions): Promise<ServerAnswer<ResourceResult>>;
-  /** The suggestions for an argument; none of a server that makes none. Rejects as `callTool` does. */
-  complete(request: ServerCompletion, options: ServerCallOptions): Promise<Suggestions>;
-  /**
-   * Calls `changed` after each change of a resource that the server tells of, until the returned function is called. Nothing
-   * is called for a server without subscriptions.
-   */
-  watchResource(uri: string, changed: () => void): () => void;
-  /** Resolves when the server is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
-  readonly exit: Promise<UnexpectedExit>;
-  /**
-   * Ends its process group: closes stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more. Ends the session of a remote
-   * server, within 1 s. Idempotent.
-   */
-  close(): Promise<void>;
 }
 
 /** What is left out of a result because it is invalid. */

@@ -9,8 +9,27 @@ import {
   unsupportedRevision,
 } from "../client-message.ts";
 import type { ServerCallOptions } from "./connected-server.ts";
-import { type Era, readHandshake, type ServerFacts, type ServerProtocol } from "./handshake.ts";
 import { AnswerError, type JsonObject, own, readAnswer } from "./json-rpc.ts";
+
+/** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
+export type Era = "legacy" | "modern";
+
+/** What a client begins with. `auto` begins with `initialize` and becomes modern if the server refuses that. */
+export type ServerProtocol = "auto" | Era;
+
+/** The first request of each era. */
+export const handshakeOf = { legacy: "initialize", modern: "server/discover" } as const;
+
+/** What the handshake has found out about a server. */
+export interface ServerFacts {
+  era: Era;
+  protocolVersion: string;
+  /** `null` for a server that does not say. */
+  serverInfo: { name: string; version: string } | null;
+  capabilities: JsonObject;
+  /** Instructions for models, if it has any. */
+  instructions: string | undefined;
+}
 
 export interface OutgoingMessage {
   jsonrpc: "2.0";
@@ -90,6 +109,47 @@ function refusesInitialize(error: unknown): boolean {
   if (error.code === unsupportedRevision || error.code === rpcCode.method) return true;
   const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
+}
+
+/** Reads the keys of the result of a handshake that are used here. Throws `AnswerError`. */
+function readHandshake(era: Era, result: JsonObject): ServerFacts {
+  const isModern = era === "modern";
+  const { protocolVersion, supportedVersions, capabilities, instructions, _meta } = result;
+  const inMeta = isRecord(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined;
+  const info = (isModern ? inMeta : result.serverInfo) ?? null;
+  const { name, version } = isRecord(info) ? info : ({} as JsonObject);
+  const versions = isModern ? supportedVersions : [protocolVersion];
+  const isText = (value: unknown) => typeof value === "string";
+  const keys: [key: string, value: unknown, isValid: boolean, expected: string][] = [
+    isModern
+      ? [
+          "supportedVersions",
+          versions,
+          Array.isArray(versions) && versions.every(isText),
+          "an array of strings",
+        ]
+      : ["protocolVersion", protocolVersion, isText(protocolVersion), "a string"],
+    ["capabilities", capabilities, isRecord(capabilities), "an object"],
+    ["serverInfo.name", name, info === null || isText(name), "a string"],
+    ["serverInfo.version", version, info === null || isText(version), "a string"],
+  ];
+  const answered = `it answered \`${handshakeOf[era]}\` with`;
+  const faults = keys.flatMap(([key, value, isValid, expected]) =>
+    isValid ? [] : `\`${key}\` must be ${expected}, but is ${describeType(value)}`,
+  );
+  if (faults.length > 0) throw new AnswerError(`${answered} an invalid result: ${faults.join("; ")}`);
+  const spoken = (versions as string[]).find((one) =>
+    isModern ? one === modernRevision : legacyRevisions.includes(one),
+  );
+  if (spoken === undefined)
+    throw new AnswerError(`${answered} unsupported protocol versions: ${(versions as string[]).join(", ")}`);
+  return {
+    era,
+    protocolVersion: spoken,
+    serverInfo: info === null ? null : { name: String(name), version: String(version) },
+    capabilities: capabilities as JsonObject,
+    instructions: typeof instructions === "string" ? instructions : undefined,
+  };
 }
 
 /** Parameters as modern servers expect them. */

@@ -11,7 +11,7 @@ import type { OutgoingMessage } from "./mcp-client.ts";
 import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { ConnectionError, type Exchange, isAbort, RemoteFetch, SessionLostError } from "./remote-fetch.ts";
-import { type Carrier, Server, type StartingServer } from "./server.ts";
+import { type Carrier, Server } from "./server.ts";
 import type { ListLimits } from "./server-lists.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
@@ -255,7 +255,7 @@ export function startRemoteServer(
   launch: RemoteLaunch,
   events: Omit<ServerEvents, "onStdoutNoise">,
   options: RemoteOptions = {},
-): StartingServer {
+): Server {
   const carrier = new RemoteCarrier(launch, options, (reason) =>
     server.lose({ exitCode: null, signal: null, reason, isLost: true, stderrTail: "" }),
   );

@@ -20,20 +20,29 @@ import { findInputFault } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import type { CallToolResult } from "../../runtime/tool-result.ts";
 import { rpcCode } from "../client-message.ts";
 import { noteLeftOut, type Results, readResult } from "./call-result.ts";
 import {
   type AdvertisedTool,
-  type ConnectedServer,
   type ServerAnswer,
   type ServerCall,
   ServerCallError,
   type ServerCallOptions,
+  type ServerCompletion,
   type ServerEvents,
   type ServerLaunch,
+  type Suggestions,
 } from "./connected-server.ts";
 import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
-import { type CallEars, McpClient, type MessageTransport, type ServerRequest } from "./mcp-client.ts";
+import {
+  type CallEars,
+  handshakeOf,
+  McpClient,
+  type MessageTransport,
+  type ServerFacts,
+  type ServerRequest,
+} from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
 import {
   fetchList,
@@ -64,22 +73,13 @@ export interface Carrier extends MessageTransport {
   end(hasFailed: boolean): Promise<void>;
 }
 
-/** A server that is starting. */
-export interface StartingServer {
-  readonly label: string;
-  /**
-   * Rejects after the server's processes have ended, with `ServerStartFailed`; of a remote server also with
-   * `AuthorizationRequired` and `RemoteRedirect`.
-   */
-  readonly ready: Promise<ConnectedServer>;
-  /** Ends the server, also while it starts. */
-  close(): Promise<void>;
-}
-
 type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk">;
 type Events = Omit<ServerEvents, "onStdoutNoise">;
+/** What a server says of itself, and what it lists. */
+export type Introduction = Omit<ServerFacts, "capabilities"> & ServerLists;
 
-/** How often a list is fetched if it changes while the lists are fetched. */
+const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
+/** How often lists are fetched if one changes meanwhile. */
 const mostListings = 3;
 /** Before a lost subscription is opened again. Milliseconds. */
 const relistenMs = 5000;
@@ -97,23 +97,8 @@ const refuse = (message: string) => new AnswerError(message, rpcCode.request);
 const isRefusal = (error: unknown) =>
   error instanceof AnswerError && (error.code === rpcCode.method || error.code === rpcCode.params);
 
-/** Runs a step of the start with its own timeout. */
-async function limitStep<T>(
-  describeStep: () => string,
-  limitMs: number,
-  run: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
-  const limit = new AbortController();
-  const timer = setTimeout(() => limit.abort(), timerMs(limitMs));
-  try {
-    return await run(limit.signal);
-  } catch (error) {
-    if (limit.signal.aborted) throw new Error(`it did not answer \`${describeStep()}\` within ${limitMs} ms`);
-    throw error;
-  } finally {
-    clearTimeout(timer);
-  }
-}
+const describeLate = (method: string, limitMs: number) =>
+  `it did not answer \`${method}\` within ${limitMs} ms`;
 
 /** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
 function toInputRequest(method: unknown, params: JsonObject): unknown {
@@ -122,15 +107,6 @@ function toInputRequest(method: unknown, params: JsonObject): unknown {
   const message = own(params, "message");
   if (own(params, "mode") === "url") return { message, url: own(params, "url") };
   return { message, schema: own(params, "requestedSchema") };
-}
-
-/** Reads the only question of an `elicitation/create`. Nothing of it is trusted. */
-async function readElicitation(params: JsonObject): Promise<{ request: InputRequest } | { fault: string }> {
-  const request = toInputRequest("elicitation/create", params);
-  const fault = await findInputFault({ requests: { input: request } });
-  return fault === undefined
-    ? { request: request as InputRequest }
-    : { fault: fault.replace(/^\/input/, "") };
 }
 
 /** Reads the result of a modern server that asks. Nothing of it is trusted. */
@@ -167,10 +143,17 @@ const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
   requestState: state,
 });
 
-/** One server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. */
-export class Server implements StartingServer {
+/**
+ * One MCP server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. It starts at once.
+ * Calls reject with `ServerCallError`, or with the reason of their `signal`.
+ */
+export class Server {
   readonly label: string;
-  readonly ready: Promise<ConnectedServer>;
+  /**
+   * Resolves with what it says, when it can be called. Rejects after its processes have ended, with `ServerStartFailed`; of a
+   * remote server also with `AuthorizationRequired` and `RemoteRedirect`.
+   */
+  readonly ready: Promise<Introduction>;
   readonly #facts: Facts;
   readonly #events: Events;
   readonly #carrier: Carrier;
@@ -178,7 +161,8 @@ export class Server implements StartingServer {
   readonly #client: McpClient;
   readonly #closing = new AbortController();
   #resolveExit: (exit: UnexpectedExit) => void = () => {};
-  readonly #exit = new Promise<UnexpectedExit>((resolve) => {
+  /** Resolves when it is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
+  readonly exit = new Promise<UnexpectedExit>((resolve) => {
     this.#resolveExit = resolve;
   });
   /** Why calls fail; `undefined` until the server has ended. */
@@ -186,7 +170,7 @@ export class Server implements StartingServer {
   #isReady = false;
   #capabilities: JsonObject = {};
   /** How often the server has told of changes. */
-  readonly #changes: Record<ListCapability, number> = { tools: 0, prompts: 0, resources: 0 };
+  #changes = 0;
   /** The users of the calls that the server has worked for since it was last idle. */
   readonly #users = new Set<unknown>();
   readonly #watches = new Set<{ uri: string; changed(): void }>();
@@ -212,57 +196,56 @@ export class Server implements StartingServer {
     this.ready.catch(() => {});
   }
 
-  async #connect(): Promise<ConnectedServer> {
-    const { label, close } = this;
+  async #connect(): Promise<Introduction> {
     const { protocol, timeouts } = this.#facts;
     let limitMs = timeouts.handshakeMs;
     const forget = this.#clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
     whenAborted(this.#closing.signal, forget);
     await this.#carrier.started;
     this.#throwIfEnded();
-    const { capabilities, ...facts } = await limitStep(
-      () => (this.#client.era === "modern" ? "server/discover" : "initialize"),
-      timeouts.handshakeMs,
-      (signal) => this.#client.connect(protocol, signal),
-    );
+    const deadline = AbortSignal.timeout(timerMs(limitMs));
+    const { capabilities, ...facts } = await this.#client.connect(protocol, deadline).catch((error) => {
+      throw deadline.aborted ? new Error(describeLate(handshakeOf[this.#client.era], limitMs)) : error;
+    });
     this.#capabilities = capabilities;
-    const offered = findOfferedLists(capabilities);
     const followed = new Set(
-      offered.map((key) => listRules[key].capability).filter((name) => this.#offers(name, "listChanged")),
+      findOfferedLists(capabilities)
+        .map((key) => listRules[key].capability)
+        .filter((name) => this.#offers(name, "listChanged")),
     );
     // Before the lists are fetched, so that no change is missed.
     if (this.#client.era === "modern" && followed.size > 0)
       void this.#listen(Object.fromEntries([...followed].map((name) => [`${name}ListChanged`, true])));
-    const list = async () => {
-      const lists = await limitStep(
-        () => "tools/list",
-        timeouts.listMs,
-        (signal) => this.#fetchLists(offered, signal),
-      );
-      this.#throwIfEnded();
-      this.#carrier.onReady?.(lists.tools);
-      return lists;
-    };
     limitMs = timeouts.listMs;
-    const lists = await list();
+    const lists = await this.list();
     forget();
     this.#isReady = true;
-    return {
-      label,
-      ...facts,
-      ...lists,
-      list,
-      exit: this.#exit,
-      close,
-      callTool: (call, options) => this.#call("tools/call", call, options),
-      getPrompt: (name, args, options) => this.#call("prompts/get", { name, arguments: args }, options),
-      readResource: (uri, options) => this.#call("resources/read", { uri }, options),
-      complete: async (request, options) => {
-        if (!Object.hasOwn(capabilities, "completions")) return { values: [] };
-        return (await this.#call("completion/complete", { ...request }, options)).completion;
-      },
-      watchResource: (uri, changed) => this.#watch(uri, changed),
-    };
+    return { ...facts, ...lists };
+  }
+
+  callTool(call: ServerCall, options: ServerCallOptions): Promise<ServerAnswer<CallToolResult>> {
+    return this.#call("tools/call", { ...call }, options);
+  }
+
+  /** A prompt's messages, by the server's own name. */
+  getPrompt(name: string, args: Readonly<Record<string, string>>, options: ServerCallOptions) {
+    return this.#call("prompts/get", { name, arguments: args }, options);
+  }
+
+  /** The contents of a resource, which need not be listed. */
+  readResource(uri: string, options: ServerCallOptions) {
+    return this.#call("resources/read", { uri }, options);
+  }
+
+  /** The suggestions for an argument; none of a server that makes none. */
+  async complete(request: ServerCompletion, options: ServerCallOptions): Promise<Suggestions> {
+    if (!Object.hasOwn(this.#capabilities, "completions")) return { values: [] };
+    return (await this.#call("completion/complete", { ...request }, options)).completion;
+  }
+
+  /** Aborted when it ends, or has ended by itself. */
+  get closing(): AbortSignal {
+    return this.#closing.signal;
   }
 
   #offers(capability: ListCapability, feature: string): boolean {
@@ -292,10 +275,14 @@ export class Server implements StartingServer {
     this.#resolveExit(exit);
   }
 
-  readonly close = (): Promise<void> => {
+  /**
+   * Ends the server, also while it starts: closes its stdin, sends SIGTERM after 5 s and SIGKILL after 2 s more to its process group.
+   * Ends the session of a remote server, within 1 s. Idempotent.
+   */
+  close(): Promise<void> {
     this.#stop(new ServerCallError("closed", `Server "${this.label}" is closed.`));
     return this.#carrier.end(false);
-  };
+  }
 
   #stop(why: ServerCallError): void {
     this.#end ??= why;
@@ -308,50 +295,47 @@ export class Server implements StartingServer {
     if (this.#end !== undefined) throw this.#end;
   }
 
-  /** All lists at once. Rejects if that of the tools fails; without another list, the rest can be used. */
-  async #fetchLists(offered: readonly ListKey[], signal: AbortSignal): Promise<ServerLists> {
-    const lists: { -readonly [Key in ListKey]: ServerLists[Key] } = {
-      tools: [],
-      prompts: [],
-      resources: [],
-      resourceTemplates: [],
-      skills: [],
-    };
-    const faults = new Map<ListKey, ListFault[]>();
-    const fetchOne = async <Key extends ListKey>(key: Key) => {
-      const found: ListFault[] = [];
-      faults.set(key, found);
-      const { method } = listRules[key];
-      const explain = (error: unknown) =>
-        signal.aborted
-          ? `it did not answer \`${method}\` within ${this.#facts.timeouts.listMs} ms`
-          : this.#explain(error, method).replace(/\.$/, "");
-      const request = (params: JsonObject) => {
-        const sent = this.#client.request(method, params);
-        const unlisten = whenAborted(signal, () => sent.cancel("no answer in time"));
-        return sent.answer.finally(unlisten);
-      };
-      const { bytesRead, limits } = this.#carrier;
-      const how = { bytesRead, onLeftOut: (fault: ListFault) => void found.push(fault), limits, explain };
-      lists[key] = await fetchList(key, request, how).catch((error) => {
-        const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
-        if (key === "tools" && !isMissing) throw error;
-        // Many servers have the capability for one of its lists only.
-        if (key === "tools" || !isMissing) found.push({ list: key, reason: explain(error) });
-        return [] as unknown as ServerLists[Key];
-      });
-    };
-    let stale = offered;
-    for (let listing = 1; listing <= mostListings && stale.length > 0 && !signal.aborted; listing++) {
-      const before = { ...this.#changes };
-      await Promise.all(stale.map(fetchOne));
-      stale = offered.filter((key) => {
-        const { capability } = listRules[key];
-        return this.#changes[capability] !== before[capability];
-      });
+  /**
+   * What it lists now: every page of each list, in its order. A list that it does not offer, or that could not be fetched, is
+   * empty; without its tools, it rejects.
+   */
+  async list(): Promise<ServerLists> {
+    const signal = AbortSignal.timeout(timerMs(this.#facts.timeouts.listMs));
+    for (let listing = 1; ; listing++) {
+      const before = this.#changes;
+      const faults: ListFault[] = [];
+      const onLeftOut = (fault: ListFault) => void faults.push(fault);
+      const offered = findOfferedLists(this.#capabilities);
+      const lists = await Promise.all(
+        offered.map(async (key) => [key, await this.#fetchList(key, signal, onLeftOut)]),
+      );
+      this.#throwIfEnded();
+      if (this.#changes !== before && listing < mostListings && !signal.aborted) continue;
+      for (const fault of faults) notifyHost(() => this.#events.onLeftOut(fault));
+      const all: ServerLists = { ...noLists, ...Object.fromEntries(lists) };
+      this.#carrier.onReady?.(all.tools);
+      return all;
     }
-    for (const fault of [...faults.values()].flat()) notifyHost(() => this.#events.onLeftOut(fault));
-    return lists;
+  }
+
+  async #fetchList(key: ListKey, signal: AbortSignal, onLeftOut: (fault: ListFault) => void) {
+    const { method } = listRules[key];
+    const { bytesRead, limits } = this.#carrier;
+    const explain = (error: unknown) => this.#explain(error, method).replace(/\.$/, "");
+    const request = (params: JsonObject) => {
+      const sent = this.#client.request(method, params);
+      const late = describeLate(method, this.#facts.timeouts.listMs);
+      return sent.answer.finally(whenAborted(signal, () => sent.cancel(late)));
+    };
+    try {
+      return await fetchList(key, request, { bytesRead, onLeftOut, limits, explain });
+    } catch (error) {
+      const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
+      if (key === "tools" && !isMissing) throw error;
+      // Many servers have the capability for one of its lists only.
+      if (key === "tools" || !isMissing) onLeftOut({ list: key, reason: explain(error) });
+      return [];
+    }
   }
 
   /** A message that may be the server's: shortened and redacted. */
@@ -364,26 +348,17 @@ export class Server implements StartingServer {
     const message = this.#clean(error instanceof Error ? error.message : String(error));
     if (!(error instanceof AnswerError) || error.code === undefined) return message;
     const request = method === undefined ? "" : ` \`${method}\``;
-    const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
-    // An error about the protocol version names those that the server knows.
-    const known = Array.isArray(supported)
-      ? supported.filter((one) => typeof one === "string").slice(0, 10)
-      : [];
-    const names = printable(this.#clean(known.join(", ")).slice(0, 200));
-    const more = known.length === 0 ? "" : ` (it supports ${names})`;
-    return `it answered${request} with the error ${error.code}: ${printable(message)}${more}`;
+    return `it answered${request} with the error ${error.code}: ${printable(message)}`;
   }
 
   async #call<Method extends ResultMethod>(
     method: Method,
-    params: Readonly<JsonObject> | ServerCall,
+    params: Readonly<JsonObject>,
     { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
   ): Promise<ServerAnswer<Results[Method]>> {
     const { label } = this;
     const isModern = this.#client.era === "modern";
-    const leaveOut = noteLeftOut(method, { ...params }, (fault) =>
-      notifyHost(() => this.#events.onLeftOut(fault)),
-    );
+    const leaveOut = noteLeftOut(method, params, (fault) => notifyHost(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
     this.#throwIfEnded();
     const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
@@ -440,10 +415,13 @@ export class Server implements StartingServer {
     ears.questions += 1;
     ears.isAsking = true;
     try {
-      const read = await readElicitation(params);
-      if ("fault" in read) throw new AnswerError(`Invalid request: ${read.fault}`, rpcCode.params);
+      // Nothing of it is trusted.
+      const input = toInputRequest("elicitation/create", params) as InputRequest;
+      const fault = await findInputFault({ requests: { input } });
+      if (fault !== undefined)
+        throw new AnswerError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
       const stop = AbortSignal.any([signal, ears.ended.signal]);
-      const answers = await ears.ask({ input: read.request }, stop);
+      const answers = await ears.ask({ input }, stop);
       return toElicitResult(answers.input ?? { action: "cancel" });
     } finally {
       ears.isAsking = false;
@@ -459,7 +437,7 @@ export class Server implements StartingServer {
       case "notifications/prompts/list_changed":
       case "notifications/resources/list_changed": {
         const capability = method.split("/")[1] as ListCapability;
-        this.#changes[capability] += 1;
+        this.#changes += 1;
         if (this.#isReady && this.#end === undefined)
           notifyHost(() => this.#events.onListChanged(capability));
         break;
@@ -536,7 +514,11 @@ export class Server implements StartingServer {
     }
   }
 
-  #watch(uri: string, changed: () => void): () => void {
+  /**
+   * Calls `changed` after each change of a resource that the server tells of, until the returned function is called. Nothing is
+   * called for a server without subscriptions.
+   */
+  watchResource(uri: string, changed: () => void): () => void {
     if (!this.#offers("resources", "subscribe") || this.#end !== undefined) return () => {};
     const watch = { uri, changed };
     this.#watches.add(watch);

@@ -21,7 +21,7 @@ import { nestsDeeper } from "../client-message.ts";
 import type { ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import { type Carrier, Server, type StartingServer } from "./server.ts";
+import { type Carrier, Server } from "./server.ts";
 import type { ListLimits } from "./server-lists.ts";
 
 /** Reads a server's stderr as it arrives, even without a log. */
@@ -91,7 +91,7 @@ export function startServer(
   launch: ServerLaunch,
   events: ServerEvents,
   { processes, ...options }: StartOptions,
-): StartingServer {
+): Server {
   const limits = { ...defaultLimits, ...options.limits };
   const durations = { ...endDurations, ...options.durations };
   const redactor = createRedactor(launch.secrets);

@@ -1,11 +1,10 @@
 import { describe, expect, test } from "vitest";
-import type { ConnectedServer } from "../../../src/mcp/client/connected-server.ts";
-import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
+import type { ServerProtocol } from "../../../src/mcp/client/mcp-client.ts";
 import { type Problem, TrailblazeError } from "../../../src/problems/index.ts";
 import { firstText } from "../../support/first-text.ts";
 import { inRepository } from "../../support/repository.ts";
 import { capabilitiesKey, clientKey, revision, revisionKey, serverKey } from "../modern/modern-served.ts";
-import { call, limit, startFixture } from "./start-fixture.ts";
+import { call, limit, type Started, startFixture } from "./start-fixture.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
 const fail = (code: number, data?: unknown) => line({ error: { code, message: "refused", data } });
@@ -38,12 +37,12 @@ const reasonOf = async (...given: Parameters<typeof start>) => {
 };
 
 /** The messages that the fixture has received, with the call that asks for them. */
-async function receivedBy(server: ConnectedServer) {
+async function receivedBy(server: Started) {
   const { content } = await server.callTool(call("received", {}, { trailblaze: { a: 1 } }), limit);
   return JSON.parse(String(firstText({ content }))) as { method: string; params: Record<string, unknown> }[];
 }
 
-const methodsOf = async (server: ConnectedServer) => (await receivedBy(server)).map(({ method }) => method);
+const methodsOf = async (server: Started) => (await receivedBy(server)).map(({ method }) => method);
 
 describe("the handshake with a server", () => {
   test("a legacy server gets `initialize` and nothing of the modern era", async () => {

@@ -1,11 +1,10 @@
 import { afterEach, expect } from "vitest";
 import type {
-  ConnectedServer,
   ServerCallError,
   ServerEvents,
   ServerLaunch,
 } from "../../../src/mcp/client/connected-server.ts";
-import type { StartingServer } from "../../../src/mcp/client/server.ts";
+import type { Introduction, Server } from "../../../src/mcp/client/server.ts";
 import { type ServerLimits, type StartOptions, startServer } from "../../../src/mcp/client/start-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
@@ -27,7 +26,10 @@ export interface Reports {
   listChanges: string[];
 }
 
-const started: StartingServer[] = [];
+/** A server that is ready, with what it says. */
+export type Started = Omit<Server, "ready"> & Introduction;
+
+const started: Server[] = [];
 const pids: number[] = [];
 
 /** Waits until the process is gone. */
@@ -45,7 +47,7 @@ export interface FixtureOptions {
 export function startFixture(
   options: object = {},
   given: FixtureOptions = {},
-): Omit<StartingServer, "ready"> & { ready: Promise<ConnectedServer & { pid: number }>; reports: Reports } {
+): { ready: Promise<Started & { pid: number }>; reports: Reports; close(): Promise<void> } {
   const launch: ServerLaunch = {
     label: "fixture",
     command: process.execPath,
@@ -97,9 +99,9 @@ export function startFixture(
   if (given.limits !== undefined) means.limits = given.limits;
   const server = startServer(launch, events, means);
   started.push(server);
-  const ready = server.ready.then((connected) => ({ ...connected, pid }));
+  const ready = server.ready.then((said) => Object.assign(server, said, { pid }));
   ready.catch(() => {});
-  return { ...server, ready, reports };
+  return { ready, reports, close: () => server.close() };
 }
 
 /** The processes that tests of this file have started, by now. */

@@ -1,7 +1,6 @@
 import { onTestFinished } from "vitest";
-import type { ServerProtocol } from "../../../src/mcp/client/handshake.ts";
+import type { ServerProtocol } from "../../../src/mcp/client/mcp-client.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
-import type { StartingServer } from "../../../src/mcp/client/server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
@@ -36,7 +35,7 @@ export function startRemote(
     onSlow = () => {},
     ...options
   }: RemoteLaunchOptions = {},
-): StartingServer & { logs: unknown[]; listChanges: () => number } {
+) {
   const logs: unknown[] = [];
   let listChanges = 0;
   const server = startRemoteServer(
@@ -60,8 +59,9 @@ export function startRemote(
     options,
   );
   onTestFinished(() => server.close());
-  const { label, ready } = server;
-  return { label, ready, close: () => server.close(), logs, listChanges: () => listChanges };
+  const ready = server.ready.then((said) => Object.assign(server, said));
+  ready.catch(() => {});
+  return { ready, close: () => server.close(), logs, listChanges: () => listChanges };
 }
 
 /** The problem of a start that fails. */
