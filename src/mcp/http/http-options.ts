@@ -13,8 +13,6 @@ export interface HttpTransport {
   noAuth?: boolean;
   /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
   allowedHosts?: readonly string[];
-  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
-  allowedOrigins?: readonly string[] | undefined;
   /** Seconds without a request after which a session ends. Default: 1800. */
   sessionTtl?: number;
   /** Default: 1000. */
@@ -41,28 +39,13 @@ export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(hos
 /** The host to listen on, IPv6 without brackets. */
 export const hostOf = ({ host = "127.0.0.1" }: HttpTransport): string => host.replace(/^\[(.*)\]$/, "$1");
 
-/** The form in which browsers send an origin; `undefined` for a text that is none. */
-export function readOrigin(text: string): string | undefined {
-  if (!/^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+\/?$/i.test(text)) return undefined;
-  return /^https?:/i.test(text) && URL.canParse(text)
-    ? new URL(text).origin
-    : text.toLowerCase().replace(/\/$/, "");
-}
-
 /** Throws `InvalidArguments` for what is no object, a number out of range, a token that is missing or cannot be sent, or an invalid name. */
 export function checkHttpTransport(transport: HttpTransport): void {
   const check = (isValid: boolean, reason: string, hint?: string) => {
     if (!isValid) throw failure("InvalidArguments", { reason, hint });
   };
   check(isRecord(transport), 'The transport must be "stdio" or an object with host and port');
-  const {
-    token,
-    port = 0,
-    allowedHosts = [],
-    allowedOrigins = [],
-    sessionTtl = 1,
-    maxSessions = 1,
-  } = transport;
+  const { token, port = 0, allowedHosts = [], sessionTtl = 1, maxSessions = 1 } = transport;
   const isPort = Number.isInteger(port) && port >= 0 && port <= 65_535;
   check(isPort, `\`port\` must be an integer from 0 to 65535, but it is ${String(port)}`);
   for (const [name, value] of Object.entries({ sessionTtl, maxSessions })) {
@@ -79,12 +62,6 @@ export function checkHttpTransport(transport: HttpTransport): void {
       authority.test(name.toLowerCase()),
       `An allowed host must be like mcp.example.com, not ${quote(name)}`,
       "Pass a name or an address, with a port or without.",
-    );
-  for (const origin of allowedOrigins)
-    check(
-      readOrigin(origin) !== undefined,
-      `An allowed origin must be like https://app.example, not ${quote(origin)}`,
-      "Pass a scheme and a host, with a port if it has one.",
     );
   const host = hostOf(transport);
   check(

@@ -1,24 +1,39 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+// Serving over streamable HTTP: modern clients request by request, legacy ones in sessions.
+import { createHash, randomUUID, timingSafeEqual } from "node:crypto";
+import {
+  type JSONRPCMessage,
+  type TransportSendOptions,
+  WebStandardStreamableHTTPServerTransport,
+} from "@modelcontextprotocol/server";
+import { markIntegers } from "../../data/exact-integers.ts";
 import { failure, quote } from "../../problems/index.ts";
-import { atMost, whenAborted } from "../../runtime/abort-listeners.ts";
+import { atMost, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import {
+  cancelledIdOf,
   isModern,
   isOfModernClient,
   methodOf,
   noBatches,
   parseMessage,
+  type RequestId,
+  RpcError,
   requestIdOf,
   rpcCode,
 } from "../client-message.ts";
-import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../served-server.ts";
+import { checkParams } from "../mcp-server.ts";
+import type {
+  CreateProtocolServer,
+  ModernHttpServer,
+  ProtocolServer,
+  ServedProtocol,
+} from "../served-server.ts";
 import {
   checkHttpTransport,
   createHostCheck,
   type HttpTransport,
   hostInUrl,
   hostOf,
-  readOrigin,
 } from "./http-options.ts";
 import {
   checkEncoding,
@@ -31,7 +46,6 @@ import {
   type Refusal,
   type RequestHead,
 } from "./http-server.ts";
-import { HttpSessions, refuse, toRequest } from "./http-sessions.ts";
 
 const path = "/mcp";
 
@@ -66,8 +80,6 @@ export interface ServedOverHttp {
   close(): Promise<void>;
 }
 
-/** What a page may read besides the body. */
-const exposed = "Mcp-Session-Id, Mcp-Protocol-Version, WWW-Authenticate, Retry-After";
 const tokenMessages = {
   missing: "A token is required: send it as `Authorization: Bearer <token>`.",
   invalid: "The token is invalid.",
@@ -75,74 +87,225 @@ const tokenMessages = {
 
 const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** What is checked before the body of a request, and said to pages of other origins. */
+/** Checks Host, Origin, path, token, method and encoding of a request before its body, in this order. */
 function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) {
-  const { token, allowedHosts = [], allowedOrigins = [] } = options;
+  const { token, allowedHosts = [] } = options;
   const isOurHost = createHostCheck(hostOf(options), allowedHosts);
-  const origins = new Set(allowedOrigins.map(readOrigin));
   const digest = token === undefined ? undefined : digestOf(token);
   const findToken = (sent: string) =>
     digest === undefined || timingSafeEqual(digestOf(sent), digest) || undefined;
-  /** The origin of a page that may read the answer. Others, the server's own included, get no permission. */
-  const findOrigin = ({ headers }: RequestHead): string | undefined => {
-    const origin = headers.get("origin") ?? "";
-    return origins.has(origin) ? origin : undefined;
-  };
-  const isOwnOrigin = (origin: string, port: number): boolean => {
+  const isOurOrigin = (origin: string, port: number): boolean => {
     const { protocol, host, origin: canonical } = URL.canParse(origin) ? new URL(origin) : {};
     if (host === undefined || canonical !== origin || !/^https?:$/.test(protocol ?? "")) return false;
     return isOurHost(host, port, protocol === "https:" ? 443 : 80);
   };
-
-  /** The messages say how to allow what they refuse. */
-  const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
-    const host = head.headers.get("host") ?? "";
-    if (!isOurHost(host, port, 80)) {
-      const message = `The Host header ${quote(host, 200)} is not a name of this server. If clients use this name, pass it with --allowed-host.`;
-      return { status: 403, message };
-    }
-    const origin = head.headers.get("origin");
-    if (origin === null || findOrigin(head) !== undefined || isOwnOrigin(origin, port)) return undefined;
-    const message = `The Origin header ${quote(origin, 200)} is not an origin of this server. If a page of it may use the server, pass it with --allowed-origin.`;
+  const refuseName = (header: string, value: string): Refusal => {
+    const message = `The ${header} header ${quote(value, 200)} is not a name of this server. If clients use this name, pass it with --allowed-host.`;
     return { status: 403, message };
   };
-
-  /** The answer to a browser that asks if a page may send a request. */
-  const answerPreflight = (head: RequestHead): Refusal | undefined => {
-    const isAsked = head.headers.has("access-control-request-method");
-    if (head.method !== "OPTIONS" || !isAsked || findOrigin(head) === undefined) return undefined;
-    const headers = {
-      "access-control-allow-methods": methods.join(", "),
-      "access-control-allow-headers": head.headers.get("access-control-request-headers") ?? "",
-      "access-control-max-age": "600",
-    };
-    return { status: 204, message: "", headers };
+  const checkPlace = ({ headers }: RequestHead, port: number): Refusal | undefined => {
+    const host = headers.get("host") ?? "";
+    const origin = headers.get("origin");
+    if (!isOurHost(host, port, 80)) return refuseName("Host", host);
+    return origin === null || isOurOrigin(origin, port) ? undefined : refuseName("Origin", origin);
   };
-
   const refuseToken = (head: RequestHead): Refusal | undefined => {
     const checked = checkToken(head, findToken, tokenMessages);
     return digest !== undefined && "refusal" in checked ? checked.refusal : undefined;
   };
+  return (head: RequestHead, port: number): Refusal | undefined =>
+    checkPlace(head, port) ??
+    checkPath(head, path) ??
+    refuseToken(head) ??
+    checkMethod(head, methods) ??
+    checkEncoding(head);
+}
 
-  return {
-    /** Checks Host, Origin, path, token, method and encoding, in this order; a preflight is answered after Host and Origin. */
-    refuse: (head: RequestHead, port: number): Refusal | undefined =>
-      checkPlace(head, port) ??
-      answerPreflight(head) ??
-      checkPath(head, path) ??
-      refuseToken(head) ??
-      checkMethod(head, methods) ??
-      checkEncoding(head),
-    /** Makes an answer readable for the page that gets it if the operator has named its origin. */
-    permit(head: RequestHead, answer: Response): Response {
-      const origin = findOrigin(head);
-      if (origin === undefined) return answer;
-      answer.headers.set("access-control-allow-origin", origin);
-      answer.headers.set("access-control-expose-headers", exposed);
-      answer.headers.set("vary", "Origin");
+/** Headers that neither the protocol nor handlers may see. */
+const secret = ["authorization", "cookie", "proxy-authorization"];
+
+/** A request for the SDK, which gets its body as a parsed message. A client that accepts anything accepts what the protocol needs. */
+function toRequest({ method, headers: written, over: signal }: RequestHead): Request {
+  const headers = new Headers(written);
+  for (const name of secret) headers.delete(name);
+  const accept = headers.get("accept");
+  if (accept === null || accept.includes("*/*")) headers.set("accept", "application/json, text/event-stream");
+  // The SDK requires a URL but does not use it.
+  return new Request("http://localhost/mcp", { method, headers, signal });
+}
+
+/** An error answer to an HTTP request, with the `id` of its JSON-RPC request if that is known. */
+const refuse = (
+  status: number,
+  message: string,
+  {
+    code = rpcCode.refused,
+    id,
+    headers,
+  }: {
+    code?: number;
+    id?: RequestId | undefined;
+    headers?: Readonly<Record<string, string>>;
+  } = {},
+): Response =>
+  Response.json({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }, { status, headers });
+
+interface SessionOptions {
+  stateless: boolean;
+  /** How long a session without open requests and streams lasts. */
+  sessionTtlMs: number;
+  clock: Clock;
+}
+
+/**
+ * One client's session. Adds to the SDK's transport: a disconnect cancels its requests, because nothing is kept for a later
+ * connection; canceling a request ends its stream, although it gets no answer; and when the session ends, open requests
+ * are answered with an error.
+ */
+class HttpSession extends WebStandardStreamableHTTPServerTransport {
+  readonly #server: ProtocolServer;
+  readonly #options: SessionOptions;
+  readonly #onEnd: () => void;
+  /** Requests that are neither answered nor canceled. */
+  readonly #open = new Set<RequestId>();
+  #underWay = 0;
+  #cancelExpiry: (() => void) | undefined;
+  #isEnded = false;
+
+  constructor(id: string, server: ProtocolServer, options: SessionOptions, onEnd: () => void) {
+    super(options.stateless ? {} : { sessionIdGenerator: () => id });
+    this.#server = server;
+    this.#options = options;
+    this.#onEnd = onEnd;
+  }
+
+  async connect(): Promise<void> {
+    await this.#server.connect(this);
+    // The server replaced the listener. If it closes the transport, the session ends, too.
+    const { onclose } = this;
+    this.onclose = () => {
+      onclose?.();
+      void this.end();
+    };
+  }
+
+  async answer(head: RequestHead, message: unknown): Promise<Response> {
+    const id = requestIdOf(message);
+    if (id !== undefined && this.#open.has(id))
+      return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
+    if (id !== undefined) this.#open.add(id);
+    this.#underWay++;
+    this.#cancelExpiry?.();
+    const answer = await this.handleRequest(toRequest(head), { parsedBody: message });
+    const cancelled = cancelledIdOf(message);
+    if (cancelled !== undefined) this.#forget(cancelled);
+    // A refusal of the SDK.
+    if (id !== undefined && !answer.ok) this.#open.delete(id);
+    if (head.over.aborted) this.#leave(id);
+    else whenAborted(head.over, () => this.#leave(id));
+    return answer;
+  }
+
+  override send(message: JSONRPCMessage, options?: TransportSendOptions): Promise<void> {
+    if (!("method" in message) && message.id !== undefined) this.#open.delete(message.id);
+    return super.send(markIntegers(message), options);
+  }
+
+  override async close(): Promise<void> {
+    const error = { code: rpcCode.refused, message: "The session has ended." };
+    for (const id of [...this.#open]) await this.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+    await super.close();
+  }
+
+  /** Closes the session's server, which aborts its calls. Never rejects. Idempotent. */
+  async end(): Promise<void> {
+    if (this.#isEnded) return;
+    this.#isEnded = true;
+    this.#cancelExpiry?.();
+    this.#onEnd();
+    await this.#server.close().catch(() => {});
+    await this.close().catch(() => {});
+  }
+
+  /** The stream of an answer has ended, or the client has disconnected. */
+  #leave(id: RequestId | undefined): void {
+    if (id !== undefined && this.#open.has(id)) {
+      const params = { requestId: id, reason: "The client closed the connection." };
+      this.onmessage?.({ jsonrpc: "2.0", method: "notifications/cancelled", params });
+      this.#forget(id);
+    }
+    this.#underWay--;
+    const { stateless, sessionTtlMs, clock } = this.#options;
+    if (stateless) void this.end();
+    else if (this.#underWay === 0 && !this.#isEnded)
+      this.#cancelExpiry = clock.after(timerMs(sessionTtlMs), () => void this.end());
+  }
+
+  /** The SDK keeps a stream open until its request is answered; a canceled one never is. */
+  #forget(id: RequestId): void {
+    if (!this.#open.delete(id)) return;
+    this.closeSSEStream(id);
+    // The stream is closed, so this is not sent; it makes the SDK forget the request.
+    const error = { code: rpcCode.refused, message: "Canceled." };
+    super.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+  }
+}
+
+const noSession = () =>
+  refuse(404, "Session not found or ended. Start a new one with `initialize`.", { code: rpcCode.noSession });
+
+/** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
+class HttpSessions {
+  readonly #create: CreateProtocolServer;
+  readonly #options: SessionOptions & { maxSessions: number };
+  readonly #sessions = new Map<string, HttpSession>();
+  #isClosed = false;
+
+  constructor(create: CreateProtocolServer, options: SessionOptions & { maxSessions: number }) {
+    this.#create = create;
+    this.#options = options;
+  }
+
+  /** `message`: the parsed JSON; `undefined` for a method without a body. */
+  async answer(head: RequestHead, message: unknown): Promise<Response> {
+    if (this.#options.stateless) return this.#begin(head, message);
+    const id = head.headers.get("mcp-session-id") || undefined;
+    if (id !== undefined) return this.#sessions.get(id)?.answer(head, message) ?? noSession();
+    if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
+      return refuse(400, "The Mcp-Session-Id header is missing.");
+    try {
+      // The SDK's transport takes an invalid one for another request.
+      checkParams("initialize", (message as { params?: unknown }).params);
+    } catch (error) {
+      if (!(error instanceof RpcError)) throw error;
+      return refuse(400, error.message, { code: error.code, id: requestIdOf(message) });
+    }
+    if (this.#isClosed || this.#sessions.size >= this.#options.maxSessions)
+      return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
+    return this.#begin(head, message);
+  }
+
+  /** Ends all sessions. Never rejects. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#sessions.values()].map((session) => session.end()));
+  }
+
+  async #begin(head: RequestHead, message: unknown): Promise<Response> {
+    const id = randomUUID();
+    const server = this.#create({ sessionId: id });
+    const session = new HttpSession(id, server, this.#options, () => this.#sessions.delete(id));
+    this.#sessions.set(id, session);
+    try {
+      await session.connect();
+      const answer = await session.answer(head, message);
+      if (!this.#options.stateless && session.sessionId === undefined) await session.end();
       return answer;
-    },
-  };
+    } catch (error) {
+      await session.end();
+      throw error;
+    }
+  }
 }
 
 /**
@@ -159,7 +322,7 @@ export async function serveHttp(
   const host = hostOf(options);
   const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
-  const check = createHeadCheck(options, methods);
+  const checkHead = createHeadCheck(options, methods);
   const sessions = new HttpSessions(create, {
     stateless,
     sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
@@ -212,17 +375,9 @@ export async function serveHttp(
       // Streams send a comment every 15 s.
       idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
       maxConnections: connections.max ?? 5120,
-      formatRefusal: ({ status, message, headers }, head) => {
-        const isEmpty = status === 204;
-        const answer = isEmpty
-          ? new Response(null, { status, headers })
-          : refuse(status, message, { headers });
-        return check.permit(head, answer);
-      },
+      formatRefusal: ({ status, message, headers }) => refuse(status, message, { headers }),
       admit: (head, bound) =>
-        answerProbe(head) ??
-        check.refuse(head, bound) ??
-        (async (body) => check.permit(head, await answer(head, body).catch(failed))),
+        answerProbe(head) ?? checkHead(head, bound) ?? ((body) => answer(head, body).catch(failed)),
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";
