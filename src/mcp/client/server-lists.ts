@@ -119,7 +119,7 @@ export interface ListFault {
 }
 
 /** Makes an entry valid for each client, by leaving out what is optional. Returns whether it can be offered at all. */
-export function repairEntry(
+function repairEntry(
   list: ListKey,
   entry: unknown,
   onLeftOut: (fault: ListFault) => void,
@@ -135,46 +135,13 @@ export function repairEntry(
   return refusal === undefined;
 }
 
-/** The entries, and of several with one name or URI the first. */
-function keepFirst(list: ListKey, entries: readonly JsonObject[], onLeftOut: (fault: ListFault) => void) {
-  const first = new Map<unknown, JsonObject>();
-  const repeated = new Set<unknown>();
-  for (const entry of entries) {
-    const id = own(entry, listRules[list].id);
-    if (first.has(id)) repeated.add(id);
-    else first.set(id, entry);
-  }
-  for (const id of repeated)
-    onLeftOut({ list, name: String(id), reason: "it is listed more than once, and the first one counts" });
-  return [...first.values()];
-}
-
-/** A page of a list: entries that are valid for each client, and the cursor of the next page. Throws `AnswerError`. */
-export function readPage(
-  list: ListKey,
-  result: Readonly<JsonObject>,
-  onLeftOut: (fault: ListFault) => void,
-): { entries: JsonObject[]; nextCursor: string | undefined } {
-  const written = own(result, list);
-  const invalid = `it answered \`${listRules[list].method}\` with an invalid result: \`${list}\``;
-  // Some languages write an empty list as null.
-  if (written === null) onLeftOut({ list, reason: `${invalid} is null` });
-  const members = written ?? [];
-  if (!Array.isArray(members)) throw new AnswerError(`${invalid} must be an array`);
-  const entries = members.filter((member) => repairEntry(list, member, onLeftOut));
-  const cursor = own(result, "nextCursor") ?? undefined;
-  if (cursor === undefined || (typeof cursor === "string" && cursor !== ""))
-    return { entries, nextCursor: cursor };
-  onLeftOut({ list, isRest: true, reason: "its cursor is not a string with characters" });
-  return { entries, nextCursor: undefined };
-}
-
 /**
- * Fetches every page of a list. Rejects with `AnswerError`, or as `request` does, if the first page cannot be used; another one
- * that cannot be used, which `explain` says, ends the list.
+ * Fetches every page of a list: the entries that are valid for each client, and of several with one name or URI the first. Rejects
+ * with `AnswerError`, or as `request` does, if the first page cannot be used; another one that cannot be used, which `explain`
+ * says, ends the list.
  */
-export async function fetchList<Key extends ListKey>(
-  list: Key,
+export async function fetchList(
+  list: ListKey,
   request: (params: JsonObject) => Promise<JsonObject>,
   {
     limits,
@@ -187,38 +154,53 @@ export async function fetchList<Key extends ListKey>(
     onLeftOut(fault: ListFault): void;
     explain(error: unknown): string;
   },
-): Promise<ServerLists[Key]> {
-  const { entries: what } = listRules[list];
-  const entries: JsonObject[] = [];
-  const cursors = new Set<string>();
+): Promise<JsonObject[]> {
+  const { entries: what, method, id } = listRules[list];
+  const entries = new Map<unknown, JsonObject>();
+  const repeated = new Set<unknown>();
+  const cursors = new Set<unknown>();
   const bytesBefore = bytesRead();
   let listed = 0;
-  const fetchPage = async (cursor: string | undefined) => {
-    if (cursors.size >= limits.pages)
+  const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
+  /** Takes a page, and returns the cursor of the next one. */
+  const takePage = async (cursor: unknown): Promise<unknown> => {
+    if (cursors.size > limits.pages)
       throw new AnswerError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
-    const members = own(result, list);
-    listed += Array.isArray(members) ? members.length : 0;
+    // Some languages write an empty list as null.
+    const members = own(result, list) ?? [];
+    if (!Array.isArray(members))
+      throw new AnswerError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
+    listed += members.length;
     if (listed > limits.entries) throw new AnswerError(`it lists more than ${limits.entries} ${what}`);
     if (bytesRead() - bytesBefore > limits.bytes)
       throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
-    return readPage(list, result, onLeftOut);
+    for (const entry of members) {
+      if (!repairEntry(list, entry, onLeftOut)) continue;
+      if (entries.has(entry[id])) repeated.add(entry[id]);
+      else entries.set(entry[id], entry);
+    }
+    const next = own(result, "nextCursor") ?? undefined;
+    if (next === undefined || (typeof next === "string" && next !== "")) return next;
+    return endWith("its cursor is not a string with characters");
   };
-  const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
-  let isRepeated = false;
-  let cursor: string | undefined;
+  let cursor: unknown;
   do {
-    const page = await fetchPage(cursor).catch((error) => {
-      if (cursor === undefined || !(error instanceof AnswerError)) throw error;
-      endWith(explain(error));
-      return { entries: [], nextCursor: undefined };
+    cursors.add(cursor);
+    const isFirst = cursor === undefined;
+    cursor = await takePage(cursor).catch((error) => {
+      if (isFirst || !(error instanceof AnswerError)) throw error;
+      return endWith(explain(error));
     });
-    entries.push(...page.entries);
-    cursor = page.nextCursor;
-    isRepeated = cursor !== undefined && cursors.has(cursor);
-    if (cursor !== undefined) cursors.add(cursor);
-  } while (cursor !== undefined && !isRepeated);
-  if (isRepeated) endWith("it repeats a cursor");
+  } while (cursor !== undefined && !cursors.has(cursor));
   // A server without pages gives the same one to every cursor.
-  return keepFirst(list, entries, isRepeated ? () => {} : onLeftOut) as unknown as ServerLists[Key];
+  if (cursor !== undefined) endWith("it repeats a cursor");
+  else
+    for (const name of repeated)
+      onLeftOut({
+        list,
+        name: String(name),
+        reason: "it is listed more than once, and the first one counts",
+      });
+  return [...entries.values()];
 }
