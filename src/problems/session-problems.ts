@@ -157,15 +157,8 @@ export const sessionProblems = {
   }),
   ChangeNotApplied: entry({
     severity: "warning",
-    message: "The project has changed, but it cannot be used, and the session keeps its tools: {reason}",
-    hint: "Finish or repeat the installation, or fix the file. The session then continues by itself.",
-    when: {
-      "cause=project": {},
-      "cause=watch": {
-        message: "The session does not notice every change of the project: {reason:sentence}",
-        hint: "Raise the system's limit of watches, or restart after changes.",
-      },
-    },
+    message: "The session does not notice every change of the project: {reason:sentence}",
+    hint: "Raise the system's limit of watches, or restart after changes.",
   }),
   IsolationOverridden: entry({
     severity: "warning",

@@ -16,15 +16,13 @@ export function logToStderr(text: string): void {
   process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
 }
 
-/** Problems that tell of an event, which can happen again. */
-const eventCodes = ["ServerDied", "ChangeNotApplied"];
-
 /** Prints each problem once, except for hints about what works. */
 export function createReporter(): (problem: Problem) => void {
   const reported = new Set<unknown>();
   return (problem) => {
     const { code, message, pack, item } = problem;
-    const key = eventCodes.includes(code) ? problem : JSON.stringify([code, message, pack, item]);
+    // An exit can happen again.
+    const key = code === "ServerDied" ? problem : JSON.stringify([code, message, pack, item]);
     if (problem.severity === "info" || reported.has(key)) return;
     reported.add(key);
     logToStderr(printableLines(formatProblem(problem)));

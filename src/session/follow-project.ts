@@ -20,8 +20,6 @@ import type { SessionFrame } from "./session-frame.ts";
 
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;
-/** How long a project may be unusable before that is reported. Milliseconds. */
-const keptMs = 30_000;
 
 /** Applies changes of a project, one after the other, when no further change has come for a while. */
 export class ProjectFollower {
@@ -31,15 +29,13 @@ export class ProjectFollower {
   readonly #watcher = new EntryWatcher(() => this.#note());
   #entries: WatchedEntries = new Map();
   #cancelQuiet = () => {};
-  #cancelKept: (() => void) | undefined;
   /** The application in progress. */
   #applying: AbortController | undefined;
   #isDue = false;
   #hasBegun = false;
   #hasWatchFault = false;
-  /** Why the project could last not be used, and the problem if that was reported. */
-  #fault: unknown;
-  #reported: Problem | undefined;
+  /** That the lock is missing. */
+  #missing: Problem | undefined;
 
   constructor(frame: SessionFrame, apply: (superseded: AbortSignal) => Promise<void>) {
     this.#frame = frame;
@@ -61,7 +57,6 @@ export class ProjectFollower {
   #close(): void {
     this.#watcher.close();
     this.#cancelQuiet();
-    this.#cancelKept?.();
     this.#applying?.abort();
   }
 
@@ -75,7 +70,7 @@ export class ProjectFollower {
     const fault = this.#watcher.watch(this.#entries);
     if (fault === undefined || this.#hasWatchFault) return;
     this.#hasWatchFault = true;
-    this.#frame.report(createProblem("ChangeNotApplied", { cause: "watch", reason: fault }));
+    this.#frame.report(createProblem("ChangeNotApplied", { reason: fault }));
   }
 
   #note(): void {
@@ -99,28 +94,18 @@ export class ProjectFollower {
       await this.watch();
       try {
         await this.#apply(signal);
-        this.#cancelKept?.();
-        this.#cancelKept = undefined;
-        if (this.#reported !== undefined) this.#frame.withdraw(this.#reported);
-        this.#reported = undefined;
+        if (this.#missing !== undefined) this.#frame.withdraw(this.#missing);
+        this.#missing = undefined;
         await this.watch();
       } catch (error) {
-        if (signal.aborted || this.#isClosed) continue;
-        this.#fault = error;
-        this.#cancelKept ??= this.#frame.clock.after(keptMs, () => this.#reportFault());
+        // The session keeps its tools until the project can be used again.
+        const isMissing = error instanceof TrailblazeError && error.code === "LockMissing";
+        if (signal.aborted || this.#isClosed || !isMissing || this.#missing !== undefined) continue;
+        this.#missing = error.problem;
+        this.#frame.report(error.problem);
       }
     }
     this.#applying = undefined;
-  }
-
-  /** Reports a project that has stayed unusable. */
-  #reportFault(): void {
-    const error = this.#fault;
-    const reason = error instanceof Error ? error.message : String(error);
-    const isUnlocked = error instanceof TrailblazeError && error.code === "LockMissing";
-    const notApplied = () => createProblem("ChangeNotApplied", { cause: "project", reason });
-    this.#reported = isUnlocked ? error.problem : notApplied();
-    this.#frame.report(this.#reported);
   }
 }
 

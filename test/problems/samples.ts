@@ -184,7 +184,7 @@ export const samples: Samples = {
   ServerResultIncomplete: [
     { label: "api", method: "tools/call", name: "rows", key: "isError", reason: "it is not true or false" },
   ],
-  ChangeNotApplied: [{ cause: "project", reason: 'Pack "@acme/jira" is not installed.' }],
+  ChangeNotApplied: [{ reason: "ENOSPC: the limit of watches is reached" }],
   IsolationOverridden: [{}],
   UnmatchedPattern: [
     { key: "packs.deny", pattern: "acme/jira/deleteIsue", nearest: ["acme/jira/deleteIssue"] },
