@@ -44,7 +44,6 @@ export type {
   ToolLog,
   ToolProgress,
 } from "./session/host-functions.ts";
-export type { CallParameters, InstalledTools, ToolName, ToolResultOf } from "./session/installed-tools.ts";
 export type {
   PromptArgument,
   SessionPrompt,
@@ -56,7 +55,7 @@ export type {
   SkipReason,
   ToolInputSchema,
 } from "./session/items.ts";
-export type { Session } from "./session/session.ts";
+export type { CallParameters, InstalledTools, Session, ToolName, ToolResultOf } from "./session/session.ts";
 export type { RecordedCall } from "./session/session-memory.ts";
 export type {
   AwaitedServer,

@@ -21,8 +21,8 @@ import type { ServerCompletion } from "./client/connected-server.ts";
 import type { ListKey } from "./client/server-lists.ts";
 import { badRequest, type RequestId, RpcError, rpcCode } from "./client-message.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
-import type { StateSeal } from "./request-state.ts";
 import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
+import type { StateSeal } from "./serve-clients.ts";
 import type { Listing, ServedRequest, ServedServer } from "./served-server.ts";
 
 export type Era = "legacy" | "modern";

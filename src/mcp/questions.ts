@@ -11,7 +11,7 @@ import {
 } from "../runtime/handler-context.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import { RpcError, rpcCode } from "./client-message.ts";
-import type { StateSeal } from "./request-state.ts";
+import type { StateSeal } from "./serve-clients.ts";
 
 type Asking = { inputRequired: InputRequired };
 /** Runs a handler. `round`: answers to what it asked before. */

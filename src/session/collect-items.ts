@@ -11,10 +11,10 @@ import { describeSource } from "../runtime/server-launches.ts";
 import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { describeUnusable } from "./excluded.ts";
 import {
   type Contribution,
   contribute,
+  describeUnusable,
   isOf,
   type SessionItem,
   type SessionPrompt,

@@ -8,10 +8,26 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { createProblem, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import {
+  createProblem,
+  failure,
+  type Path,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import { findRefusals, findShownToolsets, selectFitting } from "./excluded.ts";
-import { type Contribution, isOf, type SessionItem, type SessionToolset, type ToolItem } from "./items.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
+import {
+  type Contribution,
+  findRefusals,
+  isOf,
+  type SessionItem,
+  type SessionToolset,
+  type SkippedTool,
+  type SkipReason,
+  type ToolItem,
+} from "./items.ts";
 import { giveNames, type NameContext, Names, patternNames } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
@@ -101,6 +117,61 @@ export async function createState(
     packs,
     startOthers: isPartial ? startOthers : undefined,
   });
+}
+
+/**
+ * The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one, unless it need
+ * not exist yet.
+ */
+function findShownToolsets(
+  wanted: readonly string[] | undefined,
+  toolsets: readonly SessionToolset[],
+  { mustExist }: { mustExist: boolean },
+): string[] | undefined {
+  const known = toolsets.map(({ name }) => name);
+  return wanted?.map((reference) => {
+    // Toolsets are merged by short name, so a qualified name selects the merged one.
+    const name = reference.slice(reference.lastIndexOf("/") + 1);
+    if (!mustExist || known.includes(name)) return name;
+    const nearest = findNearestNames(name, known);
+    throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
+  });
+}
+
+/** Why a tool does not fit the session's device, driver or agent; `undefined` if it does. */
+function explainUnfit(
+  { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
+  { device, preferHostAgent }: Pick<SessionConfig, "device" | "preferHostAgent">,
+): { reason: SkipReason; message: string } | undefined {
+  if (requiresHost && !preferHostAgent) {
+    return { reason: "RequiresHost", message: "Requires an agent that runs on the host." };
+  }
+  const namesOf = (names: readonly string[]) => names.map((name) => quote(name, 40)).join(", ");
+  const platform = device?.platform ?? null;
+  if (supportedPlatforms.length > 0 && (platform === null || !supportedPlatforms.includes(platform))) {
+    const unmet = platform === null ? "Requires a device" : `Not supported on ${platform}`;
+    const message = `${unmet}; supported platforms: ${namesOf(supportedPlatforms)}.`;
+    return { reason: "PlatformUnsupported", message };
+  }
+  const driver = device?.driverType ?? null;
+  if (supportedDrivers.length > 0 && (driver === null || !supportedDrivers.includes(driver))) {
+    const unmet = driver === null ? "Requires a driver" : `Not supported with driver ${quote(driver, 40)}`;
+    const message = `${unmet}; supported drivers: ${namesOf(supportedDrivers)}.`;
+    return { reason: "DriverUnsupported", message };
+  }
+  return undefined;
+}
+
+/** Leaves out tools that do not fit the session's device, driver and agent; none where there is no device to fit. */
+function selectFitting(items: readonly SessionItem[], config: SessionConfig | undefined) {
+  const fitting: SessionItem[] = [];
+  const skipped: SkippedTool[] = [];
+  for (const item of items) {
+    const unfit = config && item.kind === "tool" ? explainUnfit(item.meta, config) : undefined;
+    if (unfit === undefined) fitting.push(item);
+    else skipped.push({ name: item.shown.name, source: item.shown.source, ...unfit });
+  }
+  return { fitting, skipped };
 }
 
 /**

@@ -1,3 +1,5 @@
+import type { SessionConfig } from "../config/session-config.ts";
+import type { Kind } from "../kinds.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
@@ -6,6 +8,7 @@ import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import type { SkillEntry, SkillFile } from "../skills/skill-entry.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { PackPrompt } from "./pack-prompt.ts";
 import type { ServerSource } from "./server-source.ts";
 
@@ -189,4 +192,47 @@ export const contribute = (parts: Partial<Contribution> = {}): Contribution => (
   skipped: [],
   problems: [],
   ...parts,
+});
+
+/** Only excluded tools, servers and skills are reported: toolsets and prompts offer nothing by themselves. */
+export const isReported = (kind: Kind | undefined): kind is "tool" | "server" | "skill" =>
+  kind === "tool" || kind === "server" || kind === "skill";
+
+/** The reason for an item with a problem. */
+function reasonOf({ code, args }: Problem): SkipReason {
+  if (code === "NotApproved") return args.state === "denied" ? "Denied" : "NotApproved";
+  return code === "LockOutdated" ? code : "Invalid";
+}
+
+/** An item that is left out because of its problem. */
+export function describeUnusable(name: string, source: ToolSource, problem: Problem | undefined): Skipped {
+  const reason = problem === undefined ? "Invalid" : reasonOf(problem);
+  const message = problem?.message ?? "Its definition is invalid.";
+  return { name, source, reason, message, problem: reason === "Invalid" ? undefined : problem };
+}
+
+/** The problems of items that are not approved or cannot be used here, by qualified name. */
+export function findRefusals(packs: readonly CheckedPack[]): Map<string, Problem> {
+  const refused = packs.flatMap(({ unusable }) => [...unusable]);
+  return new Map(
+    refused
+      .filter(([, problem]) => reasonOf(problem) !== "Invalid")
+      .map(([{ qualifiedName }, problem]) => [qualifiedName, problem]),
+  );
+}
+
+/** The approved tools, servers and skills of packs that are no longer there, from their problems. */
+export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
+  problems.flatMap((problem) => {
+    const { code, pack, kind, item } = problem;
+    if (code !== "LockOutdated" || pack === undefined || item === undefined) return [];
+    if (!isReported(kind)) return [];
+    const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
+    return [{ ...describeUnusable(item, source, problem), kind: kind === "skill" ? kind : undefined }];
+  });
+
+export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: string): ToolSource => ({
+  type: "config",
+  server: name,
+  ...(file === undefined ? {} : { file }),
 });

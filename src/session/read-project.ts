@@ -22,7 +22,6 @@ import {
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { type BuiltIn, collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
-import { collectVanished, describeOwnServer, describeUnusable, findRefusals } from "./excluded.ts";
 import {
   findUsedPackages,
   hashPackCode,
@@ -31,7 +30,16 @@ import {
   refuseIncompleteProject,
   type UsedPackage,
 } from "./follow-project.ts";
-import { type Contribution, contribute, isOf, type Skipped } from "./items.ts";
+import {
+  type Contribution,
+  collectVanished,
+  contribute,
+  describeOwnServer,
+  describeUnusable,
+  findRefusals,
+  isOf,
+  type Skipped,
+} from "./items.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";

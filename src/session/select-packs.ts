@@ -14,8 +14,8 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
-import { isReported } from "./excluded.ts";
 import type { Skipped, SkipReason } from "./items.ts";
+import { isReported } from "./items.ts";
 
 /** A pack and its items that the session offers. */
 export interface SelectedPack {

@@ -15,8 +15,7 @@ import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import { describePrompt, describeResource, describeTool } from "./collect-items.ts";
-import { describeUnusable } from "./excluded.ts";
-import { type Contribution, contribute, type Skipped } from "./items.ts";
+import { type Contribution, contribute, describeUnusable, type Skipped } from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
 import { describeServerSkill } from "./session-skills.ts";
 

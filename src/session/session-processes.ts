@@ -36,10 +36,12 @@ const maximumLogBytes = 10 << 20;
 const servedRestarts = { most: 3, withinMs: 60_000 };
 
 /** What starts processes: most code of a session, which one without processes does not load. */
-type Launching = Pick<typeof import("./launching.ts"), "startServer" | "startRemoteServer"> & {
+interface Launching {
+  startServer: typeof import("../mcp/client/start-server.ts").startServer;
+  startRemoteServer: typeof import("../mcp/client/remote-server.ts").startRemoteServer;
   /** Shared, so that all processes have one watcher. */
   processes: ProcessPort;
-};
+}
 
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
@@ -80,16 +82,15 @@ export class SessionProcesses {
   }
 
   async #load(): Promise<Launching> {
-    const [{ startServer, startRemoteServer, createProcessPort }, callback] = await Promise.all([
-      import("./launching.ts"),
+    const [{ startServer }, { startRemoteServer }, { createProcessPort }, callback] = await Promise.all([
+      import("../mcp/client/start-server.ts"),
+      import("../mcp/client/remote-server.ts"),
+      import("../processes/server-process.ts"),
       this.#openCallback(),
     ]);
     this.callback = callback;
-    return {
-      startServer,
-      startRemoteServer,
-      processes: createProcessPort({ haste: this.frame.options.signal }),
-    };
+    const processes = createProcessPort({ haste: this.frame.options.signal });
+    return { startServer, startRemoteServer, processes };
   }
 
   /** Resolves with `undefined` if the config disables callbacks. */

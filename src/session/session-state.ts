@@ -7,8 +7,9 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { describeOwnServer, describeUnusable } from "./excluded.ts";
 import {
+  describeOwnServer,
+  describeUnusable,
   type ItemOf,
   isOf,
   type SessionItem,

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseExactly } from "../../src/data/exact-integers.ts";
-import { createStateSeal } from "../../src/mcp/request-state.ts";
+import { createStateSeal } from "../../src/mcp/serve-clients.ts";
 import { readStateKey } from "../../src/mcp/served-server.ts";
 
 const key = Buffer.from("k".repeat(32));
