@@ -3,7 +3,7 @@
 // and backreferences, plus RE2's leading `(?ims)`.
 import { PatternError, type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-export type Step =
+type Step =
   | { type: "character"; source: string; takes: (character: string) => boolean }
   | { type: "assertion"; holds: (before: string | undefined, after: string | undefined) => boolean }
   | { type: "split"; ways: number[] }
@@ -49,7 +49,7 @@ function createCharacter(source: string, flags: string): Step {
 }
 
 /** The steps of a pattern and of its parts, with flags that apply to all. Takes limited time. Throws `PatternError`. */
-export function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
+function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
   const steps: Step[] = [];
   // Counts repeated parts each time, including those without steps.
