@@ -175,6 +175,9 @@ interface OpenCall extends Nesting {
 /** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | { inputRequired: InputRequired };
 
+/** What the config says of calls of a tool, where the host does not decide. */
+type CallRule = "deny" | "ask" | "allow";
+
 /** Runs a call once, with the answers to what it asked before. */
 type Run<Answer> = (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>;
 
@@ -209,6 +212,7 @@ export class Calls {
   readonly #open = new Map<string, OpenCall>();
   /** The scope of the host's own calls. */
   readonly own: CallScope;
+  readonly #rules = new WeakMap<ToolItem, CallRule>();
   #validator: SchemaValidator | undefined;
   /** What was too large for results. */
   readonly large: LargeResults;
@@ -378,7 +382,8 @@ export class Calls {
     const given = fixed && Object.keys(copied.args).find((key) => Object.hasOwn(fixed, key));
     if (given !== undefined)
       return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
-    const mayBeDenied = (this.#frame.options.onCall ?? request.state.config.calls) !== undefined;
+    const rule = this.#findRule(tool, request.state);
+    const mayRun = rule === "allow" && this.#frame.options.onCall === undefined;
     let decided: ToolResult | undefined;
     const { json } = copied;
     let values: Record<string, unknown> | undefined = copied.args;
@@ -395,8 +400,8 @@ export class Calls {
             ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
             : this.#callCode(call, route.code, fresh, round);
         // A call that goes on with answers has been approved.
-        if (!mayBeDenied || round !== undefined) return run();
-        return this.#decide(tool, call, fresh).then((answer) => {
+        if (mayRun || round !== undefined) return run();
+        return this.#decide(rule, tool, call, fresh).then((answer) => {
           decided = answer;
           return answer ?? run();
         });
@@ -419,25 +424,30 @@ export class Calls {
     }
   }
 
+  /** What the config says of calls of a tool, whose names its state does not change. */
+  #findRule(tool: ToolItem, { config: { calls } }: SessionState): CallRule {
+    const known = this.#rules.get(tool);
+    if (known !== undefined || calls === undefined) return known ?? "allow";
+    const names = patternNames(tool);
+    const rule = matchesAny(calls.deny, names) ? "deny" : matchesAny(calls.ask, names) ? "ask" : "allow";
+    this.#rules.set(tool, rule);
+    return rule;
+  }
+
   /**
    * What answers a call before anything is run or started for it; `undefined` if it goes on. The config's `calls.deny` comes
    * first, then the host, then `calls.ask`. The time of the call stands still meanwhile.
    */
   async #decide(
+    rule: CallRule,
     tool: ToolItem,
     call: OpenCall,
     args: Record<string, unknown>,
   ): Promise<ToolResult | undefined> {
     const { name, annotations, source } = tool.shown;
-    const { scope, state } = call.request;
-    const { onCall } = this.#frame.options;
-    const { deny = [], ask = [] } = state.config.calls ?? {};
-    const names = patternNames(tool);
-    const isAsked = matchesAny(ask, names);
     const denied = (reason: string) =>
       failedResult(`The call was denied: ${reason}`, "ExceptionThrown", { code: "CallDenied" });
-    if (matchesAny(deny, names)) return denied("`calls.deny` of the config has the tool.");
-    if (onCall === undefined && !isAsked) return undefined;
+    if (rule === "deny") return denied("`calls.deny` of the config has the tool.");
     const ends = call.limits.map((limit) => limit.pause());
     try {
       const pending = structuredClone({ tool: name, arguments: args, annotations, source });
@@ -445,8 +455,8 @@ export class Calls {
       if (decision === "deny") return denied("the host does not allow it.");
       if (isRecord(decision) && "deny" in decision) return denied(decision.deny);
       if (isRecord(decision))
-        return this.#readAnswer(convertReturned(describeReturned(decision.result)), scope);
-      if (decision === "allow" || !isAsked) return undefined;
+        return this.#readAnswer(convertReturned(describeReturned(decision.result)), call.request.scope);
+      if (decision === "allow" || rule === "allow") return undefined;
       const objection = await findObjection(call, args);
       return objection === undefined ? undefined : denied(objection);
     } finally {
