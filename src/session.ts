@@ -29,8 +29,6 @@ export type {
 export type {
   PromptMessage,
   PromptResult,
-  RequestOptions as PromptOptions,
-  RequestOptions as ReadOptions,
   ResourceResult,
 } from "./session/calls.ts";
 export type {
@@ -41,6 +39,8 @@ export type {
   OnCall,
   OnInput,
   PendingCall,
+  RequestOptions as PromptOptions,
+  RequestOptions as ReadOptions,
   ToolLog,
   ToolProgress,
 } from "./session/host-functions.ts";

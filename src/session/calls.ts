@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
 import { matchesAny } from "../config/packs-policy.ts";
-import { carryIntegers, parseExactly } from "../data/exact-integers.ts";
+import { carryIntegers, parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -73,14 +73,6 @@ import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
 export type { PromptMessage } from "../mcp/served-server.ts";
-
-/** Limits of getting a prompt or reading a resource. */
-export interface RequestOptions {
-  /** Cancels the request, which rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-  /** Milliseconds. Default: `timeouts.callMs` of the server, or else of the config. */
-  timeoutMs?: number | undefined;
-}
 
 /** The messages of a prompt. Strings are the author's and not trusted. */
 export interface PromptResult {
@@ -713,7 +705,7 @@ export class Calls {
     } catch (error) {
       const { cause } = error instanceof ServerCallError ? error : {};
       throw cause instanceof AnswerError && saysUnknownResource(cause)
-        ? notFound(call.request.state, uri)
+        ? explainUnread(call.request.state, uri)
         : error;
     }
   }
@@ -822,7 +814,7 @@ async function findObjection(
   const { name: tool, route } = target;
   const label = route.by === "server" ? route.from.plan.label : packOf(target);
   const whose = label === undefined ? "" : ` of ${quote(label, 200)}`;
-  const json = JSON.stringify(scope.memory.redact(args));
+  const json = stringifyExactly(scope.memory.redact(args));
   const message = shorten(printable(`Call ${quote(tool)}${whose}? Arguments: ${json}`), longestQuestion);
   const requests = { call: { message, schema: { type: "object", properties: {} } } };
   const { signal } = stop;
@@ -905,17 +897,10 @@ function readArguments(prompt: SessionPrompt, values: unknown): Record<string, s
   throw invalid(`requires the ${missing.length === 1 ? "argument" : "arguments"} ${names}`);
 }
 
-/** Why a URI cannot be read that no route leads to. */
+/** Why a URI cannot be read that the session or its server does not know. */
 function explainUnread(state: SessionState, uri: string): TrailblazeError {
-  for (const server of state.resourceServers) {
-    const problem = server.findLeft("resource", uri)?.problem;
-    if (problem !== undefined) return new TrailblazeError(problem);
-  }
-  return notFound(state, uri);
-}
-
-/** The error for a URI that neither the session nor its server knows. */
-function notFound(state: SessionState, uri: string): TrailblazeError {
+  const [left] = state.resourceServers.flatMap((server) => server.findLeft("resource", uri)?.problem ?? []);
+  if (left !== undefined) return new TrailblazeError(left);
   const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });

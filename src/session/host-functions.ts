@@ -4,7 +4,6 @@ import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
 import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
-import { notifyHost } from "../runtime/notify-host.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -33,9 +32,14 @@ export interface CallLog {
   data: unknown;
 }
 
-/** The functions that a host passes with a call. */
+/** The functions that a host passes with a call. What one throws or rejects is reported as `HostListenerFailed`. */
 export interface Listeners {
+  /** Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. */
   onProgress?: ((progress: ToolProgress) => void) | undefined;
+  /**
+   * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
+   * servers and over stdio do not name their call, and go to all open calls of their server.
+   */
   onLog?: ((entry: CallLog) => void) | undefined;
 }
 
@@ -44,22 +48,16 @@ export interface HeardListeners extends Listeners {
   end(): void;
 }
 
-/** Limits of one call, and its progress reports. */
-export interface CallOptions {
-  /** Cancels the call, which rejects with the signal's reason. */
+/** Limits of a call, of getting a prompt or of reading a resource. */
+export interface RequestOptions {
+  /** Cancels the request, which rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** Milliseconds. Default: `timeouts.callMs` of the server, or else of the config. */
   timeoutMs?: number | undefined;
-  /**
-   * Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. A
-   * listener that throws or rejects is reported as `HostListenerFailed`, and the call goes on.
-   */
-  onProgress?: ((progress: ToolProgress) => void) | undefined;
-  /**
-   * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
-   * servers and over stdio do not name their call, and go to all open calls of their server. Throwing: as `onProgress`.
-   */
-  onLog?: ((entry: CallLog) => void) | undefined;
+}
+
+/** Limits of one call, and its progress reports. */
+export interface CallOptions extends RequestOptions, Listeners {
   /** For a call of `search_tools`: finds only these tools, by their advertised names. */
   among?: readonly string[] | undefined;
 }
@@ -81,7 +79,7 @@ export function listen(
   /** Calls a listener at once, and waits only to see whether it rejects. */
   const tell = async (option: keyof Listeners, listener: () => unknown): Promise<void> => {
     try {
-      await listener();
+      if (!isOver) await listener();
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
       reportOnce(createProblem("HostListenerFailed", { option, tool, reason }), `${option} ${tool}`);
@@ -92,18 +90,14 @@ export function listen(
       onProgress &&
       (({ message, ...step }) => {
         const text = message === undefined ? {} : { message: memory.redact(message) };
-        if (!isOver) void tell("onProgress", () => onProgress({ ...step, ...text }));
+        void tell("onProgress", () => onProgress({ ...step, ...text }));
       }),
     onLog:
       onLog &&
       (({ level, logger, data }) => {
-        if (isOver) return;
-        // Code of packs can log a value that cannot be redacted, because JSON cannot hold it.
-        notifyHost(() => {
-          const name = logger === undefined ? {} : { logger: memory.redact(logger) };
-          const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
-          void tell("onLog", () => onLog(entry));
-        });
+        const name = logger === undefined ? {} : { logger: memory.redact(logger) };
+        const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
+        void tell("onLog", () => onLog(entry));
       }),
     end: () => {
       isOver = true;
@@ -149,42 +143,35 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
   const { options, clock, report } = frame;
   const { onInput } = options;
   if (onInput === undefined) return undefined;
-  const reportFailure = (tool: string, reason: string) =>
-    report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-  // Then a question is a `cancel`.
-  const inputMs = () => frame.config().timeouts.inputMs;
-
-  const askOne = async (
-    tool: string,
-    key: string,
-    request: InputRequest,
-    signal: AbortSignal,
-  ): Promise<InputAnswer> => {
-    if ("method" in request) throw new Error(`It asks for ${request.method}, which sessions do not support.`);
-    const stop = new AbortController();
-    const release = [
-      whenAborted(signal, () => stop.abort(signal.reason)),
-      clock.after(inputMs(), () => stop.abort(new DOMException("The user did not answer.", "TimeoutError"))),
-    ];
-    try {
-      const ask = async (): Promise<unknown> => onInput({ key, tool, ...request, signal: stop.signal });
-      const answer = await abortable(stop.signal, ask);
-      if (isAnswer(answer)) return answer;
-      reportFailure(tool, "it did not return { action, content }");
-    } catch (error) {
-      if (!stop.signal.aborted) reportFailure(tool, error instanceof Error ? error.message : String(error));
-    } finally {
-      for (const end of release) end();
-    }
-    return { action: "cancel" };
-  };
-
   return async ({ tool, requests, signal }) => {
+    const reportFailure = (reason: string) =>
+      report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
+    const askOne = async (key: string, request: InputRequest): Promise<InputAnswer> => {
+      if ("method" in request)
+        throw new Error(`It asks for ${request.method}, which sessions do not support.`);
+      const stop = new AbortController();
+      const late = new DOMException("The user did not answer.", "TimeoutError");
+      const release = [
+        whenAborted(signal, () => stop.abort(signal.reason)),
+        clock.after(frame.config().timeouts.inputMs, () => stop.abort(late)),
+      ];
+      try {
+        // A copy: the host may change what it is given.
+        const question = { key, tool, ...structuredClone(request), signal: stop.signal };
+        const answer: unknown = await abortable(stop.signal, async () => onInput(question));
+        if (isAnswer(answer)) return answer;
+        reportFailure("it did not return { action, content }");
+      } catch (error) {
+        if (!stop.signal.aborted) reportFailure(error instanceof Error ? error.message : String(error));
+      } finally {
+        for (const end of release) end();
+      }
+      return { action: "cancel" };
+    };
     const answers: [string, InputAnswer][] = [];
     for (const [key, request] of Object.entries(requests)) {
       signal.throwIfAborted();
-      // A copy: the host may change what it is given.
-      answers.push([key, await askOne(tool, key, structuredClone(request), signal)]);
+      answers.push([key, await askOne(key, request)]);
       signal.throwIfAborted();
     }
     return settleAnswers(requests, Object.fromEntries(answers));

@@ -2,8 +2,8 @@ import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { ToolResult } from "../runtime/tool-result.ts";
-import type { Calls, PromptResult, RequestOptions, ResourceResult } from "./calls.ts";
-import type { CallOptions } from "./host-functions.ts";
+import type { Calls, PromptResult, ResourceResult } from "./calls.ts";
+import type { CallOptions, RequestOptions } from "./host-functions.ts";
 import type {
   SessionPrompt,
   SessionResource,
