@@ -9,17 +9,14 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { describePack as describeForLock, describeUserServer, lockedName } from "../lock/describe.ts";
-import { isSameJson, ownEntry } from "../lock/json.ts";
-import { deniedIn, findLock } from "../lock/lock-file.ts";
-import { LockScope } from "../lock/lock-scope.ts";
-import type { Json, LockedItem, LockFile } from "../lock/types.ts";
-import { type DescribedPack, describePacks } from "../pages/describe-packs.ts";
-import { readHttps, readRepository } from "../pages/links.ts";
+import { findLock } from "../lock/lock-file.ts";
+import { LockGate } from "../lock/lock-gate.ts";
+import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
+import type { CheckedPack } from "../validate/checked-pack.ts";
 import { hostVersion } from "../version.ts";
 import { formatCatalog } from "./page.ts";
 
@@ -112,51 +109,39 @@ function createIds(): (kind: string, name: string) => string {
   };
 }
 
-/** Compares with a lock, without starting servers: what a server says and lists is known only to one that runs. */
-class LockStates {
-  readonly #lock: LockFile;
-  readonly #scope: LockScope;
+/** How the gate of sessions judges: by the state of a refusal. */
+const stateOfRefusal: Readonly<Record<string, LockState>> = { new: "notApproved", denied: "denied" };
 
-  constructor(lock: LockFile, scope: LockScope) {
-    this.#lock = lock;
-    this.#scope = scope;
-  }
-
-  /** The state of a pack, and of each of its items that has a valid definition. */
-  ofPack(described: DescribedPack): { pack: LockState; items: ReadonlyMap<InspectedItem, LockState> } {
-    const { pack, items } = described;
-    const locked = ownEntry(this.#lock.packs, pack.name);
-    const { entry } = describeForLock(described);
-    const states = new Map<InspectedItem, LockState>();
-    for (const item of items) {
-      const { kind, name } = item.declaration;
-      const key = lockedName(item);
-      const now = ownEntry<LockedItem>(entry[keyOfKind[kind]], key);
-      const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], key);
-      const isFree = this.#scope.isItemFree(pack.qualifiedName, kind, name, item.definition);
-      if (!this.#scope.hasPack(pack) || isFree) states.set(item, "notLocked");
-      else if (deniedIn(locked).includes(`${kind}:${key}`)) states.set(item, "denied");
-      else if (now !== undefined)
-        states.set(item, compare(before && (before.launch ?? before), now.launch ?? now));
-    }
-    const isChanged =
-      !isSameJson(locked?.needs, entry.needs) ||
-      [...states.values()].some((state) => state === "changed" || state === "notApproved");
-    const state = locked === undefined ? "notApproved" : isChanged ? "changed" : "approved";
-    return { pack: this.#scope.hasPack(pack) ? state : "notLocked", items: states };
-  }
-
-  ofServer(server: UserServer): LockState {
-    if (this.#scope.isServerFree(server.name)) return "notLocked";
-    const locked = ownEntry(this.#lock.servers, server.name);
-    if (deniedIn(locked).includes(`server:${server.name}`)) return "denied";
-    return compare(locked?.launch, describeUserServer(server, undefined).launch);
-  }
+function stateOf(refusal: Problem | undefined, problem: Problem | undefined): LockState {
+  if (refusal?.code === "NotApproved") return stateOfRefusal[refusal.args.state] ?? "changed";
+  if (problem === undefined) return "approved";
+  return problem.code === "NotLocked" ? "notLocked" : "changed";
 }
 
-function compare(before: Json | undefined, now: Json | undefined): LockState {
-  if (before === undefined) return "notApproved";
-  return isSameJson(before, now) ? "approved" : "changed";
+/** What a lock says of a pack, and of each of its items that has a valid definition. No server starts: their lists are not compared. */
+function judgePack(gate: LockGate, described: DescribedPack, isLocked: boolean) {
+  const unjudged: CheckedPack = { inspected: described, problems: [], unusable: new Map() };
+  const { problems, unusable } = gate.checkPack(unjudged);
+  const told = problems.filter(({ code }) => code === "NotApproved" || code === "NotLocked");
+  const isFree = unusable === unjudged.unusable;
+  const judgeItem = (item: InspectedItem): LockState | undefined => {
+    const { kind, name } = item.declaration;
+    if (isFree) return "notLocked";
+    if (item.definition === null) return undefined;
+    return stateOf(
+      unusable.get(item),
+      told.find((problem) => problem.kind === kind && problem.item === name),
+    );
+  };
+  const isChanged = told.some(({ code }) => code === "NotApproved");
+  const state: LockState = isFree
+    ? "notLocked"
+    : !isLocked
+      ? "notApproved"
+      : isChanged
+        ? "changed"
+        : "approved";
+  return { state, judgeItem };
 }
 
 /** What a server runs; of an address, the origin, unless a variable stands in its place. */
@@ -181,15 +166,16 @@ async function collectCatalog(options: InspectionOptions & { title?: string }): 
   const lock = await findLock(project).catch((error: unknown) => {
     if (!(error instanceof TrailblazeError)) throw error;
     problems.unshift(error.problem);
+    return undefined;
   });
-  const states = lock && new LockStates(lock.lock, new LockScope(config, lock.folder));
+  const gate = lock && new LockGate(lock, config, { isFrozen: false });
   await lookUpReferences(port, found, referencesOf(config), "user");
   const relativize = createRelativizer(project);
   const createId = createIds();
   const packs: CatalogPack[] = [];
   for (const described of await describePacks(port, found, lock?.lock, options)) {
     const { pack, manifest } = described;
-    const compared = states?.ofPack(described);
+    const judged = gate && judgePack(gate, described, Object.hasOwn(lock.lock.packs, pack.name));
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
     packs.push({
@@ -201,10 +187,10 @@ async function collectCatalog(options: InspectionOptions & { title?: string }): 
       items: described.items.map((item) => ({
         item,
         id: createId(item.declaration.kind, item.qualifiedName),
-        lock: compared?.items.get(item),
+        lock: judged?.judgeItem(item),
       })),
       problems: [...pack.problems, ...checked.problems, ...described.ofReferences].map(relativize),
-      lock: compared?.pack,
+      lock: judged?.state,
     });
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
@@ -212,12 +198,16 @@ async function collectCatalog(options: InspectionOptions & { title?: string }): 
   return {
     title: options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs"),
     packs,
-    servers: config.subprocessServers.map((server) => ({
-      name: server.name,
-      runs: describeRun(server),
-      names: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
-      lock: states?.ofServer(server),
-    })),
+    servers: config.subprocessServers.map((server) => {
+      const { refusal, problems: told = [] } = gate?.checkServer(server) ?? {};
+      const notLocked = told.find(({ code }) => code === "NotLocked");
+      return {
+        name: server.name,
+        runs: describeRun(server),
+        names: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
+        lock: gate && stateOf(refusal, notLocked),
+      };
+    }),
     problems: problems.map(relativize),
     hasLock: lock !== undefined,
   };

@@ -4,7 +4,7 @@ import { describe, expect, test } from "vitest";
 import { buildCatalog } from "../../src/catalog/catalog.ts";
 import { markerFile, writeSite } from "../../src/cli/commands/catalog.ts";
 import { formatLock } from "../../src/lock/lock-file.ts";
-import { readHttps } from "../../src/pages/links.ts";
+import { readHttps } from "../../src/pages/describe-packs.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeSampleProject, samplePacks } from "../support/sample-packs.ts";
 
