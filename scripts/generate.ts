@@ -3,7 +3,7 @@
 import { writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import * as z from "zod/mini";
-import { formatSchemaType } from "../src/author/schema-type.ts";
+import { formatSchemaType } from "../src/author/generate-types.ts";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";

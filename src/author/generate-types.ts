@@ -1,7 +1,187 @@
+// Strings of tools are hostile: in generated source they may only occur in literals and comments.
+
 import { createRequire } from "node:module";
 import { join } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
+import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { escapeJson } from "../problems/hidden-characters.ts";
+import { printable } from "../problems/index.ts";
 import type { Session } from "../session/session.ts";
-import { formatDocComment, formatLiteral, formatSchemaType } from "./schema-type.ts";
+
+/** Commands that CI systems recognize anywhere in a log. */
+const logCommand = /(##\w*)\[/g;
+
+/** A string as a literal. */
+export function formatLiteral(text: string): string {
+  return escapeJson(JSON.stringify(text));
+}
+
+/** The name of a property: as it is if possible, otherwise as a literal. */
+export function formatKey(name: string): string {
+  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name);
+}
+
+const longestComment = 2000;
+
+/** Strings as a doc comment; empty if there are none. */
+export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
+  const joined = texts.filter((text) => text !== undefined).join("\n\n");
+  const cut = joined.length > longestComment ? `${joined.slice(0, longestComment)}…` : joined;
+  const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
+    printable(line.replaceAll("\t", "  "))
+      .replaceAll("*/", "*\\/")
+      .replace(logCommand, "$1\\[")
+      // Prevents doc tags and instructions to the compiler.
+      .replace(/(?<![\w.])@/g, "\\@")
+      .trimEnd(),
+  );
+  while (lines.at(-1) === "") lines.pop();
+  while (lines[0] === "") lines.shift();
+  if (lines.length === 0) return "";
+  if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
+  return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
+}
+
+/** Deeper or larger parts become `unknown`: schemas come from untrusted packs. */
+const deepest = 12;
+const mostNodes = 2000;
+
+type Schema = Readonly<Record<string, unknown>>;
+
+const primitives: ReadonlyMap<unknown, string> = new Map([
+  ["string", "string"],
+  ["number", "number"],
+  ["integer", "number"],
+  ["boolean", "boolean"],
+  ["null", "null"],
+]);
+
+const own = (schema: Schema, keyword: string): unknown =>
+  Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+
+const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
+
+const needsParentheses = (type: string): boolean => type.includes(" | ") || type.includes(" & ");
+const inParentheses = (type: string): string => (needsParentheses(type) ? `(${type})` : type);
+
+function joinTypes(types: readonly string[], sign: "|" | "&"): string {
+  const absorbing = sign === "|" ? "unknown" : "never";
+  const neutral = sign === "|" ? "never" : "unknown";
+  const rest = [...new Set(types)].filter((type) => type !== neutral);
+  if (rest.includes(absorbing)) return absorbing;
+  if (rest.length === 0) return neutral;
+  if (rest.length === 1) return rest[0] ?? neutral;
+  return rest.map(sign === "&" ? inParentheses : (type) => type).join(` ${sign} `);
+}
+
+/** The literal type of a scalar. */
+function formatConstant(value: unknown): string {
+  if (typeof value === "string") return formatLiteral(value);
+  if (value === null || typeof value === "boolean") return String(value);
+  return Number.isFinite(value) ? String(value) : "unknown";
+}
+
+const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : a > b ? 1 : 0;
+
+/**
+ * The TypeScript type for a JSON Schema; `unknown` where TypeScript has no equivalent, never a wrong type. `start`: the
+ * indentation of its first line. `array`: what starts the types of arrays, such as `readonly `.
+ */
+export function formatSchemaType(root: Schema, start: string, array = ""): string {
+  const referred: string[] = [];
+  let nodes = 0;
+
+  function write(schema: unknown, indent: string, depth: number): string {
+    if (schema === false) return "never";
+    if (!isRecord(schema) || depth > deepest || ++nodes > mostNodes) return "unknown";
+    const inner = (member: unknown) => write(member, indent, depth + 1);
+    const membersOf = (keyword: string): unknown[] => {
+      const members = own(schema, keyword);
+      return Array.isArray(members) ? members : [];
+    };
+    const isConstant = Object.hasOwn(schema, "const");
+    const values = own(schema, "enum");
+    const types = [
+      own(schema, "type") ?? (isRecord(own(schema, "properties")) ? "object" : undefined),
+    ].flat();
+    const ofType = (type: unknown) =>
+      type === "object"
+        ? writeObject(schema, indent, depth)
+        : type === "array"
+          ? writeArray(schema, inner)
+          : (primitives.get(type) ?? "unknown");
+    return joinTypes(
+      [
+        Object.hasOwn(schema, "$ref") ? followReference(schema.$ref, inner) : "unknown",
+        isConstant ? formatConstant(schema.const) : "unknown",
+        // With const or enum, the types add nothing.
+        Array.isArray(values)
+          ? joinTypes(values.map(formatConstant), "|")
+          : isConstant
+            ? "unknown"
+            : joinTypes(types.map(ofType), "|"),
+        ...["anyOf", "oneOf"]
+          .map(membersOf)
+          .map((members) => (members.length === 0 ? "unknown" : joinTypes(members.map(inner), "|"))),
+        ...membersOf("allOf").map(inner),
+      ],
+      "&",
+    );
+  }
+
+  function writeArray(schema: Schema, inner: (schema: unknown) => string): string {
+    const items = own(schema, "items");
+    // The schema checks the length and the places of tuples.
+    const isTuple = Array.isArray(items) || Array.isArray(own(schema, "prefixItems"));
+    return isTuple || !Object.hasOwn(schema, "items")
+      ? "unknown[]"
+      : `${array}${inParentheses(inner(items))}[]`;
+  }
+
+  function writeObject(schema: Schema, indent: string, depth: number): string {
+    const declared = own(schema, "properties");
+    const properties = isRecord(declared) ? Object.entries(declared).sort(byName) : [];
+    const further = own(schema, "additionalProperties");
+    const patterns = own(schema, "patternProperties");
+    const keyPatterns = isRecord(patterns) ? Object.keys(patterns) : [];
+    // Keys with a prefix, such as x-, have an equivalent if no others are allowed.
+    const [prefix] = keyPatterns.length === 1 ? (/^\^[\w-]+$/.exec(keyPatterns[0] ?? "") ?? []) : [];
+    const isPrefixed = further === false && prefix !== undefined;
+    const written = own(schema, "required");
+    const required: unknown[] = Array.isArray(written) ? written : [];
+    const isDeclared = (name: unknown) => properties.some(([declaredName]) => declaredName === name);
+    const isOpen = (keyPatterns.length > 0 && !isPrefixed) || !required.every(isDeclared);
+    const inner = `${indent}  `;
+    const members = properties.map(([name, property]) => {
+      const described = isRecord(property) ? property : {};
+      const words = textOf(own(described, "description")) ?? textOf(own(described, "title"));
+      const mark = required.includes(name) ? "" : "?";
+      const type = write(property, inner, depth + 1);
+      return `${formatDocComment([words], inner)}${inner}${formatKey(name)}${mark}: ${type};`;
+    });
+    if (members.length === 0) {
+      if (further === false && !isOpen) return "{ [key: string]: never }";
+      const type = isRecord(further) && !isOpen ? write(further, indent, depth + 1) : "unknown";
+      return `{ [key: string]: ${type} }`;
+    }
+    // Additional properties are allowed without the keyword, but an undeclared one is usually misspelled.
+    if (isOpen || further === true || isRecord(further)) members.push(`${inner}[key: string]: unknown;`);
+    else if (isPrefixed) members.push(`${inner}[key: \`${prefix.slice(1)}\${string}\`]: unknown;`);
+    return `{\n${members.join("\n")}\n${indent}}`;
+  }
+
+  function followReference(reference: unknown, inner: (schema: unknown) => string): string {
+    if (typeof reference !== "string" || referred.includes(reference) || !reference.startsWith("#/"))
+      return "unknown";
+    referred.push(reference);
+    const type = inner(valueAt(root, readPointer(reference, root)));
+    referred.pop();
+    return type;
+  }
+
+  return write(root, start, 0);
+}
 
 /** A tool for declarations. Its strings are not trusted. */
 export interface DeclaredTool {

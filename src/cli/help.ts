@@ -1,7 +1,7 @@
 import type { Command } from "./command.ts";
-import { commands } from "./commands.ts";
 import { formatColumns, wrap } from "./layout.ts";
 import { commonOptions, type Option } from "./options.ts";
+import { commands } from "./parse-command-line.ts";
 
 function formatOption(
   name: string,

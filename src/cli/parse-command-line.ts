@@ -1,8 +1,37 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Command, CommandInput } from "./command.ts";
-import { commands } from "./commands.ts";
 import { commonOptions } from "./options.ts";
+
+/** The file of every command, in the order of the help. Each is loaded when it is asked for by name. */
+export const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
+  list: () => import("./commands/list.ts"),
+  inspect: () => import("./commands/inspect.ts"),
+  validate: () => import("./commands/validate.ts"),
+  explain: () => import("./commands/explain.ts"),
+  catalog: () => import("./commands/catalog.ts"),
+  tools: () => import("./commands/tools.ts"),
+  prompts: () => import("./commands/prompts.ts"),
+  call: () => import("./commands/call.ts"),
+  read: () => import("./commands/read.ts"),
+  run: () => import("./commands/run.ts"),
+  start: () => import("./commands/start.ts"),
+  doctor: () => import("./commands/doctor.ts"),
+  diff: () => import("./commands/diff.ts"),
+  approve: () => import("./commands/approve.ts"),
+  init: () => import("./commands/init.ts"),
+  types: () => import("./commands/types.ts"),
+  docs: () => import("./commands/docs.ts"),
+  export: () => import("./commands/export.ts"),
+  dev: () => import("./commands/dev.ts"),
+  import: () => import("./commands/import.ts"),
+  install: () => import("./commands/install.ts"),
+  uninstall: () => import("./commands/uninstall.ts"),
+  clients: () => import("./commands/clients.ts"),
+  search: () => import("./commands/search.ts"),
+  add: () => import("./commands/add.ts"),
+  remove: () => import("./commands/remove.ts"),
+};
 
 export interface ParsedCommandLine {
   command: Command;

@@ -5,8 +5,8 @@ import {
   type DeclaredTool,
   declareTools,
   formatDeclarations as format,
+  formatSchemaType,
 } from "../../src/author/generate-types.ts";
-import { formatSchemaType } from "../../src/author/schema-type.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { findTypeErrors, messageOf } from "../support/type-errors.ts";

@@ -5,7 +5,7 @@ import {
   readUntrustedNpmConfiguration,
   withheldLines,
 } from "../../src/files/npm-configuration.ts";
-import { toFetchOptions } from "../../src/npm/registry/fetch-options.ts";
+import { toFetchOptions } from "../../src/npm/registry/registry-client.ts";
 import { makeTree } from "../support/packs.ts";
 import { runToSuccess } from "../support/run-process.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { formatDocComment, formatLiteral } from "../../src/author/schema-type.ts";
+import { formatDocComment, formatLiteral } from "../../src/author/generate-types.ts";
 import { formatJson } from "../../src/cli/output.ts";
 import { findHiddenCharacters } from "../../src/problems/hidden-characters.ts";
 import { createProblem, formatProblem, printable } from "../../src/problems/index.ts";

@@ -16,8 +16,7 @@ import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { findManagerProgram, runManager } from "../managers/package-manager.ts";
 import type { RegistrySpec } from "../parse-specs.ts";
-import { usualRetries } from "./fetch-options.ts";
-import { explainFailure, type RegistryClient } from "./registry-client.ts";
+import { explainFailure, type RegistryClient, usualRetries } from "./registry-client.ts";
 
 /** Limit on the size of a tarball, and on that of its unpacked contents. */
 const limits = { packed: 256 << 20, unpacked: 500 << 20 };
