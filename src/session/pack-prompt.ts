@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { placesFor } from "../extension-schema/prompt-messages.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
@@ -7,6 +6,19 @@ import { readInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
+
+const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+
+/**
+ * Matches placeholders for these arguments in a prompt's content, `{{name}}` with optional spaces, whose name is the first group;
+ * `undefined` if there are no names. `${{ … }}` is an expression instead.
+ */
+function placesFor(names: Iterable<string>): RegExp | undefined {
+  const choices = [...new Set(names)].filter((name) => name !== "").map(escapeForPattern);
+  return choices.length === 0
+    ? undefined
+    : new RegExp(`(?<!\\$)\\{\\{\\s*(${choices.join("|")})\\s*\\}\\}`, "g");
+}
 
 /** A prompt of a pack. */
 export interface PackPrompt {
