@@ -6,6 +6,7 @@ import {
   type InstallResult,
   listClients,
   planInstall,
+  planUninstall,
 } from "../../install.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
@@ -15,7 +16,7 @@ import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
 /** The options of `install` and `uninstall` that say which entry of which config is meant. */
-export const placeOptions = {
+const placeOptions = {
   scope: choice(
     "SCOPE",
     ["user", "project"],
@@ -60,7 +61,7 @@ export const command = defineCommand({
 const maximumLine = 400;
 
 /** What differs between `install` and `uninstall`. */
-export interface InstallAction {
+interface InstallAction {
   done: "Installed" | "Uninstalled";
   preposition: "in" | "from";
   /** `server`: `null` for the project's session. */
@@ -176,7 +177,7 @@ async function performForAll(
 }
 
 /** Runs `install` or `uninstall` for one client, or with `--all` for all detected clients. */
-export async function runInstallCommand(action: InstallAction, input: Input): Promise<CommandAnswer> {
+async function runInstallCommand(action: InstallAction, input: Input): Promise<CommandAnswer> {
   const [first, second = null, surplus] = input.positionals;
   if (input.options.skills === true) {
     const { runSkillsCommand } = await import("./install-skills.ts");
@@ -218,3 +219,20 @@ async function run(input: Input): Promise<CommandAnswer> {
   };
   return runInstallCommand(action, input);
 }
+
+const uninstallOptions = {
+  ...placeOptions,
+  skills: {
+    ...flag("Remove the copies of skills, or of the named ones (from the project by default)"),
+    excludes: ["all", "force", "file", "name"],
+  },
+  all: { ...flag("Uninstall from every detected client"), excludes: ["file"] },
+  force: flag("Remove an entry that connects to a URL of another machine, too"),
+};
+
+export const uninstall = defineCommand({
+  summary: "Remove the project's session, or a single server, from an MCP client's config",
+  usage: "<client> [server|pack] | [server|pack] --all | <client> --skills [skill...]",
+  options: uninstallOptions,
+  run: (input) => runInstallCommand({ done: "Uninstalled", preposition: "from", plan: planUninstall }, input),
+});
