@@ -1,3 +1,4 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type {
@@ -30,45 +31,11 @@ export interface ServerLaunch {
   canAsk?: boolean | "modern";
 }
 
-/** A tool from the server's `tools/list`. Names may not be unique; strings are hostile. */
-export interface AdvertisedTool {
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: Record<string, unknown>;
-  outputSchema?: Record<string, unknown>;
-  annotations?: Record<string, unknown>;
-  execution?: Record<string, unknown>;
-  icons?: unknown[];
-  _meta?: Record<string, unknown>;
-}
-
-/** A prompt from the server's `prompts/list`. Names may not be unique; strings are hostile. */
-export interface AdvertisedPrompt {
-  name: string;
-  title?: string;
-  description?: string;
-  arguments?: { name: string; title?: string; description?: string; required?: boolean }[];
-  icons?: unknown[];
-  _meta?: Record<string, unknown>;
-}
-
-/** A resource from the server's `resources/list`. URIs may not be unique; strings are hostile. */
-export interface AdvertisedResource {
-  uri: string;
-  name: string;
-  title?: string;
-  description?: string;
-  mimeType?: string;
-  annotations?: Record<string, unknown>;
-  icons?: unknown[];
-  _meta?: Record<string, unknown>;
-}
-
-/** A template from the server's `resources/templates/list`. */
-export interface AdvertisedResourceTemplate extends Omit<AdvertisedResource, "uri"> {
-  uriTemplate: string;
-}
+/** What a server lists: names and URIs may not be unique, and strings are hostile. */
+export type AdvertisedTool = Tool;
+export type AdvertisedPrompt = Prompt;
+export type AdvertisedResource = Resource;
+export type AdvertisedResourceTemplate = ResourceTemplateType;
 
 /** The result of `prompts/get`. */
 export interface PromptResult {
