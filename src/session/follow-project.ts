@@ -6,13 +6,12 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, resolveFrom } from "../discovery/package-folders.ts";
 import { ancestorsOf, declaredDependencies, findProject } from "../discovery/project.ts";
-import { managerIn } from "../discovery/project-manager.ts";
 import { isDeclaredOrigin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
@@ -197,30 +196,24 @@ export function findUsedPackages(
 }
 
 /**
- * Throws a `TrailblazeError` if the project must not be used as it is: its package.json cannot be read, or a package is
- * missing that it still declares and that the state before used, as in the middle of an installation.
+ * Throws if the project must not be used as it is: its package.json cannot be read, or a package is missing that it still declares
+ * and that the state before used, as in the middle of an installation.
  */
 export function refuseIncompleteProject(
   port: InspectionPort,
-  found: FoundPacks,
+  { broken, packs, project }: FoundPacks,
   used: readonly UsedPackage[],
 ): void {
-  const fault = found.broken.get(found.project);
-  if (fault !== undefined) throw new TrailblazeError(fault);
-  const declared = declaredDependencies(findProject(port, found.project).manifest);
-  const isThere = new Set(found.packs.map(({ pack }) => pack.name));
-  for (const { name, isPack, location } of used) {
-    if (isPack && isThere.has(name)) continue;
-    const now = declared.has(name) ? resolveFrom(port, found.project, name) : location;
-    const broken = now === undefined ? undefined : found.broken.get(now);
-    if (broken !== undefined) throw new TrailblazeError(broken);
-    if (declared.has(name) && (now === undefined || !port.exists(join(now, "package.json"))))
-      throw failure("PackNotInstalled", {
-        name,
-        isDeclared: true,
-        manager: managerIn(port, found.workspace),
-      });
-  }
+  const declared = declaredDependencies(findProject(port, project).manifest);
+  const names = new Set(packs.map(({ pack }) => pack.name));
+  const isMissing = ({ name, isPack, location }: UsedPackage) => {
+    if (isPack && names.has(name)) return false;
+    if (!declared.has(name)) return broken.has(location);
+    const now = resolveFrom(port, project, name);
+    return now === undefined || broken.has(now) || !port.exists(join(now, "package.json"));
+  };
+  if (broken.has(project) || used.some(isMissing))
+    throw new Error("The project cannot be used while it is being changed.");
 }
 
 /** A hash of a package's version and of files in it, relative to it; a missing file counts as empty. */
