@@ -179,39 +179,25 @@ export class SessionState {
   /** A server of the state. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
   findServer(label: string): ServerEntry {
     const { servers } = this.#parts;
-    const name = this.#qualifyServer(label);
-    const entry = servers.find((one) => one.label === name);
+    const entry = servers.find((one) => one.label === label);
     const { excluded } = entry ?? {};
     if (entry === undefined || excluded?.reason === "LockOutdated") {
       const labels = servers.map((one) => one.label);
-      throw failure("ServerNotFound", {
-        name,
-        otherKind: undefined,
-        nearest: findNearestNames(name, labels),
-      });
+      const nearest = findNearestNames(label, labels);
+      throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
     }
     if (excluded === undefined) return entry;
     if (excluded.problem !== undefined) throw new TrailblazeError(excluded.problem);
-    throw failure("ServerStartFailed", { label: name, reason: excluded.message.replace(/\.$/, "") });
+    throw failure("ServerStartFailed", { label, reason: excluded.message.replace(/\.$/, "") });
   }
 
   /** Starts a server. Rejects with `TrailblazeError`: as `findServer` throws, or `ServerStartFailed`. */
   async startServer(label: string): Promise<void> {
-    const { server, label: name } = this.findServer(label);
-    if (server?.exit !== undefined) throw failure("ServerStartFailed", { label: name, exit: server.exit });
+    const { server } = this.findServer(label);
+    if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
     const reason = "the calls that the session is for do not need it";
-    if (server === undefined) throw failure("ServerStartFailed", { label: name, reason });
+    if (server === undefined) throw failure("ServerStartFailed", { label, reason });
     await server.start({ forced: true });
-  }
-
-  #qualifyServer(label: string): string {
-    if (!label.includes("/")) return label;
-    try {
-      return this.#parts.registry.resolve(label, { kind: "server" }).qualifiedName;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return label;
-      throw error;
-    }
   }
 
   /** Notes a call that uses this state. The returned function notes its end; call it once. */

@@ -44,10 +44,10 @@ describe("a server that starts when it is needed", () => {
     expect(session.servers.map(({ state }) => state)).toEqual(["running", "idle"]);
     await session.start("acme/data/warehouse");
     expect(session.servers.map(({ state }) => state)).toEqual(["running", "running"]);
-    for (const name of ["b", "warehouse", "acme/data@^2/warehouse"])
+    for (const name of ["b", "warehouse", "@acme/data/warehouse"])
       await expect(session.start(name)).rejects.toMatchObject({ code: "ServerNotFound" });
     const other = await open(cwd);
-    await other.start("@acme/data@^1.0/warehouse");
+    await other.start("acme/data/warehouse");
     expect(other.servers.map(({ state }) => state)).toEqual(["idle", "running"]);
     write(cwd, configOf({ PROBE_TOOLS: "no JSON" }));
     const failing = await open(cwd);
