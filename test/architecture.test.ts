@@ -44,8 +44,10 @@ const table = `
   lock: kinds.ts problems data qualified-names extension-schema json-schema files skills config discovery inspection
     validate runtime mcp
   callback: problems data config runtime mcp
+  # Signing in to remote servers: what is stored, the tokens of sessions, and login.
+  sign-in: problems data files processes runtime mcp
   session: kinds.ts problems data qualified-names extension-schema json-schema files processes config discovery
-    inspection validate npm runtime mcp lock callback skills
+    inspection validate npm runtime mcp lock callback skills sign-in
   as-installed: problems data extension-schema files config confinement discovery inspection npm session
   serve: kinds.ts version.ts problems data qualified-names extension-schema json-schema files processes config discovery
     inspection validate runtime mcp lock session skills
@@ -53,7 +55,7 @@ const table = `
   approval: kinds.ts problems qualified-names files config discovery inspection validate runtime mcp lock session
     skills
   install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
-    session serve approval skills
+    session serve approval skills sign-in
   # A session's tools for models, and for MCP clients in memory.
   adapters: problems data qualified-names runtime session serve
   # The entries of the library; index.ts has trust levels 1 and 2 only.
@@ -72,7 +74,7 @@ const table = `
   catalog: kinds.ts version.ts problems data extension-schema files config discovery inspection validate lock
     session serve pages author
   cli: kinds.ts version.ts problems data qualified-names extension-schema files processes config discovery inspection validate
-    npm runtime mcp lock as-installed session serve approval install pages session.ts author catalog serve.ts
+    npm runtime mcp lock sign-in as-installed session serve approval install pages session.ts author catalog serve.ts
     install.ts lock.ts remote.ts
 `;
 const mayImport: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
@@ -276,13 +278,14 @@ describe("modules that only one place may use", () => {
       "mcp/stdio/reserve-streams.ts",
       "npm/managers/package-manager.ts",
       "processes/server-process.ts",
+      "sign-in/login.ts",
     ]);
   });
 
-  test("the MCP SDK is imported only in src/mcp and by the reader of skills", () => {
+  test("the MCP SDK is imported only in src/mcp, for signing in, and by the reader of skills", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
-    for (const path of importers) expect(path).toMatch(/^(?:mcp\/|skills\/read-skill)/);
+    for (const path of importers) expect(path).toMatch(/^(?:mcp\/|sign-in\/|skills\/read-skill)/);
     expect(importersOf(/^@modelcontextprotocol\/sdk($|\/)/)).toEqual([]);
   });
 

@@ -77,7 +77,7 @@ export type ValuesOf<Declared> = { readonly [Name in keyof Declared]: ValueOf<De
 
 /** The options of commands that search registries: `search` and `list --remote`. */
 export const remoteOptions = {
-  refresh: { ...flag("Ask the registry even for cached answers that are fresh"), excludes: ["offline"] },
+  refresh: { ...flag("Ask the registry, whatever is cached"), excludes: ["offline"] },
   offline: flag("Use only the cache; make no requests"),
 };
 
@@ -101,7 +101,7 @@ export const installOption = { install: flag("Install missing packs first") };
 
 /** The option of every command that can name tools and prompts as `start` does. */
 export const servedOption = {
-  served: flag("Name tools as `start` does, with a prefix for names that several tools have"),
+  served: flag("Name tools as `start` does, with prefixes where names collide"),
 };
 
 /** The options of the commands that decide when servers start. */

@@ -1,4 +1,5 @@
 // What a schema cannot say about values of a config: what is wrong with them continues after their path.
+import { isRecord } from "../data/parse-json.ts";
 import { stringsIn } from "../data/strings-in.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { listOf, quote, TrailblazeError } from "../problems/index.ts";
@@ -107,7 +108,7 @@ export function findServerBreaches(server: Fields): Breach[] {
   }
   if (second !== undefined)
     return [{ words: `and \`${way}\` are both present`, path: [second], hint: "Remove one of them." }];
-  const breaches: Breach[] = [];
+  const breaches = findSignInBreaches(server);
   if (server.bin !== undefined && way !== "package") {
     const hint = "Add `package`, the npm package that has this command.";
     breaches.push({ words: "is present without `package`", path: ["bin"], hint });
@@ -122,8 +123,47 @@ export function findServerBreaches(server: Fields): Breach[] {
   return breaches;
 }
 
+/** Whether a remote server has credentials in its own headers, and needs no others. */
+export const hasCredentials = (headers: unknown): boolean =>
+  isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
+
+/** Finds what is wrong with `oauth` of a server as a whole. */
+function findSignInBreaches({ url, headers, oauth }: Fields): Breach[] {
+  if (!isRecord(oauth)) return [];
+  const { clientId, clientSecret, grant, redirectUrl, callbackPort } = oauth;
+  const isOwnGrant = grant === "client_credentials";
+  const faults: readonly [isPresent: boolean, key: string, words: string, hint: string][] = [
+    [url === undefined, "", "is present without `url`", "Remove it: only remote servers are signed in to."],
+    [hasCredentials(headers), "", "and an Authorization header are both present", "Remove one of them."],
+    [
+      redirectUrl !== undefined && callbackPort !== undefined,
+      "callbackPort",
+      "and `redirectUrl` are both present",
+      "Remove one of them.",
+    ],
+    [
+      clientSecret !== undefined && clientId === undefined,
+      "clientSecret",
+      "is present without `clientId`",
+      "Add `clientId`.",
+    ],
+    [
+      isOwnGrant && (clientId === undefined || clientSecret === undefined),
+      "grant",
+      "is client_credentials without `clientId` and `clientSecret`",
+      "Add both.",
+    ],
+  ];
+  return faults.flatMap(([isPresent, key, words, hint]) =>
+    isPresent ? [{ words, hint, path: key === "" ? ["oauth"] : ["oauth", key] }] : [],
+  );
+}
+
+export const explainRedirect = (url: string): Breach | undefined =>
+  URL.canParse(url) ? undefined : { words: "is not a URL", hint: "Use http://127.0.0.1:PORT/callback." };
+
 /** The keys of a server whose strings may refer to variables. */
-const expandedKeys = ["command", "args", "cwd", "env", "url", "headers"];
+const expandedKeys = ["command", "args", "cwd", "env", "url", "headers", "oauth"];
 
 const findVariableBreaches = (server: Fields): Breach[] =>
   expandedKeys.flatMap((key) =>

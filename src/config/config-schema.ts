@@ -192,6 +192,34 @@ const headerValue = text.check(
   rule((value) => (/[\r\n\0]/.test(value) ? "contains a line break or a NUL character" : undefined)),
 );
 
+const oauth = z.object({
+  clientId: optional(name, "The client that is registered with the issuer. Default: one is registered."),
+  clientSecret: optional(name, "The secret of the client, as `${NAME}`."),
+  clientMetadataUrl: optional(
+    matching(/^https:\/\/[^/]+\/./, () =>
+      says("is not an https URL of a document", "Use the URL of the client's metadata document."),
+    ),
+    "The https URL of a client metadata document, used if the issuer supports it.",
+  ),
+  issuer: optional(name, "The only issuer that is accepted."),
+  scopes: optional(
+    z.array(matching(/^\S+$/)),
+    "The scopes to ask for. Default: those that the server names.",
+  ),
+  redirectUrl: optional(
+    name.check(rule(rules.explainRedirect)),
+    "The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`.",
+  ),
+  callbackPort: optional(
+    z.int().check(z.minimum(1), z.maximum(65_535)),
+    "The port of the redirect URL `http://localhost:<port>/callback`.",
+  ),
+  grant: optional(
+    z.enum(["authorization_code", "client_credentials"]),
+    "How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself.",
+  ),
+});
+
 /** The keys that both forms of a user's server have. */
 const serverKeys = {
   command: optional(name, "The program to run. It must speak MCP over stdin and stdout."),
@@ -225,6 +253,7 @@ const serverKeys = {
     z.record(z.string().check(rule(rules.explainHeaderName)), headerValue),
     "The HTTP headers of requests to a remote server.",
   ),
+  oauth: optional(oauth, "How `trailblaze login` signs in to a remote server."),
   protocol: byDefault(
     z.enum(["auto", "legacy", "modern"]),
     "auto",

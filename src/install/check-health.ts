@@ -10,12 +10,14 @@ import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
 import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { countOf } from "../problems/text.ts";
+import { planRemoteServer } from "../runtime/server-launches.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
+import { expiryOf, readSignIn } from "../sign-in/stored.ts";
 
 /** One check and its result. */
 export interface HealthCheck {
-  name: "node" | "project" | "config" | "packs" | "lock" | "servers" | "session";
+  name: "node" | "project" | "config" | "packs" | "lock" | "servers" | "sign-in" | "session";
   ok: boolean;
   /** One line for users. */
   summary: string;
@@ -88,19 +90,45 @@ async function checkLock(
   }
 }
 
+/** Says of remote servers whether they are signed in to. `refused`: the labels of those that require authorization. */
+function* checkSignIns(
+  { subprocessServers, ...config }: SessionConfig,
+  refused: ReadonlySet<string>,
+): Generator<Check> {
+  const states = subprocessServers.flatMap((server) => {
+    const plan = server.url === undefined ? undefined : planRemoteServer(server, config);
+    if (plan?.oauth === undefined || plan.fault !== undefined) return [];
+    const { tokens } = readSignIn(plan.url) ?? {};
+    const isRefused = refused.has(server.name);
+    if (server.oauth === undefined && tokens === undefined && !isRefused) return [];
+    const expiry = tokens && expiryOf(tokens);
+    const isOver = expiry != null && Date.parse(expiry) <= Date.now() && tokens?.refresh_token === undefined;
+    const until = expiry == null ? "" : ` until ${expiry}`;
+    const state = tokens === undefined ? "never" : isOver || isRefused ? "expired" : `signed in${until}`;
+    return [{ ok: state.startsWith("signed in"), text: `${server.name}: ${state}` }];
+  });
+  if (states.length === 0) return;
+  const summary = states.map(({ text }) => text).join("; ");
+  yield { name: "sign-in", ok: states.every(({ ok }) => ok), summary };
+}
+
 /** Opens a session, which starts its servers, and closes it. */
-async function* checkSession(options: SessionOptions): AsyncGenerator<Check> {
+async function* checkSession(config: SessionConfig, options: SessionOptions): AsyncGenerator<Check> {
   try {
     const session = await openSessionByRules(options, { userServers: "reported" });
     try {
       const running = session.servers.filter(({ state }) => state === "running").length;
-      const lost = session.servers.filter(({ reason }) => reason === "ServerFailed");
+      const lost = session.servers.filter(({ state }) => state === "failed");
+      const unauthorized = lost.filter(({ reason }) => reason === "AuthorizationRequired");
       const total = running + lost.length;
       const started = total === 0 ? "none to start" : `${running} of ${total} started`;
       const failures = lost.length === 0 ? "" : `; failed: ${lost.map(({ label }) => label).join(", ")}`;
       yield { name: "servers", ok: lost.length === 0, summary: `${started}${failures}` };
+      yield* checkSignIns(config, new Set(unauthorized.map(({ label }) => label)));
       // `openSession` would reject. Here, these are excluded so that the others are checked, too.
-      const needed = lost.filter(({ source }) => source.type === "config").map(({ label }) => label);
+      const needed = lost
+        .filter((one) => one.source.type === "config" && !unauthorized.includes(one))
+        .map(({ label }) => label);
       const summary =
         needed.length === 0
           ? `${countOf(session.tools.length, "tool")}, ${session.skipped.length} excluded`
@@ -134,7 +162,7 @@ async function* checkAll(directory: string, cwd: string, options: SessionOptions
   const lock = await checkLock(config, options);
   yield lock;
   if (lock.problems !== undefined) return yield unchecked("trailblaze.lock cannot be used");
-  yield* checkSession(options);
+  yield* checkSession(config, options);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { entry, entryOf, listSome } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
+import { formatInstall, listOf, type PackageManager, printable, quote, quoteForShell } from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -18,6 +18,22 @@ const lastWords = (text: string): string =>
     .join("\n")
     .trim()
     .slice(-300);
+
+/** Why a sign-in fails. */
+const signInFaults = {
+  timeout: "there was no answer in time",
+  denied: "the issuer refused it",
+  state: "the answer does not belong to this sign-in",
+  issuer: "the issuer is not the expected one",
+  endpoint: "an address cannot be used",
+  resource: "the server's metadata is of another resource",
+  pkce: "the issuer does not support PKCE with S256",
+  registration: "the issuer does not register a client",
+  exchange: "there is no token for the answer",
+  port: "the port of the redirect URL cannot be used",
+} as const;
+
+export type SignInFault = keyof typeof signInFaults;
 
 /** Problems of sessions and of the servers that they start or serve. */
 export const sessionProblems = {
@@ -106,14 +122,52 @@ export const sessionProblems = {
           : "Check the server's stderr output."
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
-  /** `scheme` is what the server asks for, `reason` the text of its answer. */
-  AuthorizationRequired: entry({
-    message:
-      'Server "{label}" requires authorization: it answered with HTTP status {status:number}[ and the scheme {scheme}][: "{reason}"]. Credentials are sent only in `headers`; OAuth is not supported yet.',
-    hint: "Check `headers` of the server in the config, for example `Authorization: Bearer ${TOKEN}`.",
+  /**
+   * `scheme` is what the server asks for, `reason` the text of its answer or why there is no token. `scopes`: what it asks for
+   * beside those of the token, and all of them. `hasHeader`: the entry has an `Authorization` header of its own.
+   */
+  AuthorizationRequired: entryOf<{
+    label: string;
+    status: number;
+    scheme?: string | undefined;
+    reason?: string | undefined;
+    scopes?: { missing: readonly string[]; all: readonly string[] } | undefined;
+    hasHeader?: boolean | undefined;
+  }>({
+    message: ({ label, status, scheme, reason, scopes }) => {
+      const needs = scopes ? `more scopes (${printable(scopes.missing.join(" "))})` : "authorization";
+      const asked = scheme === undefined ? "" : ` and the scheme ${printable(scheme)}`;
+      const said = reason === undefined ? "" : `: ${quote(reason, 500)}`;
+      return `Server ${quote(label)} requires ${needs}: it answered with HTTP status ${status}${asked}${said}.`;
+    },
+    hint: ({ label, scheme = "Bearer", scopes, hasHeader }) => {
+      const wanted = scopes === undefined ? "" : ` --scope "${scopes.all.join(" ")}"`;
+      const command = `trailblaze login ${quoteForShell(printable(label))}${wanted}`;
+      const header = `\`headers\` of the server in the config, for example \`Authorization: ${printable(scheme)} \${TOKEN}\``;
+      return hasHeader ? `Check ${header}.` : `Run \`${command}\`, or set a token in ${header}.`;
+    },
+  }),
+  SignInFailed: entryOf<{ label: string; reason: SignInFault; detail?: string | undefined }>({
+    message: ({ label, reason, detail }) => {
+      const more = detail === undefined ? "" : `: ${printable(detail)}`;
+      return `Signing in to ${quote(label)} failed, because ${signInFaults[reason]}${more}.`;
+    },
+    hint: "Run `trailblaze login` again. The sign-in from before is kept.",
     when: {
-      scheme: {
-        hint: "Check `headers` of the server in the config, for example `Authorization: {scheme} ${TOKEN}`.",
+      "reason=registration": {
+        hint: "Register a client with the issuer, and set `oauth.clientId` of the server in the config.",
+      },
+      "reason=issuer": {
+        hint: "Do not sign in unless you trust the issuer; `oauth.issuer` in the config names it.",
+      },
+      "reason=endpoint": {
+        hint: "Check `url` of the server in the config, and ask its operator to use https.",
+      },
+      "reason=port": {
+        hint: "End the program that uses the port, or set another one in `oauth` in the config.",
+      },
+      "reason=exchange": {
+        hint: "Run `trailblaze login` again, after `trailblaze logout` if the issuer no longer knows the client.",
       },
     },
   }),

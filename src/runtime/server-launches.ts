@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { hasCredentials } from "../config/config-rules.ts";
 import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
@@ -86,7 +87,12 @@ export interface RemotePlan extends PlannedServer {
   /** The URL for people: without parameters, and with variables as written. */
   shown: string;
   headers: Readonly<Record<string, string>>;
+  /** How it is signed in to; `undefined` if its headers have credentials. */
+  oauth: OAuthSettings | undefined;
 }
+
+/** `oauth` of a server, with the values of variables. */
+export type OAuthSettings = NonNullable<UserServer["oauth"]>;
 
 export type ServerPlan = ProgramPlan | RemotePlan;
 
@@ -315,13 +321,22 @@ export function planRemoteServer(
     expandVariables(text, { ...process.env, ...values }, [...path, ...at]);
   let url = "";
   let headers: Record<string, string> = {};
+  let oauth: OAuthSettings | undefined;
   let fault: TrailblazeError | undefined;
   try {
-    const isReferring = JSON.stringify([server.url, server.headers]).includes("${");
+    const isReferring = JSON.stringify([server.url, server.headers, server.oauth]).includes("${");
     if (isReferring) ({ values, secrets } = readFileVariables(config, isLocked, server));
     url = expand(server.url ?? "", "url").trim();
     const pairs = Object.entries(server.headers);
     headers = Object.fromEntries(pairs.map(([key, value]) => [key, expand(value, "headers", key).trim()]));
+    const { clientId, clientSecret } = server.oauth ?? {};
+    if (!hasCredentials(headers))
+      oauth = {
+        ...server.oauth,
+        ...(clientId !== undefined && { clientId: expand(clientId, "oauth", "clientId") }),
+        ...(clientSecret !== undefined && { clientSecret: expand(clientSecret, "oauth", "clientSecret") }),
+      };
+    if (oauth?.clientSecret !== undefined) secrets = [...secrets, oauth.clientSecret];
     const reason = explainAddress(url, headers);
     if (reason !== undefined) {
       const hint = "Check the values of its variables.";
@@ -335,6 +350,7 @@ export function planRemoteServer(
     url: new URL(fault === undefined ? url : "http://invalid"),
     shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
     headers,
+    oauth,
     secrets,
     fault,
     context: server.context ?? false,

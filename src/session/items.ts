@@ -146,6 +146,8 @@ export type SkipReason =
   | "Invalid"
   /** Its server failed to start. */
   | "ServerFailed"
+  /** A server in `servers`: it requires authorization. */
+  | "AuthorizationRequired"
   /** It can be called only as a task, which sessions do not support. */
   | "TaskRequired"
   /** trailblaze.lock does not approve it. */

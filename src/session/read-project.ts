@@ -10,7 +10,7 @@ import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Gate } from "../lock/gate.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
 import {
@@ -109,6 +109,13 @@ export interface ProjectReading {
 export const sourcesOf = ({ parts }: ProjectReading): ServerSource[] =>
   parts.filter((part) => part instanceof ServerSource);
 
+/** Whether a server is left out until the user has signed in to it. */
+function awaitsSignIn(error: unknown): boolean {
+  if (!(error instanceof TrailblazeError) || error.code !== "AuthorizationRequired") return false;
+  const { status, scopes, hasHeader } = error.problem.args as ProblemArguments["AuthorizationRequired"];
+  return (status === 401 || scopes !== undefined) && hasHeader !== true;
+}
+
 /** Whether what fails is an error of the start; `asked`: what the session wants. */
 function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): boolean {
   return before === undefined && (rules.only !== undefined || (rules.served !== true && asked));
@@ -193,7 +200,7 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
   try {
     await server.ready;
   } catch (error) {
-    if (!isFatal(context, isAsked)) return;
+    if (!isFatal(context, isAsked) || (context.frame.rules.only === undefined && awaitsSignIn(error))) return;
     if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
     const path = error.problem.path ?? plan.configPath;
     const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);

@@ -204,7 +204,10 @@ function collectFailedServer(
   place: ProblemPlace,
   problem: Problem,
 ): Contribution {
-  const skipped: Skipped = { name: label, source, reason: "ServerFailed", message: problem.message };
+  const { code, message } = problem;
+  // Calls of its tools say what to do.
+  const ofCalls = code === "AuthorizationRequired" ? { problem } : {};
+  const skipped: Skipped = { name: label, source, reason: "ServerFailed", message, ...ofCalls };
   const path = problem.path ?? place.path;
   return contribute({ skipped: [skipped], problems: [{ ...problem, ...place, ...(path && { path }) }] });
 }

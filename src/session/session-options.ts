@@ -4,6 +4,7 @@ import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../c
 import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
+import type { HostAuthProvider } from "../sign-in/renew.ts";
 import type { OnCall, OnInput, ToolLog } from "./host-functions.ts";
 import type { SessionChange } from "./session-states.ts";
 
@@ -104,6 +105,12 @@ export interface SessionOptions {
    * `HostListenerFailed`.
    */
   onCall?: OnCall;
+  /**
+   * Returns an `OAuthClientProvider` of `@modelcontextprotocol/client` for a remote server without an `Authorization` header of
+   * its own, in place of what `trailblaze login` has stored; `undefined` leaves it to that. The provider sends the user to the
+   * issuer in the host's own way.
+   */
+  authProvider?: (label: string, url: URL) => HostAuthProvider | undefined;
   /** Called with each log message of a tool. */
   onLog?: (entry: ToolLog) => void;
 }

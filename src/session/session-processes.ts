@@ -4,13 +4,14 @@ import { join } from "node:path";
 import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ServerEvents } from "../mcp/client/connected-server.ts";
+import type { Authorization } from "../mcp/client/remote-fetch.ts";
 import type { Server } from "../mcp/client/server.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
+import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import type { CodeExitError, CodeOwner, OutcomeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
@@ -130,7 +131,7 @@ export class SessionProcesses {
     if (!this.#isolates) return key;
     const own =
       "url" in plan
-        ? [plan.url.href, plan.headers]
+        ? [plan.url.href, plan.headers, plan.oauth]
         : [
             ...[plan.command, plan.args, plan.cwd],
             plan.createEnvironment(this.#environmentFacts(undefined, config)),
@@ -161,7 +162,7 @@ export class SessionProcesses {
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk };
-      return startRemoteServer(launch, heard, { clock });
+      return startRemoteServer(launch, heard, { clock, authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
     options.onCommand?.({ label, ...plan.shown, cwd });
@@ -179,6 +180,19 @@ export class SessionProcesses {
     if (callback !== undefined && token !== undefined)
       whenAborted(server.closing, () => callback.revokeToken(token));
     return server;
+  }
+
+  /** Where the tokens for a server are from; `undefined` if its headers have credentials. */
+  async #authorize({ label, url, oauth }: RemotePlan): Promise<Authorization | undefined> {
+    const { memory, options } = this.frame;
+    if (oauth === undefined) return undefined;
+    const { adaptProvider, StoredAuthorization } = await import("../sign-in/renew.ts");
+    const onSecrets = (secrets: readonly string[]) => memory.addSecrets(secrets);
+    const server = { label, url, oauth };
+    const provider = options.authProvider?.(label, url);
+    return provider === undefined
+      ? new StoredAuthorization(server, onSecrets)
+      : adaptProvider(server, provider, onSecrets);
   }
 
   /** Whether a process that has exited may be restarted. */

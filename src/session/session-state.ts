@@ -166,7 +166,9 @@ export class SessionState {
   get servers(): SessionServerState[] {
     return this.#parts.servers.map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
-      const reason = server?.hasFailed ? "ServerFailed" : excluded?.reason;
+      const needsSignIn = server?.fault?.code === "AuthorizationRequired";
+      const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
+      const reason = server?.hasFailed ? failed : excluded?.reason;
       const isIdle = server === undefined || server.isIdle;
       const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
       const tools = this.of("tool").flatMap(({ route, shown }) =>

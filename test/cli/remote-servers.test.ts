@@ -37,13 +37,13 @@ test("commands use remote servers of both eras, and exit", async () => {
   expect([...legacy.sessions.keys()]).toEqual([]);
 });
 
-test("a remote server that requires authorization fails `tools` and is reported by `doctor`", async () => {
+test("a remote server that requires authorization is left out of `tools` and reported by `doctor`", async () => {
   const remote = await serveHttp((_received, _request, response) =>
     response.writeHead(401, { "www-authenticate": "Bearer" }).end(),
   );
   const cwd = makeConfigured({ docs: { url: remote.url } });
   const { stdout, exitCode } = await runMain(["tools", "--json"], { cwd });
-  expect(JSON.parse(stdout).error).toMatchObject({
+  expect(JSON.parse(stdout).problems[0]).toMatchObject({
     code: "AuthorizationRequired",
     path: ["mcpServers", "docs"],
     args: { label: "docs", status: 401, scheme: "Bearer" },

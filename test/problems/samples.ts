@@ -170,7 +170,18 @@ export const samples: Samples = {
       exit: { exitCode: null, signal: null, reason: "no connection", isLost: true },
     },
   ],
-  AuthorizationRequired: [{ label: "docs", status: 401, scheme: "Bearer" }],
+  AuthorizationRequired: [
+    { label: "docs", status: 401, scheme: "Bearer" },
+    { label: "docs", status: 401, reason: "no", hasHeader: true },
+    { label: "docs", status: 403, scopes: { missing: ["write"], all: ["read", "write"] } },
+  ],
+  SignInFailed: [
+    { label: "docs", reason: "denied", detail: "access_denied" },
+    ...(["timeout", "registration", "issuer", "endpoint", "port", "exchange"] as const).map((reason) => ({
+      label: "docs",
+      reason,
+    })),
+  ],
   RemoteRedirect: [{ label: "docs", status: 307, target: "https://other.example/mcp", cause: "origin" }],
   InputRequired: [{ name: "notes", asked: '"version": "Which version?"' }],
   SessionClosed: [{}],

@@ -113,7 +113,8 @@ describe("remote servers of the config in a session", () => {
       const remote = await serveHttp((_received, _request, response) =>
         response.writeHead(status, headers as Record<string, string>).end(),
       );
-      const config = { mcpServers: { docs: { url: remote.url } } };
+      const docs = { url: remote.url, headers: { Authorization: "Bearer abc" } };
+      const config = { mcpServers: { docs } };
       await expect(openForTest(makeProject({}), { config })).rejects.toMatchObject({
         code,
         problem: { path: ["mcpServers", "docs"], args: { label: "docs" } },

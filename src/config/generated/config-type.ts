@@ -86,6 +86,26 @@ export interface TrailblazeConfig {
     idleMs?: number;
     /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
     legacyContext?: boolean;
+    /** How `trailblaze login` signs in to a remote server. */
+    oauth?: {
+      /** The port of the redirect URL `http://localhost:<port>/callback`. */
+      callbackPort?: number;
+      /** The client that is registered with the issuer. Default: one is registered. */
+      clientId?: string;
+      /** The https URL of a client metadata document, used if the issuer supports it. */
+      clientMetadataUrl?: string;
+      /** The secret of the client, as `${NAME}`. */
+      clientSecret?: string;
+      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
+      grant?: "authorization_code" | "client_credentials";
+      /** The only issuer that is accepted. */
+      issuer?: string;
+      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
+      redirectUrl?: string;
+      /** The scopes to ask for. Default: those that the server names. */
+      scopes?: readonly string[];
+      [key: `x-${string}`]: unknown;
+    };
     /** The npm name of an installed package whose command to run, resolved from the project. */
     package?: string;
     /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
@@ -255,6 +275,26 @@ export interface TrailblazeConfig {
     legacyContext?: boolean;
     /** The server's label for logs, messages and LABEL/TOOL. It contains no slash. */
     name: string;
+    /** How `trailblaze login` signs in to a remote server. */
+    oauth?: {
+      /** The port of the redirect URL `http://localhost:<port>/callback`. */
+      callbackPort?: number;
+      /** The client that is registered with the issuer. Default: one is registered. */
+      clientId?: string;
+      /** The https URL of a client metadata document, used if the issuer supports it. */
+      clientMetadataUrl?: string;
+      /** The secret of the client, as `${NAME}`. */
+      clientSecret?: string;
+      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
+      grant?: "authorization_code" | "client_credentials";
+      /** The only issuer that is accepted. */
+      issuer?: string;
+      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
+      redirectUrl?: string;
+      /** The scopes to ask for. Default: those that the server names. */
+      scopes?: readonly string[];
+      [key: `x-${string}`]: unknown;
+    };
     /** The npm name of an installed package whose command to run, resolved from the project. */
     package?: string;
     /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */

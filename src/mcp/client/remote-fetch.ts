@@ -30,12 +30,26 @@ export interface Exchange {
   settle(error?: Error): void;
 }
 
+/** Where the tokens of requests are from, for a server without credentials in its own headers. */
+export interface Authorization {
+  /** The scopes of the last token. */
+  readonly scopes: readonly string[];
+  /** The token for a request; `undefined` without one. */
+  token(): Promise<string | undefined>;
+  /** Another token after the server has refused one, or wants one. `fault`: why there is none. */
+  renew(
+    refused: string | undefined,
+    response: Response,
+  ): Promise<{ token: string | undefined; fault?: string }>;
+}
+
 /** What is known of a remote server. */
 export interface RemoteFacts {
   label: string;
   url: URL;
   frameBytes: number;
   redactor: Redactor;
+  authorization?: Authorization | undefined;
   /** Called with the number of bytes that arrive. */
   onBytes(count: number): void;
 }
@@ -91,7 +105,7 @@ export class RemoteFetch {
     const url = new URL(address);
     const { label, redactor } = this.#facts;
     const { body } = init;
-    const response = await this.#send(
+    const { response, fault } = await this.#authorize(
       url,
       typeof body === "string" ? { ...init, body: unmarkText(body) } : init,
     );
@@ -100,9 +114,13 @@ export class RemoteFetch {
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {
-      const reason = summarize(redactor.redactCut(await this.#readStart(response)), type) || undefined;
+      const said = summarize(redactor.redactCut(await this.#readStart(response)), type);
+      const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
-      throw failure("AuthorizationRequired", { label, status, scheme, reason });
+      const hasHeader = new Headers(init.headers).has("authorization");
+      const scopes = status === 403 && !hasHeader ? await this.#findScopes(response) : undefined;
+      const more = { ...(hasHeader && { hasHeader }), ...(scopes && { scopes }) };
+      throw failure("AuthorizationRequired", { label, status, scheme, reason, ...more });
     }
     if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
       await response.body?.cancel();
@@ -131,6 +149,36 @@ export class RemoteFetch {
     if (exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
     throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
+  }
+
+  /** Sends a request with a token, and once more with another if the server refuses it. */
+  async #authorize(url: URL, init: RequestInit): Promise<{ response: Response; fault?: string | undefined }> {
+    const { authorization } = this.#facts;
+    const send = (token: string | undefined) => {
+      const headers = new Headers(init.headers);
+      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
+      return this.#send(url, { ...init, headers });
+    };
+    if (authorization === undefined) return { response: await this.#send(url, init) };
+    const token = await authorization.token();
+    const response = await send(token);
+    if (response.status !== 401) return { response };
+    const another = await authorization.renew(token, response);
+    if (another.token === undefined || another.token === token) return { response, fault: another.fault };
+    await response.body?.cancel();
+    return { response: await send(another.token) };
+  }
+
+  /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
+  async #findScopes(response: Response): Promise<{ missing: string[]; all: string[] } | undefined> {
+    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+    const { error, scope = "" } = extractWWWAuthenticateParams(response);
+    if (error !== "insufficient_scope") return undefined;
+    const granted = this.#facts.authorization?.scopes ?? [];
+    const isPlain = (one: string) => /^[\x23\x25-\x5b\x5d-\x5f\x61-\x7e]{1,200}$/.test(one);
+    const asked = scope.split(/\s+/).filter(isPlain).slice(0, 50);
+    const missing = asked.filter((one) => !granted.includes(one));
+    return { missing, all: [...new Set([...granted, ...asked])].filter(isPlain) };
   }
 
   async #send(url: URL, init: RequestInit): Promise<Response> {

@@ -10,7 +10,14 @@ import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
 import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
-import { ConnectionError, type Exchange, isAbort, RemoteFetch, SessionLostError } from "./remote-fetch.ts";
+import {
+  type Authorization,
+  ConnectionError,
+  type Exchange,
+  isAbort,
+  RemoteFetch,
+  SessionLostError,
+} from "./remote-fetch.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ListLimits } from "./server-lists.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
@@ -25,6 +32,8 @@ export interface RemoteLaunch
 }
 
 export interface RemoteOptions {
+  /** Has the tokens of a server that is signed in to. */
+  authorization?: Authorization | undefined;
   limits?: Partial<ServerLimits>;
   clock?: Clock;
 }
@@ -102,7 +111,15 @@ class RemoteCarrier implements Carrier {
     };
     const { label, url } = launch;
     const { frameBytes } = limits;
-    this.#fetch = new RemoteFetch({ label, url, frameBytes, redactor: this.redactor, onBytes });
+    const { authorization } = options;
+    this.#fetch = new RemoteFetch({
+      label,
+      url,
+      frameBytes,
+      redactor: this.redactor,
+      authorization,
+      onBytes,
+    });
   }
 
   bytesRead = (): number => this.#bytesRead;

@@ -389,8 +389,9 @@ export class Server {
       if (limit.isOver)
         throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
       signal?.throwIfAborted();
-      // Its message names the server.
-      if (error instanceof TrailblazeError) throw new ServerCallError("protocol", error.message);
+      // Its message names the server, its hint what to do.
+      if (error instanceof TrailblazeError)
+        throw new ServerCallError("protocol", `${error.message} ${error.problem.hint ?? ""}`.trim());
       if (error instanceof AnswerError) throw fault(this.#explain(error), error);
       throw this.#end ?? fault(error instanceof Error ? error.message : String(error));
     } finally {

@@ -88,7 +88,7 @@ describe("authorization of a remote server", () => {
       );
       expect(problem).toMatchObject({ code: "AuthorizationRequired" });
       expect(problem.args).toEqual({ label: "docs", status, reason: "no", ...scheme });
-      expect(problem.message).toMatch(/"docs".*`headers`.*OAuth/);
+      expect(problem.hint).toMatch(/`trailblaze login docs`.*`headers`/);
     },
   );
 

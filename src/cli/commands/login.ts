@@ -1,0 +1,80 @@
+import { readConfig } from "../../config/read-config.ts";
+import { findProject } from "../../discovery/project.ts";
+import { createNodeInspectionPort } from "../../files/node-inspection-port.ts";
+import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
+import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
+import { login } from "../../sign-in/login.ts";
+import { expiryOf, scopesOf } from "../../sign-in/stored.ts";
+import { withAsk } from "../ask.ts";
+import { type CommandInput, defineCommand } from "../command.ts";
+import { withSignals } from "../interruption.ts";
+import { configOption, flag, integer, texts } from "../options.ts";
+import { output } from "../output.ts";
+
+/** A remote server of the config that can be signed in to. Throws `ServerNotFound` or `InvalidArguments`. */
+export async function findRemoteServer(
+  label: string,
+  { cwd, options }: CommandInput<typeof configOption>,
+): Promise<RemotePlan & { oauth: NonNullable<RemotePlan["oauth"]> }> {
+  const port = createNodeInspectionPort();
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, config: options.config, cwd });
+  const server = config.subprocessServers.find(({ name }) => name === label);
+  if (server === undefined) {
+    const nearest = findNearestNames(
+      label,
+      config.subprocessServers.map(({ name }) => name),
+    );
+    throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
+  }
+  const invalid = (reason: string) => failure("InvalidArguments", { reason: `${quote(label)} ${reason}` });
+  if (server.url === undefined) throw invalid("is not a remote server: it has no `url`");
+  const plan = planRemoteServer(server, config);
+  if (plan.fault instanceof TrailblazeError) throw plan.fault;
+  const { oauth } = plan;
+  if (oauth === undefined) throw invalid("has an Authorization header of its own in the config");
+  return { ...plan, oauth };
+}
+
+export const command = defineCommand({
+  summary: "Sign in to a remote server of the config, in the browser",
+  usage: "<label>",
+  options: {
+    "no-browser": flag("Open and listen nowhere, and read the URL of the redirect from stdin"),
+    scope: texts("SCOPES", "Ask for these scopes, separated by spaces (repeatable)"),
+    timeout: integer("SECONDS", 1, "How long to wait for the answer (300 by default)"),
+    ...configOption,
+  },
+  async run(input) {
+    const { positionals, options } = input;
+    const [label = ""] = positionals;
+    const { url, headers, oauth } = await findRemoteServer(label, input);
+    const isPasted = options["no-browser"];
+    const record = await withSignals((signal) =>
+      login(
+        { label, url, oauth },
+        {
+          headers,
+          scopes: (options.scope ?? []).flatMap(scopesOf),
+          timeoutMs: (options.timeout ?? 300) * 1000,
+          signal,
+          show: (address) =>
+            output.note(`Open this URL to sign in to ${printable(label)}:\n${printable(address)}`),
+          readPasted: isPasted
+            ? () => withAsk((ask) => ask("Paste the URL to which the browser was sent:"), signal)
+            : undefined,
+        },
+      ),
+    );
+    const { issuer = null, tokens } = record ?? {};
+    const scopes = scopesOf(tokens?.scope);
+    const expiresAt = tokens === undefined ? null : expiryOf(tokens);
+    const granted = scopes.length === 0 ? "no scopes" : scopes.join(" ");
+    const text =
+      issuer === null
+        ? `${label} needs no sign-in`
+        : `Signed in to ${label}: ${issuer} granted ${granted}${expiresAt === null ? "" : ` until ${expiresAt}`}`;
+    return { json: { label, url: url.href, issuer, scopes, expiresAt }, formatText: () => printable(text) };
+  },
+});

@@ -1,0 +1,121 @@
+// What is kept of sign-ins: a file for each server, in the user's state folder.
+import { createHash } from "node:crypto";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { dirname, join } from "node:path";
+import type {
+  AuthorizationServerMetadata,
+  OAuthTokens,
+  StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
+import { isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
+import { lockFile } from "../files/file-lock.ts";
+import { findUserFolder } from "../files/user-folders.ts";
+import { makeFolders, readBytes, removeDrafts, writeBeside } from "../files/write-files.ts";
+
+export type Tokens = Pick<OAuthTokens, "access_token" | "refresh_token" | "scope"> & {
+  /** When they were received, and how long they last. Milliseconds; `null` for an unknown life. */
+  receivedAt: number;
+  lifeMs: number | null;
+};
+
+/** The sign-in to a server. Nothing of it is for another issuer. */
+export interface StoredSignIn {
+  /** The server's. */
+  url: string;
+  issuer: string;
+  /** The issuer's metadata: its endpoints. */
+  metadata: AuthorizationServerMetadata;
+  /** What tokens are for. */
+  resource: string;
+  /** Without a secret from the config. */
+  client: StoredOAuthClientInformation;
+  /** The redirect URL with which the client was registered here; `undefined` for a client that the config names. */
+  redirectUrl?: string | undefined;
+  tokens?: Tokens | undefined;
+}
+
+const maximumBytes = 1 << 20;
+
+/** The file of a server's sign-in; `undefined` without a state folder. */
+export function findSignInFile(url: URL): string | undefined {
+  const state = findUserFolder("state");
+  const name = createHash("sha256").update(url.href).digest("hex");
+  return state === undefined ? undefined : join(state, "trailblaze", "oauth", `${name}.json`);
+}
+
+const isText = (value: unknown) => typeof value === "string";
+
+function isSignIn(value: unknown, url: URL): value is StoredSignIn {
+  if (!isRecord(value) || value.url !== url.href || !isText(value.issuer) || !isText(value.resource))
+    return false;
+  const { metadata, client, tokens } = value;
+  if (!isRecord(metadata) || !isText(metadata.token_endpoint) || metadata.issuer !== value.issuer)
+    return false;
+  if (!isRecord(client) || !isText(client.client_id)) return false;
+  return tokens === undefined || (isRecord(tokens) && isText(tokens.access_token));
+}
+
+/** The sign-in to a server; `undefined` without one that can be read. Others may not read it either. */
+export function readSignIn(url: URL): StoredSignIn | undefined {
+  const file = findSignInFile(url);
+  return attempt(() => {
+    const bytes = file === undefined ? undefined : readBytes(file, maximumBytes);
+    if (file === undefined || bytes === undefined) return undefined;
+    if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
+    const value: unknown = JSON.parse(bytes.toString());
+    return isSignIn(value, url) ? value : undefined;
+  });
+}
+
+/**
+ * Runs `use` while no other process renews or replaces the sign-in to a server. `write` replaces or deletes it, and returns
+ * whether there was one.
+ */
+export async function withSignInLock<Result>(
+  url: URL,
+  use: (write: (record: StoredSignIn | undefined) => boolean) => Result | Promise<Result>,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const file = findSignInFile(url);
+  if (file === undefined) throw new Error("there is no folder for the state of applications");
+  const folder = dirname(file);
+  makeFolders(folder, 0o700);
+  chmodSync(folder, 0o700);
+  const release = await lockFile(file, { signal });
+  try {
+    removeDrafts(file);
+    return await use((record) => {
+      const isThere = existsSync(file);
+      if (record === undefined) rmSync(file, { force: true });
+      else writeBeside(file, Buffer.from(JSON.stringify(record)), { mode: 0o600 }).commit();
+      return isThere;
+    });
+  } finally {
+    release();
+  }
+}
+
+/** Tokens as they are kept. */
+export function toTokens({ access_token, refresh_token, scope, expires_in }: OAuthTokens): Tokens {
+  const lifeMs = expires_in === undefined ? null : expires_in * 1000;
+  return { access_token, refresh_token, scope, receivedAt: Date.now(), lifeMs };
+}
+
+/** When tokens expire, in ISO 8601; `null` if it is unknown. */
+export const expiryOf = ({ receivedAt, lifeMs }: Tokens): string | null =>
+  lifeMs === null ? null : new Date(receivedAt + lifeMs).toISOString();
+
+export const scopesOf = (scope: string | undefined): string[] =>
+  (scope ?? "").split(/\s+/).filter((one) => one !== "");
+
+/** What must not be shown of a sign-in. */
+export const secretsOf = ({ client, tokens }: Pick<StoredSignIn, "client" | "tokens">): string[] =>
+  [client.client_secret, tokens?.access_token, tokens?.refresh_token].filter((one) => one !== undefined);
+
+/** The shortest life that is left of a token that is used. Milliseconds. */
+const shortestMs = 60_000;
+
+/** Whether a token is renewed before it is used: one of an unknown life only after it was refused. */
+export const isEnding = ({ receivedAt, lifeMs }: Tokens): boolean =>
+  lifeMs !== null && receivedAt + lifeMs - Date.now() < Math.min(shortestMs, lifeMs / 2);

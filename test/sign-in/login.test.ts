@@ -1,0 +1,138 @@
+import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { expect, test } from "vitest";
+import { makeSignIn } from "./support.ts";
+
+test("login signs in through the browser, stores tokens for the user alone, and logout deletes them", async () => {
+  const { remote, run, login, file, folder, stored, left } = await makeSignIn();
+  const result = await login();
+  expect(result).toMatchObject({ exitCode: 0 });
+  const { url, origin } = remote;
+  const { expiresAt, ...answer } = JSON.parse(result.stdout);
+  expect(answer).toEqual({ label: "docs", url, issuer: origin, scopes: ["read"] });
+  expect(Date.parse(expiresAt) - Date.now()).toBeGreaterThan(3_500_000);
+  expect(result.stderr).toMatch(new RegExp(`^${origin}/authorize\\?`, "m"));
+  expect(stored()).toMatchObject({ issuer: origin, metadata: { token_endpoint: `${origin}/token` } });
+  expect([statSync(file).mode & 0o777, statSync(folder).mode & 0o777]).toEqual([0o600, 0o700]);
+  for (const secret of [...remote.tokens(), stored().tokens.access_token])
+    expect(result.stdout + result.stderr).not.toContain(secret);
+  const [authorized, redeemed] = [remote.to("/authorize"), remote.to("/token")];
+  expect([authorized.length, redeemed.length]).toEqual([1, 1]);
+  expect(redeemed[0]?.form.get("resource")).toBe(url);
+
+  const again = await login("--scope", "a b", "--scope", "c");
+  expect(JSON.parse(again.stdout).scopes).toEqual(["a", "b", "c"]);
+  expect(remote.to("/register")).toHaveLength(1);
+  expect((await run(["login", "docs"])).stdout).toMatch(/^Signed in to docs: \S+ granted read until \S+\n$/);
+
+  expect(JSON.parse((await run(["logout", "docs", "--json"])).stdout)).toEqual({
+    label: "docs",
+    url,
+    changed: true,
+  });
+  expect(JSON.parse((await run(["logout", url, "--json"])).stdout)).toEqual({
+    label: null,
+    url,
+    changed: false,
+  });
+  expect(left()).toEqual([]);
+});
+
+const away = "http://192.0.2.1/token";
+
+test.each<[reason: string, Parameters<typeof makeSignIn>]>([
+  ["denied", [{ answer: { error: "access_denied", error_description: "not today" } }]],
+  ["issuer", [{ iss: "https://other.example" }]],
+  ["issuer", [{ iss: "https://other.example", answer: { error: "shown_by_nobody" } }]],
+  ["issuer", [{ iss: undefined, changes: { authorization_response_iss_parameter_supported: true } }]],
+  ["issuer", [{}, { oauth: { issuer: "https://other.example" } }]],
+  ["issuer", [{ changes: { issuer: "https://other.example" } }]],
+  ["endpoint", [{ changes: { token_endpoint: away } }]],
+  ["endpoint", [{ changes: { authorization_endpoint: "http://192.0.2.1/authorize" } }]],
+  ["endpoint", [{ changes: { registration_endpoint: "http://192.0.2.1/register" } }]],
+  ["endpoint", [{ challenge: `resource_metadata="http://192.0.2.1/x"` }]],
+  [
+    "endpoint",
+    [
+      {
+        token: (_, response) =>
+          Boolean(response.writeHead(307, { location: "https://other.example/" }).end()),
+      },
+    ],
+  ],
+  ["resource", [{ resource: "https://other.example/mcp" }]],
+  ["pkce", [{ changes: { code_challenge_methods_supported: undefined } }]],
+  ["pkce", [{ changes: { code_challenge_methods_supported: ["plain"] } }]],
+  ["registration", [{ changes: { registration_endpoint: undefined } }]],
+  [
+    "exchange",
+    [
+      {
+        token: (form, response) =>
+          Boolean(
+            response.writeHead(400, { "content-type": "application/json" }).end(
+              JSON.stringify({
+                error: "invalid_grant",
+                error_description: `${form.get("code")} ${form.get("code_verifier")}`,
+              }),
+            ),
+          ),
+      },
+    ],
+  ],
+])("a sign-in that fails with %s stores nothing, and tells no secret (%#)", async (reason, given) => {
+  const { remote, run, login, stored } = await makeSignIn(...given);
+  const { exitCode, stdout, stderr } = await login();
+  expect({ exitCode, ...JSON.parse(stdout).error }).toMatchObject({
+    exitCode: 1,
+    code: "SignInFailed",
+    args: { label: "docs", reason },
+  });
+  expect(stored()).toBeUndefined();
+  for (const { form } of remote.to("/token"))
+    for (const secret of [form.get("code"), form.get("code_verifier")])
+      expect(stdout + stderr).not.toContain(secret);
+  if (reason !== "denied") expect(stdout + stderr).not.toMatch(/shown_by_nobody/);
+  if (reason === "pkce") expect(remote.to("/register")).toEqual([]);
+  expect((await run(["logout", "docs", "--json"])).stdout).toMatch(/"changed": false/);
+});
+
+test("without --no-browser the answer must come in time, and only its own ends the wait", async () => {
+  const { remote, run, cwd } = await makeSignIn();
+  const args = ["login", "docs", "--json", "--timeout", "4"];
+  // The program asks the listener for what is not the answer.
+  writeFileSync(
+    join(cwd, "browser"),
+    `#!${process.execPath}
+const asked = new URL(process.argv[2]).searchParams;
+const [redirect, state] = [new URL(asked.get("redirect_uri")), asked.get("state")];
+const { get } = require("node:http");
+const ask = (path, host = redirect.host) => new Promise((resolve) => {
+  get({ host: redirect.hostname, port: redirect.port, path, headers: { host } }, (answer) => resolve(answer.resume().statusCode));
+});
+(async () => {
+  const all = [await ask("/callback?code=a&state=" + state, "evil.example"), await ask("/other?state=" + state), await ask("/callback?code=a&state=b")];
+  require("node:fs").writeFileSync("${join(cwd, "statuses")}", JSON.stringify(all));
+})();`,
+  );
+  const { stdout, exitCode } = await run(args);
+  expect({ exitCode, ...JSON.parse(stdout).error }).toMatchObject({
+    exitCode: 1,
+    args: { reason: "timeout" },
+  });
+  expect(JSON.parse(readFileSync(join(cwd, "statuses"), "utf8"))).toEqual([403, 404, 400]);
+  expect(remote.to("/token")).toEqual([]);
+});
+
+test("--no-browser reads the redirect URL from stdin", async () => {
+  const { remote, run, env, stored } = await makeSignIn({
+    changes: { authorization_endpoint: "http://127.0.0.1:1/a" },
+  });
+  const { stdout } = await run(
+    ["login", "docs", "--no-browser", "--json"],
+    "http://127.0.0.1/callback?code=a&state=b\n",
+  );
+  expect(JSON.parse(stdout).error.args).toMatchObject({ reason: "state" });
+  expect(stored()).toBeUndefined();
+  expect([env.BROWSER.length > 0, remote.to("/register").length]).toEqual([true, 1]);
+});
