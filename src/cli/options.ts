@@ -64,7 +64,7 @@ export const texts = (placeholder: string, description: string) => ({
 
 /** The options of every command. */
 export const commonOptions = {
-  cwd: text("DIR", "Run in this folder instead of the current one"),
+  cwd: text("DIR", "Run in this folder"),
   json: flag("Print one JSON document on stdout"),
   strict: flag("Treat warnings as errors"),
   help: { ...flag("Show this help"), short: "h" },
@@ -91,8 +91,8 @@ export const sessionOptions = {
   driver: text("NAME", "Driver of the device"),
   memory: texts("KEY=VALUE", "Set a value in the session's memory (repeatable)"),
   toolset: texts("NAME", "Offer only the tools of this toolset (repeatable)"),
-  "on-device": flag("Exclude tools that require the agent to run on the host"),
-  frozen: flag("Fail if what is installed differs from trailblaze.lock, or if there is none"),
+  "on-device": flag("Exclude tools that need an agent on the host"),
+  frozen: flag("Fail unless trailblaze.lock approves what is installed"),
   ...configOption,
 };
 
@@ -107,7 +107,7 @@ export const servedOption = {
 /** The options of the commands that decide when servers start. */
 export const startOptions = {
   lazy: {
-    ...flag("Start servers at the first call that needs them, if trailblaze.lock has their lists"),
+    ...flag("Start servers when a call needs them, if trailblaze.lock has their lists"),
     excludes: ["eager"],
   },
   eager: flag("Start all servers at once"),
@@ -115,9 +115,9 @@ export const startOptions = {
 
 /** The options of commands that read definitions without running them. */
 export const inspectionOptions = {
-  "built-ins": text("NAMES", "Accept these names as built-ins of the host, separated by commas"),
+  "built-ins": text("NAMES", "Accept these built-ins of the host, separated by commas"),
   "data-only": flag("Reject definitions that are code"),
-  "require-confinement": flag("Reject definitions that are code if they cannot be confined"),
+  "require-confinement": flag("Reject code that cannot be confined"),
 };
 
 export function readInspectionOptions({
