@@ -81,7 +81,7 @@ test("`tools` loads no client of MCP for servers that wait", async () => {
   await lockEverything(cwd);
   const files = await filesOf(["tools", "--lazy"], cwd);
   expect(files).toContain("session");
-  const unneeded = ["check-definition", "launching", "revisions", "ask"];
+  const unneeded = ["check-definition", "remote-server", "revisions", "ask"];
   expect(files.filter((name) => unneeded.includes(name))).toEqual([]);
-  expect(await filesOf(["tools"], cwd)).toEqual(expect.arrayContaining(["launching"]));
+  expect(await filesOf(["tools"], cwd)).toEqual(expect.arrayContaining(["remote-server"]));
 });
