@@ -1,9 +1,8 @@
 // The single source of the shapes of definition files: validation checks with them, and JSON Schemas are generated from them.
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
-import { isRecord } from "../data/parse-json.ts";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import { alsoFits, rule, says } from "./shape-faults.ts";
+import { rule, says } from "./shape-faults.ts";
 import { serverTimeouts } from "./timeouts-schema.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
@@ -286,33 +285,33 @@ const complete = (of: string) =>
 
 const messageHint = "Write messages as `{ role: user, content: Hello }`.";
 
-const withStrings = (keys: readonly string[]) =>
-  z.looseObject(Object.fromEntries(keys.map((key) => [key, text])));
+const block = <Shape extends z.core.$ZodLooseShape>(type: string, shape: Shape) =>
+  z.looseObject({ type: describe(z.literal(type), "The type of the content block."), ...shape });
+const ofBlock = describe(text, "As in MCP's content block of this type.");
 
-/** The types of MCP's content blocks with their required strings; those of a resource are nested inside it. */
-const textsOfBlock: ReadonlyMap<unknown, readonly string[]> = new Map([
-  ["text", ["text"]],
-  ["image", ["data", "mimeType"]],
-  ["audio", ["data", "mimeType"]],
-  ["resource_link", ["uri", "name"]],
-  ["resource", []],
-]);
-
-/** What a content block of its type has. Clients reject a whole prompt because of one of unknown type. */
-function shapeOfBlock({ type, resource }: Readonly<Record<string, unknown>>): z.ZodMiniType {
-  const keys = textsOfBlock.get(type);
-  if (keys === undefined) {
-    const types = z.enum([...textsOfBlock.keys()] as string[], orElse(messageHint));
-    return z.looseObject({ type: types });
-  }
-  if (type !== "resource") return withStrings(keys);
-  const isBlob = isRecord(resource) && resource.text === undefined && resource.blob !== undefined;
-  return z.looseObject({ resource: withStrings(["uri", isBlob ? "blob" : "text"]) });
-}
-
-const contentBlock = z
-  .looseObject({ type: describe(name, "The type of the content block, such as `text`.") })
-  .check(alsoFits(shapeOfBlock));
+/** MCP's content blocks. Clients reject a whole prompt because of one of unknown type. */
+const contentBlock = z.discriminatedUnion(
+  "type",
+  [
+    block("text", { text: ofBlock }),
+    block("image", { data: ofBlock, mimeType: ofBlock }),
+    block("audio", { data: ofBlock, mimeType: ofBlock }),
+    block("resource_link", { uri: ofBlock, name: ofBlock }),
+    block("resource", {
+      resource: describe(
+        z
+          .looseObject({ uri: ofBlock, text: z.optional(ofBlock), blob: z.optional(ofBlock) })
+          .check(
+            rule((one) =>
+              (one.text ?? one.blob) === undefined ? "has neither `text` nor `blob`" : undefined,
+            ),
+          ),
+        "The resource: its URI, and its text or its bytes in base64.",
+      ),
+    }),
+  ],
+  { error: says("one of `text`, `image`, `audio`, `resource_link` or `resource`", messageHint) },
+);
 
 const message = () =>
   z.looseObject(

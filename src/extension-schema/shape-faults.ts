@@ -53,13 +53,6 @@ export const ruleOfKeys = <Value extends Readonly<Record<string, unknown>>>(find
 export const parseShape = <Schema extends z.core.$ZodType>(schema: Schema, value: unknown) =>
   z.safeParse(schema, value, { error: () => "" });
 
-/** A rule that a value also has the shape of another schema, which depends on the value. */
-export const alsoFits = <Value>(choose: (value: Value) => z.core.$ZodType) =>
-  z.check<Value>(({ value, issues }) => {
-    for (const issue of parseShape(choose(value), value).error?.issues ?? [])
-      issues.push({ ...issue, input: value } as z.core.$ZodRawIssue);
-  });
-
 export type AnySchema = z.core.$ZodType;
 
 /** The parts of zod's schemas that contain others. */
