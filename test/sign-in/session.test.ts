@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { StoredAuthorization } from "../../src/sign-in/renew.ts";
 import { makeSignIn } from "./support.ts";
 
 type Setting = Awaited<ReturnType<typeof makeSignIn>>;
@@ -68,4 +69,68 @@ test("from login to the second day: calls send the token, renew it, and it is in
   expect(left()).toHaveLength(1);
   const text = textIn(cwd).replaceAll(readFileSync(setting.file, "utf8"), "");
   for (const token of remote.tokens()) expect(text).not.toContain(token);
+});
+
+test("who starts at once makes one refresh, and a refused one deletes the tokens alone", async () => {
+  const setting = await makeSignIn();
+  const { remote, stored, file, env } = setting;
+  await setting.login();
+  change(setting, ending());
+  chmodSync(file, 0o644);
+  vi.stubEnv("XDG_STATE_HOME", env.XDG_STATE_HOME);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const server = { label: "docs", url: new URL(remote.url), oauth: {} };
+  const secrets = new Set<string>();
+  const one = () => new StoredAuthorization(server, (some) => secrets.add(some.join(" ")));
+  const tokens = await Promise.all(Array.from({ length: 10 }, () => one().token()));
+  expect([new Set(tokens).size, remote.to("/token").length]).toEqual([1, 2]);
+  expect([...secrets].join(" ")).toContain(String(tokens[0]));
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  change(setting, ending());
+  const kept = stored();
+  remote.behavior.token = (_, response) => Boolean(response.writeHead(503).end());
+  expect(await one().token()).toBe(tokens[0]);
+  expect(stored()).toEqual(kept);
+  remote.behavior.token = undefined;
+  change(setting, { refresh_token: "unknown" });
+  expect(await one().token()).toBe(tokens[0]);
+  expect(stored()).toMatchObject({ client: kept.client, issuer: remote.origin });
+  expect(stored().tokens).toBeUndefined();
+});
+
+test("client credentials need no login, and their secret is only sent to the issuer", async () => {
+  const oauth = { clientId: "me", clientSecret: "${DOCS_SECRET}", grant: "client_credentials" };
+  const setting = await makeSignIn({}, { oauth });
+  const { remote, run, stored } = setting;
+  vi.stubEnv("DOCS_SECRET", "hunter2-hunter2");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await call(setting)).toMatchObject({ exitCode: 0, stdout: "called\n" });
+  expect(remote.to("/token")).toHaveLength(1);
+  remote.revoke();
+  expect(await call(setting)).toMatchObject({ exitCode: 0 });
+  expect(remote.to("/token")).toHaveLength(2);
+  expect(JSON.stringify(stored())).not.toContain("hunter2");
+  expect((await run(["doctor", "--json"])).stdout).toMatch(/docs: signed in until/);
+});
+
+test("a call that needs more scopes fails with the command that asks for them", async () => {
+  const setting = await makeSignIn({ callScope: "write" });
+  await setting.login();
+  const { exitCode, stdout, stderr } = await call(setting);
+  expect(exitCode).toBe(1);
+  expect(stdout + stderr).toContain('trailblaze login docs --scope "read write"');
+  expect(await setting.login("--scope", "read write")).toMatchObject({ exitCode: 0 });
+  expect(await call(setting)).toMatchObject({ exitCode: 0 });
+});
+
+test.each<[string, Parameters<typeof makeSignIn>]>([
+  ["OpenID Connect", [{ metadata: "openid-configuration" }]],
+  ["no metadata of the server", [{ hasResourceMetadata: false }]],
+  ["a given client", [{}, { oauth: { clientId: "mine", scopes: ["x"], callbackPort: 45_871 } }]],
+])("a sign-in with %s has a resource in both requests", async (_, given) => {
+  const { remote, login } = await makeSignIn(...given);
+  expect(await login()).toMatchObject({ exitCode: 0 });
+  expect(remote.to("/token")[0]?.form.get("resource")).toBe(remote.url);
+  expect(remote.resources()).toEqual([remote.url]);
 });

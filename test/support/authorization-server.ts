@@ -40,6 +40,7 @@ export interface Seen {
 export async function serveProtected(changes: Partial<Behavior> = {}) {
   const seen: Seen[] = [];
   const codes = new Map<string, URLSearchParams>();
+  const resources: (string | null)[] = [];
   const refreshTokens = new Map<string, string>();
   /** Access tokens with their scopes. */
   const access = new Map<string, string>();
@@ -108,6 +109,7 @@ export async function serveProtected(changes: Partial<Behavior> = {}) {
   function authorize(query: URLSearchParams, response: ServerResponse) {
     const code = randomUUID();
     codes.set(code, query);
+    resources.push(query.get("resource"));
     const target = new URL(query.get("redirect_uri") ?? "");
     const state = query.get("state") ?? "";
     const answer = {
@@ -171,6 +173,8 @@ export async function serveProtected(changes: Partial<Behavior> = {}) {
     ...{ url, origin, behavior, seen, issue },
     /** The requests to a path. */
     to: (path: string) => seen.filter((one) => one.path === path),
+    /** The resources that sign-ins were for. */
+    resources: () => resources,
     /** Makes the tokens that were issued unknown to the server. */
     revoke: () => access.clear(),
     tokens: () => [...access.keys(), ...refreshTokens.keys()],
