@@ -23,7 +23,7 @@ export interface ListVerdict {
   problems: Problem[];
   /** What is approved and the server does not list. */
   vanished: { kind: ListedKind; id: string; problem: Problem }[];
-  /** The ids that the lock approves or denies, listed or not; absent for a server that is not locked. */
+  /** The ids that the lock approves or denies, listed or not, of resources those that it denies; absent for a server that is not locked. */
   reserved?: Readonly<Record<ListedKind, readonly string[]>>;
   /** What models may be told of the server: its instructions, if they are approved. */
   instructions?: string | undefined;

@@ -357,7 +357,8 @@ export class LockGate implements Gate {
       ),
       ...deniedOf(kind),
     ];
-    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource: [], skill: [] };
+    const resource = deniedOf("resource");
+    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource, skill: [] };
     const isListed = locked.lists != null;
     if (!isListed) verdict.instructions = undefined;
     else if (!isSameJson(linesOf(instructions), locked.instructions)) {

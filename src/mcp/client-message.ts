@@ -151,3 +151,12 @@ export function refuseRevision(id: RequestId, requested: unknown) {
   const error = { code: unsupportedRevision, message, data: { supported: [modernRevision], ...named } };
   return { jsonrpc: "2.0" as const, id, error };
 }
+
+/** The key in the `_meta` of a modern request. */
+export const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
+
+/** What a client says that it can do, in `initialize` or in a modern request. */
+export function capabilitiesIn(message: unknown): unknown {
+  const params = isRecord(message) && isRecord(message.params) ? message.params : {};
+  return params.capabilities ?? (isRecord(params._meta) ? params._meta[capabilitiesKey] : undefined);
+}

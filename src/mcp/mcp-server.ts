@@ -13,6 +13,7 @@ import {
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { TrailblazeError } from "../problems/index.ts";
+import { appsExtension, declaredApps } from "../runtime/apps.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
@@ -162,7 +163,7 @@ function capabilitiesOf(served: ServedServer) {
     ...((offers("resources") || offers("resourceTemplates") || offers("skills") || served.keepsResults) && {
       resources: { ...list, ...(subscribe && { subscribe: true }) },
     }),
-    ...(offers("skills") && { extensions: { [skillsExtension]: {} } }),
+    extensions: { [appsExtension]: {}, ...(offers("skills") && { [skillsExtension]: {} }) },
     ...(complete && { completions: {} }),
   };
 }
@@ -219,7 +220,9 @@ export class McpServers {
       this.#createRequest(server, sessionId, context, item);
     for (const [method, key] of Object.entries(lists)) {
       if (!((method.split("/")[0] as string) in capabilities)) continue;
-      handle<{ cursor?: string }>(method, ({ cursor }) => this.#list(key, cursor));
+      handle<{ cursor?: string }>(method, ({ cursor }, { mcpReq: { envelope } }) =>
+        this.#list(key, cursor, declaredApps(this.#capabilitiesOf(server, envelope)) !== undefined),
+      );
     }
     handle<Named>("tools/call", ({ name, arguments: args = {} }, context) =>
       this.#callTool(name, args, requestOf(context, name, args)),
@@ -232,7 +235,7 @@ export class McpServers {
       handle<{ uri: string }>("resources/read", ({ uri }, context) =>
         this.#read(uri, requestOf(context, uri)),
       );
-    if ("extensions" in capabilities) {
+    if (skillsExtension in capabilities.extensions) {
       handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
         this.#withHint(this.#list("skills", cursor)),
       );
@@ -295,7 +298,7 @@ export class McpServers {
     const envelope: Listing = mcpReq.envelope ?? {};
     const isLegacy = this.#era === "legacy";
     const clientInfo = isLegacy ? server.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
-    const capabilities = isLegacy ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+    const capabilities = this.#capabilitiesOf(server, envelope);
     const questions = isLegacy
       ? createLegacyQuestions({
           capabilities,
@@ -335,8 +338,12 @@ export class McpServers {
     };
   }
 
-  #list(key: ListKey, cursor: string | undefined): object {
-    const { entries, ...rest } = pageOf(this.#served.list(key), cursor);
+  #capabilitiesOf(server: Server, envelope: Listing = {}): unknown {
+    return this.#era === "legacy" ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+  }
+
+  #list(key: ListKey, cursor: string | undefined, showsApps = false): object {
+    const { entries, ...rest } = pageOf(this.#served.list(key, showsApps), cursor);
     const isLegacyTools = this.#era === "legacy" && key === "tools";
     return { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
   }

@@ -233,7 +233,7 @@ class RequestServer extends McpServer {
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#served.list("tools").find((tool) => tool.name === name)?.inputSchema as
+    return this.#served.list("tools", true).find((tool) => tool.name === name)?.inputSchema as
       | Record<string, unknown>
       | undefined;
   }

@@ -77,8 +77,8 @@ export type Listing = Readonly<Record<string, unknown>>;
 export interface ServedServer {
   info: { name: string; version: string };
   readonly instructions: string | undefined;
-  /** The entries of a list; one that has changed is another array. */
-  list(key: ListKey): readonly Listing[];
+  /** The entries of a list. `showsApps`: of tools also those that are for the code of apps alone, which a client hides from models. */
+  list(key: ListKey, showsApps?: boolean): readonly Listing[];
   /** What calls a tool by this name, listed or not. */
   findTool(name: string): CallTool | undefined;
   findPrompt(name: string): ServedPrompt | undefined;

@@ -1,6 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findMetaProblems, type MetaKey } from "../extension-schema/meta-keys.ts";
 import type { Problem } from "../problems/index.ts";
+import { isForAppsAlone } from "./apps.ts";
 
 /** The `_meta["trailblaze/…"]` keys of a tool, with defaults. */
 export interface ToolMeta {
@@ -24,7 +25,7 @@ export function readToolMeta(meta: unknown): { meta: ToolMeta; problems: Problem
   const platforms = read<readonly string[]>("trailblaze/supportedPlatforms", []);
   return {
     meta: {
-      isForLlm: read("trailblaze/isForLlm", read("trailblaze/surfaceToLlm", true)),
+      isForLlm: !isForAppsAlone(meta) && read("trailblaze/isForLlm", read("trailblaze/surfaceToLlm", true)),
       isRecordable: read("trailblaze/isRecordable", true),
       requiresHost: read("trailblaze/requiresHost", false),
       supportedDrivers: read<readonly string[]>("trailblaze/supportedDrivers", []),

@@ -3,6 +3,7 @@ import type { RunContext } from "../runtime/handler-context.ts";
 import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import type { CodePlace } from "../runtime/tool-code.ts";
 import type { CallScope } from "../session/calls.ts";
+import { ownUriOf } from "../session/items.ts";
 import { attempt } from "../session/names.ts";
 import type { SessionParts } from "../session/session.ts";
 
@@ -59,10 +60,13 @@ export function complete(
   const { ref } = request;
   const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
     ref.type === "ref/resource" && uriTemplate === ref.uri;
+  const resources = state.of("resource");
+  // An app knows the template of its server, which a single source must have.
+  const ofApps = resources.filter((one) => ref.type === "ref/resource" && ownUriOf(one) === ref.uri);
   const item =
     ref.type === "ref/prompt"
       ? attempt(() => state.resolvePrompt(ref.name))
-      : state.of("resource").find(({ shown }) => isMeant(shown));
+      : (resources.find(({ shown }) => isMeant(shown)) ?? (ofApps.length === 1 ? ofApps[0] : undefined));
   return item && parts.calls.suggest(item, request, { state, scope: gateway.ownScope(), signal });
 }
 
@@ -122,13 +126,13 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
     if (route.by === "server") {
       const isRefused = () => {
         const now = parts.calls.findResource(parts.frame.state(), uri);
-        return now?.by !== "server" || now.from.findLeft("resource", uri) !== undefined;
+        return now?.by !== "server" || now.from.findLeft("resource", now.id) !== undefined;
       };
-      stopWatching = route.from.server.watchResource(uri, changed, isRefused);
+      stopWatching = route.from.server.watchResource(route.id, changed, isRefused);
       return;
     }
     const resource = route.code;
-    const found = findResource([resource], uri);
+    const found = findResource([resource], route.id);
     if (resource.watch === undefined || found === undefined) return;
     // Its code may be replaced while no call uses it.
     const release =
@@ -136,10 +140,12 @@ function watch(gateway: Gateway, uri: string, changed: () => void, places: { lef
     const stop = new AbortController();
     const request = { state: parts.frame.state(), scope: gateway.ownScope() };
     const { runner, context } = parts.calls.useCode({ request }, resource.owner, uri, stop.signal);
-    runCode(runner, resource.watch, { ...found.variables, uri }, { ...context, changed }).catch((error) => {
-      const reason = error instanceof Error ? error.message : String(error);
-      if (!stop.signal.aborted) gateway.report(`${uri} is not watched any more: ${reason}`);
-    });
+    runCode(runner, resource.watch, { ...found.variables, uri: route.id }, { ...context, changed }).catch(
+      (error) => {
+        const reason = error instanceof Error ? error.message : String(error);
+        if (!stop.signal.aborted) gateway.report(`${uri} is not watched any more: ${reason}`);
+      },
+    );
     stopWatching = () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
       release();

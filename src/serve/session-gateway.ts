@@ -15,6 +15,7 @@ import type {
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
+import { isForAppsAlone } from "../runtime/apps.ts";
 import { createGeneralError } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import type { InputAnswers, InputRound } from "../runtime/handler-context.ts";
@@ -57,12 +58,12 @@ interface Listed {
   state: SessionState;
   /** Of the tools that they are served. */
   ofTools: ReadonlyMap<SessionTool, Listing>;
+  /** The tools that are for the code of apps alone. */
+  ofApps: readonly Listing[];
   /** The one that loads skills; `undefined` where it is not offered. */
   skillTool: Listing | undefined;
   lists: Readonly<Record<ListKey, readonly Listing[]>>;
 }
-
-const noLists: Listed["lists"] = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
 
 /** Which of a session's tools a client is listed. */
 export interface ServedSearch {
@@ -221,7 +222,11 @@ export class SessionGateway {
     if (state === undefined || state === this.#listed?.state) return this.#listed;
     const offered = new Set(this.#options.allTools ? state.tools : state.toolsForLlm());
     const served = state.of("tool").filter(({ shown }) => offered.has(shown));
-    const ofTools = new Map(served.map((tool) => [tool.shown, describeTool(tool)]));
+    const forApps = state
+      .of("tool")
+      .filter(({ shown }) => !offered.has(shown) && isForAppsAlone(shown._meta) && state.isShown(shown));
+    const ofModels = new Map(served.map((tool) => [tool.shown, describeTool(tool)]));
+    const ofApps = new Map(forApps.map((tool) => [tool.shown, describeTool(tool)]));
     const skills = state.of("skill");
     // A tool of the session keeps its name.
     const isTaken = served.some((tool) => tool.shown.name === skillToolName);
@@ -236,13 +241,14 @@ export class SessionGateway {
       return [...new Map(entries.toReversed()).values()].reverse();
     };
     const lists = {
-      tools: skillTool ? [...ofTools.values(), skillTool] : [...ofTools.values()],
+      tools: [...ofModels.values()],
       prompts: state.of("prompt").map(describePrompt),
       resources: ofResources("uri"),
       resourceTemplates: ofResources("uriTemplate"),
       skills: skills.map(({ listing }) => ({ ...listing })),
     };
-    this.#listed = { state, ofTools, skillTool, lists };
+    const ofTools = new Map([...ofModels, ...ofApps]);
+    this.#listed = { state, ofTools, ofApps: [...ofApps.values()], skillTool, lists };
     return this.#listed;
   }
 
@@ -255,19 +261,20 @@ export class SessionGateway {
     const { info } = this.#options;
     const instructions = () => this.#parts?.frame.state().instructions;
     const reportOnce = (problem: Problem) => this.#open.frame.reportOnce(problem);
-    const found = search && new ToolSearch(() => this.#open.frame.state(), reportOnce, makeServedName);
-    const list = (key: ListKey) => {
-      const { lists, ofTools, skillTool } = this.#listedNow() ?? { lists: noLists };
-      if (key !== "tools" || ofTools === undefined || found === undefined) return lists[key];
+    const searched = search && new ToolSearch(() => this.#open.frame.state(), reportOnce, makeServedName);
+    const list = (key: ListKey, showsApps = false) => {
+      const now = this.#listedNow();
+      if (key !== "tools" || now === undefined) return now?.lists[key] ?? [];
+      const { lists, ofTools, ofApps, skillTool } = now;
       const { options = {}, grows = false } = search ?? {};
-      const listed = found.list(options, { grows }).map((tool) => ofTools.get(tool) ?? describeSearch());
-      return skillTool ? [...listed, skillTool] : listed;
+      const found = searched?.list(options, { grows }).map((tool) => ofTools.get(tool) ?? describeSearch());
+      return [...(found ?? lists.tools), ...(showsApps ? ofApps : []), ...(skillTool ? [skillTool] : [])];
     };
     const callSearch: CallTool | undefined =
-      found &&
+      searched &&
       (async (args) => {
         const before = list("tools").length;
-        const result = found.call(args);
+        const result = searched.call(args);
         // What it found may be listed in any case.
         if (list("tools").length !== before)
           for (const follower of followers) follower({ tools: true, prompts: false });

@@ -1,6 +1,8 @@
 import { realpathSync } from "node:fs";
+import { capabilitiesIn } from "../mcp/client-message.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
+import { declaredApps, sharedApps } from "../runtime/apps.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/host-functions.ts";
 import { prepareSession } from "../session/open-session.ts";
@@ -73,6 +75,7 @@ export async function startSession(
     onWait: (server) => logToStderr(formatWaiting(server)),
     onLog: printLog,
     onChange: (change) => gateway.announce(change),
+    extensions: transport === "stdio" ? undefined : sharedApps,
   };
   const prepared = await prepareSession(opened, {
     userServers: "reported",
@@ -93,8 +96,9 @@ export async function startSession(
   if (isStdio || options.ownsStdout) await reserveStreams(isStdio, options.ownsStdout === true);
 
   let begin = () => {};
-  const served = new Promise<void>((resolve) => {
+  const served = new Promise<void>((resolve, reject) => {
     begin = resolve;
+    whenAborted(closing.signal, () => reject(closing.signal.reason));
   });
   const opening: Promise<Session> = served.then(async () => {
     const session = await prepared.open();
@@ -111,13 +115,22 @@ export async function startSession(
   const info = composed?.info ?? { name: label, version: hostVersion };
   const isComposed = composed !== undefined;
   const gateway = new SessionGateway(opening, log, { info, allTools, isComposed, skillTool });
-  if (target !== undefined) {
+  // Over stdio, servers are told what their client says, with its first message.
+  const isAwaited = isStdio && composed === undefined;
+  const onFirst = async (message: unknown) => {
+    opened.extensions = declaredApps(capabilitiesIn(message));
+    begin();
+    // The client of a single server gets its instructions.
+    if (only !== undefined) await opening.catch(() => {});
+  };
+  if (target !== undefined && !isAwaited) {
     begin();
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const running = await serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl, drain });
-  begin();
+  const serving = { toolSearch, protocol, cacheTtl, drain, onFirst: isAwaited ? onFirst : undefined };
+  const running = await serveGateway(gateway, label, transport, serving);
+  if (!isAwaited) begin();
 
   let fault: { error: unknown } | undefined;
   let ending: Promise<void> | undefined;

@@ -1,7 +1,7 @@
 // The only module that uses this process's own streams for serving.
 import type { Readable, Writable } from "node:stream";
 import type { ServedProtocol } from "../mcp/served-server.ts";
-import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
+import type { ServedOverStdio, ServeStdioOptions } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 import type { HttpTransport, RunningServer } from "./serve-options.ts";
@@ -47,6 +47,7 @@ export interface GatewayServing {
   cacheTtl: number;
   /** How long requests may take after the client's input has ended, in seconds. */
   drain: number | undefined;
+  onFirst: ServeStdioOptions["onFirst"];
 }
 
 /** Offers a gateway over a transport. */
@@ -54,7 +55,7 @@ export async function serveGateway(
   gateway: SessionGateway,
   label: string,
   transport: "stdio" | HttpTransport,
-  { toolSearch, drain, protocol, cacheTtl }: GatewayServing,
+  { toolSearch, drain, protocol, cacheTtl, onFirst }: GatewayServing,
 ): Promise<RunningServer> {
   const { serveEras } = await import("../mcp/serve-clients.ts");
   const isStdio = transport === "stdio";
@@ -74,6 +75,7 @@ export async function serveGateway(
       ? await (await import("../mcp/stdio/serve-stdio.ts")).serveStdio(eras.connection, {
           input: protocolInput ?? process.stdin,
           output: protocolOutput ?? process.stdout,
+          onFirst,
           onEnd: announce,
           drainMs: drain === undefined ? undefined : drain * 1000,
         })

@@ -22,6 +22,7 @@ import type { PromptMessage } from "../mcp/served-server.ts";
 import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
+import { declaredApps, toOwn } from "../runtime/apps.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
 import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
@@ -61,7 +62,7 @@ import {
   signRequests,
   type ToolLog,
 } from "./host-functions.ts";
-import type { ItemOf, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
+import type { ItemOf, ResourceRoute, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
@@ -336,8 +337,9 @@ export class Calls {
   ): Promise<Round<Answer>> {
     const { stop: signal, limit, request } = call;
     const server = await reachServer(from, id, call);
-    const user = request.scope.sessionId;
-    const answer = await ask(server, { signal, limit, round, ask: askFor(call, true), user });
+    const { sessionId: user, request: ofClient } = request.scope;
+    const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
+    const answer = await ask(server, { signal, limit, round, ask: askFor(call, true), user, apps });
     const { inputRequired } = answer;
     return inputRequired === undefined ? answer : { inputRequired };
   }
@@ -382,7 +384,7 @@ export class Calls {
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
     try {
-      const answer = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
+      const answered = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
         // A tool may have changed the arguments of its run before.
         const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
         values = undefined;
@@ -399,12 +401,17 @@ export class Calls {
         });
       });
       // Recorded without the schema's defaults, which the replay adds again.
+      const answer = decided ?? request.state.outside(answered, route);
       const isSuccess = "variant" in answer && answer.variant === "Success";
       if (isSuccess && nesting.recorded && isRecordable && decided === undefined)
         request.scope.record(name, json);
+      if (!("variant" in answer)) return answer;
+      const maker =
+        route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
+      this.#links.note(answer.content, maker);
       const maxChars = this.#maxCharsOf(route, request);
       // Calls of code and of servers get all of it.
-      if (maxChars === -1 || nesting.depth > 0 || !("variant" in answer)) return answer;
+      if (maxChars === -1 || nesting.depth > 0) return answer;
       const { memory, sessionId, reader = sessionId } = request.scope;
       const { _meta } = listing as { _meta?: unknown };
       const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
@@ -534,7 +541,6 @@ export class Calls {
         return server.callTool({ name: route.id, arguments: sent, _meta }, { ...how, onProgress, onLog });
       });
       if ("inputRequired" in answer) return answer;
-      this.#links.note(answer.content, { server: plan.label });
       return this.#readAnswer(answer, request.scope);
     } finally {
       endInvocation?.();
@@ -601,7 +607,6 @@ export class Calls {
       const { fault } = outcome;
       if (fault !== undefined) scope.log({ tool: name, level: "error", data: fault });
       if (fault !== undefined) scope.reportFault?.(`${name}: ${memory.redact(fault)}`);
-      this.#links.note(outcome.result.content, { pack: owner.pack?.name });
       return this.#readAnswer(outcome.result, scope, callMemory);
     }
     if ("inputRequired" in outcome) return outcome;
@@ -630,7 +635,7 @@ export class Calls {
         return this.#askServer(call, route, round, (server, how) => server.getPrompt(route.id, args, how));
       const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
       return route.code.get(args, { ...this.#useCode(call, route.owner, round), leaveOut });
-    });
+    }).then((answer) => request.state.outside(answer, route));
   }
 
   /** How a URI is read; `undefined` for an unknown one. */
@@ -663,10 +668,10 @@ export class Calls {
       if (route.by === "code") {
         const leaveOut = this.#noteLeftOut("resources/read", { uri }, route.owner);
         const use = { ...this.#useCode(call, route.owner, round), leaveOut };
-        return route.code.read(uri, route.code.match(uri) ?? {}, use);
+        return route.code.read(route.id, route.code.match(route.id) ?? {}, use);
       }
-      return this.#readFrom({ ...route, id: uri }, call, uri, round);
-    });
+      return this.#readFrom(route, call, route.id, round);
+    }).then((answer) => request.state.outside(answer, route));
   }
 
   /** The suggestions for an argument of a prompt or a resource, for a client. Rejects as these do. */
@@ -681,7 +686,8 @@ export class Calls {
     const limited = { ...request, timeoutMs: suggestionMs };
     const answer = await this.#ask<Suggestions>(target, limited, async (call, round) => {
       if (route.by === "server") {
-        const named = { ...asked, ref: ref.type === "ref/prompt" ? { ...ref, name: route.id } : ref };
+        const own = ref.type === "ref/prompt" ? { ...ref, name: route.id } : { ...ref, uri: route.id };
+        const named = { ...asked, ref: own };
         return this.#askServer(call, route, round, (server, how) => server.complete(named, how));
       }
       const use = this.#useCode(call, route.owner, round);
@@ -705,7 +711,7 @@ export class Calls {
     } catch (error) {
       const { cause } = error instanceof ServerCallError ? error : {};
       throw cause instanceof AnswerError && saysUnknownResource(cause)
-        ? explainUnread(call.request.state, uri)
+        ? explainUnread(call.request.state, call.target.name)
         : error;
     }
   }
@@ -781,7 +787,6 @@ export class Calls {
 }
 
 type ServerRoute = Extract<SessionItem["route"], { by: "server" }>;
-type ResourceRoute = ItemOf<"resource">["route"];
 
 /** Who asks the questions of a call; `undefined` for the host's own code. */
 function authorOf(target: Target): string | undefined {
@@ -899,7 +904,9 @@ function readArguments(prompt: SessionPrompt, values: unknown): Record<string, s
 
 /** Why a URI cannot be read that the session or its server does not know. */
 function explainUnread(state: SessionState, uri: string): TrailblazeError {
-  const [left] = state.resourceServers.flatMap((server) => server.findLeft("resource", uri)?.problem ?? []);
+  const [left] = state.resourceServers.flatMap(
+    (server) => server.findLeft("resource", toOwn(server.plan.label, uri))?.problem ?? [],
+  );
   if (left !== undefined) return new TrailblazeError(left);
   const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);

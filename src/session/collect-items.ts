@@ -5,6 +5,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
 import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
+import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
 import { createPackResource } from "../runtime/pack-resource.ts";
 import { describeSource } from "../runtime/server-launches.ts";
@@ -30,6 +31,14 @@ const textOrNull = (value: unknown) => (typeof value === "string" ? value : null
 const defined = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
 
+/** `_meta` without the keys of Trailblaze; `undefined` if nothing is left. */
+function metaOfAuthor(meta: unknown): Record<string, unknown> | undefined {
+  const entries = Object.entries(isRecord(meta) ? meta : {}).filter(
+    ([key]) => !key.startsWith("trailblaze/"),
+  );
+  return entries.length > 0 ? Object.fromEntries(entries) : undefined;
+}
+
 /** The tool as users of the session see it. */
 export function describeTool(
   name: string,
@@ -38,7 +47,7 @@ export function describeTool(
   definition: object,
   { isForLlm, isRecordable }: Pick<SessionTool, "isForLlm" | "isRecordable">,
 ): SessionTool {
-  const { title, description, inputSchema, outputSchema, annotations } = definition as Record<
+  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
     string,
     unknown
   >;
@@ -51,6 +60,7 @@ export function describeTool(
     inputSchema: { ...(isRecord(inputSchema) ? inputSchema : {}), type: "object" },
     outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
     annotations: isRecord(annotations) ? annotations : undefined,
+    _meta: metaOfAuthor(_meta),
     isForLlm,
     isRecordable,
     toolsets: [],
@@ -66,16 +76,13 @@ export const describePrompt = (
 
 export const describeResource = (
   {
-    uri,
-    uriTemplate,
-    name,
-    title,
-    description,
-    mimeType,
-    annotations,
-  }: Omit<SessionResource, "source"> & { _meta?: unknown },
+    icons: _,
+    size: __,
+    _meta,
+    ...listed
+  }: Omit<SessionResource, "source"> & { icons?: unknown; size?: unknown },
   source: ToolSource,
-): SessionResource => defined({ uri, uriTemplate, name, title, description, mimeType, annotations, source });
+): SessionResource => defined({ ...listed, _meta: metaOfAuthor(_meta), source });
 
 /** A built-in, and its path in the config; `undefined` for one of the session's options. */
 export interface BuiltIn {
@@ -110,7 +117,8 @@ function addTool(
     problems.push(createProblem("InvalidConfig", { reason }, { path: ["options", qualifiedName, key] }));
   }
   const { meta } = readToolMeta(definition._meta);
-  const tool = describeTool(name, qualifiedName, source, definition, meta);
+  const listing = listOutside(definition, owner.pack?.qualifiedName);
+  const tool = describeTool(name, qualifiedName, source, listing, meta);
   const { inputSchema, outputSchema } = tool;
   const options = readOptions(declared, given);
   const initialize = placeOf("initialize");
@@ -126,7 +134,7 @@ function addTool(
   items.push({
     kind: "tool",
     shown: tool,
-    listing: definition,
+    listing,
     meta,
     route: { by: "code", owner, code: { code } },
   });
@@ -168,7 +176,7 @@ export function collectPack(
       add(describePackSkill(inspected, item.skill, source, owner));
     } else if (item.shape === "resource" && isUsable) {
       const code = createPackResource(item, owner);
-      const { listing } = code;
+      const listing = listOutside(code.listing, owner.pack?.qualifiedName);
       const shown = describeResource(listing as unknown as SessionResource, source);
       add({ kind: "resource", shown, listing, route: { by: "code", owner, code } });
     }
@@ -255,14 +263,15 @@ export function collectBundles(
       if (first !== undefined) skip(first);
       for (const tool of tools) {
         const { meta, problems: faults } = readToolMeta(tool.entry._meta);
+        const listing = listOutside(tool.entry, pack.qualifiedName);
         const { kind, name } = item.declaration;
         contribution.problems.push(
           ...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })),
         );
         contribution.items.push({
           kind: "tool",
-          shown: describeTool(tool.entry.name, null, source, tool.entry, meta),
-          listing: tool.entry,
+          shown: describeTool(tool.entry.name, null, source, listing, meta),
+          listing,
           meta,
           route: { by: "code", owner, code: tool },
           bundle: item.qualifiedName,

@@ -29,8 +29,11 @@ export interface SessionTool {
   inputSchema: ToolInputSchema;
   outputSchema?: Record<string, unknown>;
   annotations?: Record<string, unknown>;
-  /** Has `trailblaze/originalName`, the server's own name, if clients would reject that. It can also be called by it. */
-  _meta?: { "trailblaze/originalName": string };
+  /**
+   * The author's `_meta`, without keys of Trailblaze. Has `trailblaze/originalName`, the server's own name, if clients would reject
+   * that. It can also be called by it.
+   */
+  _meta?: { "trailblaze/originalName"?: string; [key: string]: unknown };
   isForLlm: boolean;
   isRecordable: boolean;
   /** Short names of the toolsets it belongs to. */
@@ -70,6 +73,8 @@ export interface SessionResource {
   description?: string;
   mimeType?: string;
   annotations?: Readonly<Record<string, unknown>>;
+  /** As in tools. */
+  _meta?: Readonly<Record<string, unknown>>;
   source: ToolSource;
 }
 
@@ -88,6 +93,17 @@ export interface SessionSkill {
 export type Route<Code> =
   | { by: "code"; owner: CodeOwner; code: Code }
   | { by: "server"; from: ServerSource; id: string };
+
+/** How a URI is read. `id`: as its source writes it. */
+export type ResourceRoute = Route<PackResource> & { id: string };
+
+/** The server or pack that answers, in URIs of apps; `undefined` for the host. */
+export const labelOf = (route: Route<unknown>): string | undefined =>
+  route.by === "server" ? route.from.plan.label : route.owner.pack?.qualifiedName;
+
+/** The URI or template of a resource, as its source writes it. */
+export const ownUriOf = ({ route }: ResourceItem): string =>
+  route.by === "server" ? route.id : route.code.uri;
 
 /** What a session offers. */
 interface Offered<Kind, Shown, Listing, Code> {

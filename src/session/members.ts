@@ -7,6 +7,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
+import { isForAppsAlone } from "../runtime/apps.ts";
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
@@ -88,7 +89,10 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
   const named = members.flatMap((member) => all.filter((one) => isMember(one, member)));
   const { items: candidates } = selectFirst(named);
   const items = candidates.filter(
-    (one) => one.kind !== "tool" || allTools || (one.meta.isForLlm && !one.meta.requiresContext),
+    (one) =>
+      one.kind !== "tool" ||
+      allTools ||
+      ((one.meta.isForLlm || isForAppsAlone(one.shown._meta)) && !one.meta.requiresContext),
   );
   numberAll(items.filter(isOf("tool")));
   numberAll(items.filter(isOf("prompt")));

@@ -11,6 +11,7 @@ import type { Gate, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
+import { listOutside, pagesOf } from "../runtime/apps.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
@@ -172,10 +173,21 @@ export class ServerSource {
     return this.offer?.differs === true || said.invalidTools.length + said.problems.length > 0;
   }
 
+  /** Whether a tool that is offered names a page, listed or not, which is approved with it unless somebody has denied it. */
+  names(page: string): boolean {
+    const { entries = [], left, reserved } = this.offer ?? {};
+    const isDenied = (one: ListedEntry) => one.id === page && left?.get(one)?.reason === "Denied";
+    if (reserved?.resource.includes(page) || entries.some(isDenied)) return false;
+    return entries.some(
+      (one) => one.kind === "tool" && left?.has(one) !== true && pagesOf(one.entry._meta).includes(page),
+    );
+  }
+
   /** Why something is left out that the server lists, by its name or URI; `undefined` for any other. */
   findLeft(kind: ListedKind, id: string): Left | undefined {
     const { entries = [], left } = this.offer ?? {};
     if (left === undefined || left.size === 0) return undefined;
+    if (kind === "resource" && this.names(id)) return undefined;
     const own = entries.find((one) => one.kind === kind && one.id === id);
     if (own !== undefined) return left.get(own);
     const isOf = (one: ListedEntry) => one.list === "resourceTemplates" && fitsServerTemplate(one.id, id);
@@ -264,8 +276,8 @@ export function collectServer(from: ServerSource): Contribution {
       continue;
     }
     if (kind === "resource") {
-      const listing = { ...entry, _meta: createEntryMeta(entry._meta, null) };
-      items.push({ kind, shown: describeResource(entry, source), listing, route });
+      const listing = listOutside({ ...entry, _meta: createEntryMeta(entry._meta, null) }, plan.label);
+      items.push({ kind, shown: describeResource(listing, source), listing, route });
       continue;
     }
     const name = names[kind].get(entry.name) ?? makeOwnName(prefix, entry.name);
@@ -291,10 +303,12 @@ export function collectServer(from: ServerSource): Contribution {
     }
     const { meta, problems: faults } = readToolMeta(entry._meta);
     problems.push(...faults.map((fault) => placeIn(id, fault)));
+    const listing = listOutside(entry, plan.label);
+    const tool = describeTool(name, null, source, listing, meta);
     items.push({
       kind,
-      shown: { ...describeTool(name, null, source, entry, meta), ...renamed },
-      listing: entry,
+      shown: isSame ? tool : { ...tool, _meta: { ...tool._meta, ...renamed._meta } },
+      listing,
       meta,
       route,
       toolset: choices?.toolset,

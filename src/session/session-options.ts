@@ -111,6 +111,11 @@ export interface SessionOptions {
    * issuer in the host's own way.
    */
   authProvider?: (label: string, url: URL) => HostAuthProvider | undefined;
+  /**
+   * The extensions of MCP that the host knows, as a client declares them to servers. `io.modelcontextprotocol/ui` (apps) is passed
+   * on; others are not.
+   */
+  extensions?: Readonly<Record<string, unknown>> | undefined;
   /** Called with each log message of a tool. */
   onLog?: (entry: ToolLog) => void;
 }
@@ -154,6 +159,7 @@ const rules: readonly [keyof SessionOptions, expected: string, fits: (value: unk
   ["start", "eager or lazy", (value) => value === "eager" || value === "lazy"],
   ["idleMs", "an integer from 1 to 86400000", (value) => Number.isInteger(value) && Number(value) >= 1],
   ["device", "an object", isRecord],
+  ["extensions", "an object", isRecord],
   ["memory", "a Map, an array of pairs or an object", (value) => typeof value === "object" && value !== null],
 ];
 

@@ -9,6 +9,7 @@ import type { Server } from "../mcp/client/server.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
 import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import { declaredApps } from "../runtime/apps.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
@@ -150,6 +151,7 @@ export class SessionProcesses {
   ): Promise<Server> {
     const { memory, log, clock, options } = this.frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
+    const apps = declaredApps(options);
     const { label, key, fault, protocol } = plan;
     const timeouts = { ...config.timeouts, ...plan.timeouts };
     const { startServer, startRemoteServer, processes } = await this.prepare();
@@ -161,7 +163,7 @@ export class SessionProcesses {
     heard.onSlow = (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms });
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
-      const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk };
+      const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk, apps };
       return startRemoteServer(launch, heard, { clock, authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
@@ -173,7 +175,7 @@ export class SessionProcesses {
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
     const server = startServer(
-      { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk },
+      { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk, apps },
       heard,
       { processes },
     );

@@ -6,6 +6,7 @@ import { createProblem, failure, type Problem, TrailblazeError } from "../proble
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { underPrefix } from "../runtime/apps.ts";
 import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import { digestOf, readSkillFile, type Skill } from "../skills/read-skill.ts";
@@ -32,7 +33,7 @@ export function describeServerSkill(from: ServerSource, entry: SkillEntry): Skil
   const { uri, frontmatter, resources } = entry;
   const { name, description } = frontmatter;
   const prefix = makeSafeName(pack === undefined ? label : pack.slice(pack.lastIndexOf("/") + 1));
-  const rename = (own: string) => `skill://${prefix}/${own.slice(own.indexOf("://") + "://".length)}`;
+  const rename = (own: string) => underPrefix(`skill://${prefix}/`, own);
   const renamed =
     resources === "dynamic"
       ? resources

@@ -4,6 +4,7 @@ import type { Era } from "../mcp/client/mcp-client.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
@@ -12,6 +13,10 @@ import {
   describeUnusable,
   type ItemOf,
   isOf,
+  labelOf,
+  ownUriOf,
+  type ResourceRoute,
+  type Route,
   type SessionItem,
   type SessionTool,
   type SessionToolset,
@@ -217,12 +222,15 @@ export class SessionState {
     else this.#release = release;
   }
 
+  /** Whether a tool is of the selected toolsets, or all are. */
+  isShown = ({ toolsets }: SessionTool): boolean => {
+    const { shownToolsets } = this.#parts;
+    return shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
+  };
+
   /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
   toolsForLlm(): SessionTool[] {
-    const { shownToolsets } = this.#parts;
-    const isShown = ({ toolsets }: SessionTool) =>
-      shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
-    return this.tools.filter((tool) => tool.isForLlm && isShown(tool));
+    return this.tools.filter((tool) => tool.isForLlm && this.isShown(tool));
   }
 
   /** The tool that a name refers to for the host, or for code of a pack. Throws as `Names.resolve`. */
@@ -258,26 +266,50 @@ export class SessionState {
     return resolveSkill(this.of("skill"), this.#parts.skipped, name);
   }
 
+  /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */
+  outside<Answer>(answer: Answer, route: Route<unknown>): Answer {
+    const servers = this.resourceServers.map(({ plan }) => plan.label);
+    const packs = this.packs.map(({ inspected }) => inspected.pack.qualifiedName);
+    const others = route.by === "code" ? [...servers, ...packs] : [];
+    const isPassedOn = (uri: string) => others.some((label) => isOutside(label, uri));
+    return renameUris(answer, (uri) => (isPassedOn(uri) ? uri : toOutside(labelOf(route), uri)));
+  }
+
   /**
-   * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it.
-   * `undefined` for an unknown URI.
+   * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it; of an
+   * app also by a server whose tool names it, and without a label where a single source has it. `undefined` for an unknown URI.
    */
-  findResource(uri: string, maker: LinkMaker = {}): ItemOf<"resource">["route"] | undefined {
-    const isLeft = (from: ServerSource) => from.findLeft("resource", uri) !== undefined;
+  findResource(uri: string, maker: LinkMaker = {}): ResourceRoute | undefined {
     const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
-    if (from !== undefined && !isLeft(from)) return { by: "server", from, id: uri };
-    const resources = this.of("resource");
-    const fits = ({ shown: { uriTemplate }, route }: ItemOf<"resource">) => {
-      if (uriTemplate === undefined) return false;
-      if (route.by === "code") return route.code.match(uri) !== undefined;
-      return fitsServerTemplate(uriTemplate, uri) && !isLeft(route.from);
-    };
-    const isListed = ({ shown }: ItemOf<"resource">) => shown.uri === uri;
-    const isMakers = ({ shown, route }: ItemOf<"resource">) =>
-      route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
-    const ofPack = resources.filter(isMakers);
-    return [ofPack.find(isListed), ofPack.find(fits), resources.find(isListed), resources.find(fits)].find(
-      (one) => one !== undefined,
-    )?.route;
+    const id = toOwn(from?.plan.label, uri);
+    if (from !== undefined && from.findLeft("resource", id) === undefined) return { by: "server", from, id };
+    const [first] = this.#findRoutes(maker, (label) =>
+      isAppUri(uri) && !isOutside(label, uri) ? undefined : toOwn(label, uri),
+    );
+    if (first !== undefined || !isAppUri(uri)) return first;
+    const routes = this.#findRoutes(maker, () => uri);
+    return new Set(routes.map(labelOf)).size === 1 ? routes[0] : undefined;
+  }
+
+  /** `ownOf`: how the source with a label writes the URI; `undefined` if it is not its own. */
+  #findRoutes(maker: LinkMaker, ownOf: (label: string | undefined) => string | undefined): ResourceRoute[] {
+    const ranked = this.of("resource").flatMap((item) => {
+      const { shown, route } = item;
+      const id = ownOf(labelOf(route));
+      if (id === undefined) return [];
+      const isListed = shown.uri !== undefined && ownUriOf(item) === id;
+      const fits = () =>
+        route.by === "code"
+          ? route.code.match(id) !== undefined
+          : fitsServerTemplate(route.id, id) && route.from.findLeft("resource", id) === undefined;
+      if (!isListed && (shown.uriTemplate === undefined || !fits())) return [];
+      const isMakers = route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
+      return [{ route: { ...route, id }, rank: (isMakers ? 0 : 2) + (isListed ? 0 : 1) }];
+    });
+    const named = this.resourceServers.flatMap((from): ResourceRoute[] => {
+      const id = ownOf(from.plan.label);
+      return id !== undefined && from.names(id) ? [{ by: "server", from, id }] : [];
+    });
+    return [...ranked.sort((a, b) => a.rank - b.rank).map(({ route }) => route), ...named];
   }
 }

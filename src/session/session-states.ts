@@ -29,7 +29,11 @@ function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
     const { shown, listing } = item;
     const seen = { ...shown, source: { ...shown.source, version: undefined } };
     if (item.kind === "skill") return [seen, listing];
-    if (item.kind !== "resource") return [seen, shownTools.has(shown)];
+    if (item.kind === "prompt") return [seen, listing];
+    if (item.kind === "tool") {
+      const { icons, execution } = listing as Readonly<Record<string, unknown>>;
+      return [seen, icons, execution, shownTools.has(shown)];
+    }
     return [
       seen,
       listing,

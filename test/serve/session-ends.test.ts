@@ -65,6 +65,7 @@ const ends: [what: string, end: (started: Started) => unknown][] = [
 
 test("the end of stdin ends a served session while its server is starting", async () => {
   const started = startSession([], { PROBE_GATE: "/nonexistent/gate" });
+  started.child.stdin.write(initialize);
   await waitUntil(() => readPids(started.pids).length > 0);
   started.child.stdin.end();
   expect(await started.ended).toEqual([0, null]);

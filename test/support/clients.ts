@@ -36,7 +36,12 @@ export async function connectLegacy(url: string, capabilities: object = {}): Pro
 }
 
 /** A legacy client of what the built command serves over stdio, and what that has written to stderr. */
-export async function connectToCommand(cwd: string, ...args: readonly string[]) {
+export async function connectToCommand(
+  cwd: string,
+  ...given: readonly (string | { capabilities: object })[]
+) {
+  const args = given.filter((one) => typeof one === "string");
+  const options = given.find((one) => typeof one === "object");
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [command, "start", ...args],
@@ -47,7 +52,7 @@ export async function connectToCommand(cwd: string, ...args: readonly string[]) 
   transport.stderr?.on("data", (chunk) => {
     stderr += chunk;
   });
-  const client = new Client(info);
+  const client = new Client(info, options);
   onTestFinished(() => client.close());
   await client.connect(transport);
   return { client, stderr: () => stderr };

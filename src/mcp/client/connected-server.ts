@@ -1,6 +1,7 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
+import type { AppsDeclaration } from "../../runtime/apps.ts";
 import type {
   InputAnswers,
   InputRequests,
@@ -29,6 +30,8 @@ export interface ServerLaunch {
   protocol: ServerProtocol;
   /** Whether the server is told that it can ask the user (`elicitation`); `modern`: only if it does so by its answers. */
   canAsk?: boolean | "modern";
+  /** What the server is told of apps when it starts; a modern one gets what its requests say, too. */
+  apps?: AppsDeclaration | undefined;
 }
 
 /** What a server lists: names and URIs may not be unique, and strings are hostile. */
@@ -96,6 +99,8 @@ export interface ServerCallOptions {
   ask?: ((requests: InputRequests, signal: AbortSignal) => Promise<InputAnswers>) | undefined;
   /** Identifies who is asked. */
   user?: unknown;
+  /** What the user's client knows of apps. */
+  apps?: AppsDeclaration | undefined;
   /** The answers, if the call has asked before. */
   round?: InputRound | undefined;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;

@@ -2,6 +2,7 @@ import { describeType, isRecord } from "../../data/parse-json.ts";
 import { abortable, type CallStop } from "../../runtime/abort-listeners.ts";
 import { hostVersion } from "../../version.ts";
 import {
+  capabilitiesKey,
   isModern,
   legacyRevisions,
   modernRevision,
@@ -158,7 +159,7 @@ function addModernMeta(params: JsonObject, capabilities: JsonObject): JsonObject
   const modernMeta = {
     "io.modelcontextprotocol/protocolVersion": modernRevision,
     "io.modelcontextprotocol/clientInfo": clientInfo,
-    "io.modelcontextprotocol/clientCapabilities": capabilities,
+    [capabilitiesKey]: capabilities,
   };
   return { ...params, _meta: { ...modernMeta, ...(isRecord(meta) ? meta : {}) } };
 }

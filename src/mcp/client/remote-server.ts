@@ -24,7 +24,7 @@ import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
 /** How to reach a remote server. */
 export interface RemoteLaunch
-  extends Pick<ServerLaunch, "label" | "secrets" | "timeouts" | "protocol" | "canAsk"> {
+  extends Pick<ServerLaunch, "label" | "secrets" | "timeouts" | "protocol" | "canAsk" | "apps"> {
   url: URL;
   /** The URL for people. */
   shown: string;

@@ -8,6 +8,7 @@ import {
   type UnexpectedExit,
 } from "../../problems/index.ts";
 import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
+import type { AppsDeclaration } from "../../runtime/apps.ts";
 import {
   type InputAnswer,
   type InputRequest,
@@ -21,7 +22,7 @@ import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
-import { rpcCode } from "../client-message.ts";
+import { capabilitiesKey, rpcCode } from "../client-message.ts";
 import { noteLeftOut, type Results, readResult } from "./call-result.ts";
 import {
   type AdvertisedTool,
@@ -37,6 +38,7 @@ import {
 import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 import {
   type CallEars,
+  type Era,
   handshakeOf,
   McpClient,
   type MessageTransport,
@@ -73,7 +75,7 @@ export interface Carrier extends MessageTransport {
   end(hasFailed: boolean): Promise<void>;
 }
 
-type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk">;
+type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk" | "apps">;
 type Events = Omit<ServerEvents, "onStdoutNoise">;
 /** What a server says of itself, and what it lists. */
 export type Introduction = Omit<ServerFacts, "capabilities"> & ServerLists;
@@ -184,8 +186,7 @@ export class Server {
     this.#clock = clock;
     this.#client = new McpClient(carrier, {
       onNotification: (method, params, requestId) => this.#onNotification(method, params, requestId),
-      capabilities: (era) =>
-        canAsk === true || canAsk === era ? { elicitation: { form: {}, url: {} } } : {},
+      capabilities: (era) => this.#declare(era, facts.apps),
       onRequest: (request) =>
         this.#isReady && canAsk === true && request.method === "elicitation/create"
           ? this.#elicit(request)
@@ -194,6 +195,14 @@ export class Server {
     this.ready = this.#connect().catch((error) => this.#fail(error));
     // A caller that starts several servers stops at the first failure and never handles the others.
     this.ready.catch(() => {});
+  }
+
+  #declare(era: Era, extensions: AppsDeclaration | undefined): JsonObject {
+    const { canAsk } = this.#facts;
+    return {
+      ...((canAsk === true || canAsk === era) && { elicitation: { form: {}, url: {} } }),
+      ...(extensions && { extensions }),
+    };
   }
 
   async #connect(): Promise<Introduction> {
@@ -354,7 +363,7 @@ export class Server {
   async #call<Method extends ResultMethod>(
     method: Method,
     params: Readonly<JsonObject>,
-    { signal, limit, onProgress, onLog, ask, user, round }: ServerCallOptions,
+    { signal, limit, onProgress, onLog, ask, user, apps, round }: ServerCallOptions,
   ): Promise<ServerAnswer<Results[Method]>> {
     const { label } = this;
     const isModern = this.#client.era === "modern";
@@ -365,6 +374,7 @@ export class Server {
     const given = params._meta as JsonObject | undefined;
     const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
     delete meta.progressToken;
+    if (isModern) meta[capabilitiesKey] = this.#declare("modern", apps);
     const answers = round && toRoundParams(round);
     if (this.#client.isIdle) this.#users.clear();
     if (user !== undefined) this.#users.add(user);

@@ -20,6 +20,8 @@ export interface ServeStdioOptions {
   input: Readable;
   /** The return value of `reserveStdout` if it is stdout. */
   output: Writable;
+  /** Called with the first message, or without one at the end of the input. Messages wait until it resolves. */
+  onFirst?: ((message?: unknown) => Promise<unknown>) | undefined;
   /** Called once, after the server is closed. */
   onEnd?(end: StdioEnd): void;
   /** The longest message of a client, in bytes. Default: 10 MiB. */
@@ -52,6 +54,7 @@ export async function serveStdio(
     input,
     output,
     onEnd,
+    onFirst = async () => {},
     maxLineBytes = 10 * 1024 * 1024,
     graceMs = 2000,
     drainMs = graceMs,
@@ -72,6 +75,7 @@ export async function serveStdio(
     settle();
     return atMost(settled, limitMs);
   };
+  let begun: Promise<unknown> | undefined;
   const takeLine = (line: Buffer) => {
     // The rest of a chunk whose beginning ended the connection.
     if (isClosed || !output.writable) return;
@@ -81,13 +85,19 @@ export async function serveStdio(
     if (!isSpecType.JSONRPCMessage(value)) return;
     const id = requestIdOf(value);
     if (id !== undefined) open.add(id);
-    transport.onmessage?.(value);
-    const cancelled = cancelledIdOf(value);
-    if (cancelled !== undefined && open.delete(cancelled)) settle();
+    begun ??= onFirst(value);
+    void begun.then(() => {
+      if (!isClosed) transport.onmessage?.(value);
+      const cancelled = cancelledIdOf(value);
+      if (cancelled !== undefined && open.delete(cancelled)) settle();
+    });
   };
   const lines = new LineDecoder(maxLineBytes, { onLine: takeLine, onTooLong() {} });
   const read = (chunk: Buffer | string) => lines.push(Buffer.from(chunk));
-  const onInputEnd = () => void end("input");
+  const onInputEnd = () => {
+    begun ??= onFirst();
+    void end("input");
+  };
   const onOutputGone = () => void end("output");
   const transport: Transport = {
     async start() {
