@@ -36,12 +36,11 @@ import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
-import { TimeLimit } from "../runtime/time-limit.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
-import { describeServerSkill, readSkill } from "../session/session-skills.ts";
-import { digestsOf, filesOf, skillLimits } from "../skills/skill-entry.ts";
+import { describeServerSkill } from "../session/session-skills.ts";
+import { digestsOf, skillLimits } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
@@ -193,43 +192,38 @@ class Recorder implements Gate {
       if (said !== undefined) server.instructions = said;
       recordListed(server, listed);
     }
-    // Nothing is registered, so no names collide.
-    return { refused: new Map(entries.map((one) => [one, this.#refusal])), problems: [], vanished: [] };
+    // What is not registered has no names that collide. Skills are read, to show them.
+    const refused = entries
+      .filter(({ kind }) => kind !== "skill")
+      .map((one) => [one, this.#refusal] as const);
+    return { refused: new Map(refused), problems: [], vanished: [] };
   }
 }
 
-/** Reads SKILL.md of skills that servers list and that are to be shown. What cannot be read says so. */
+/** Reads SKILL.md of skills that servers list and that are to be shown. */
 async function readServerSkills(
   session: Session,
   shows: Approving["shows"],
 ): Promise<ReadonlyMap<string, ShownSkill>> {
   const skills = new Map<string, ShownSkill>();
-  const { config, resourceServers } = Session.partsOf(session).frame.state();
+  const { calls, frame } = Session.partsOf(session);
+  const state = frame.state();
   let left: number = skillLimits.bytes;
-  for (const from of resourceServers) {
-    const { label, source, timeouts } = from.plan;
+  for (const from of state.resourceServers) {
+    const { label, source } = from.plan;
     const { pack, item } = source;
     const lister = { owner: pack ? "pack" : "server", entry: pack ?? label, server: item ?? label } as const;
     for (const { kind, id, entry } of from.offer?.entries ?? []) {
-      const place = { ...lister, kind, name: id };
-      if (kind !== "skill" || entry.resources === "dynamic" || !shows(place, digestsOf(filesOf(entry))))
-        continue;
+      if (kind !== "skill" || entry.resources === "dynamic") continue;
       const skill = describeServerSkill(from, entry);
       const { name, files } = skill.shown;
-      const { size = 0 } = files.find(({ path }) => path === instructionsFile) ?? {};
-      const limit = new TimeLimit(timeouts?.callMs ?? config.timeouts.callMs);
-      let text = "Not shown: it cannot be read, is not what the server lists, or is too large.";
-      try {
-        const answer = size > left ? undefined : await from.server.current?.readResource(id, { limit });
-        if (answer !== undefined && !("inputRequired" in answer))
-          text = readSkill(skill, skill.listing.uri, answer).contents[0]?.text ?? text;
-      } catch {
-        // The text says so.
-      } finally {
-        limit.end();
-      }
-      left -= size;
-      skills.set(keyOf(place), { name, text, files });
+      const place = { ...lister, kind, name: id };
+      if (!shows(place, digestsOf(files))) continue;
+      left -= files.find(({ path }) => path === instructionsFile)?.size ?? 0;
+      const read = () => calls.readSkill(skill, instructionsFile, { scope: calls.own, state });
+      const text = left < 0 ? undefined : await read().catch(() => undefined);
+      const missing = "Not shown: it cannot be read, is not what the server lists, or is too large.";
+      skills.set(keyOf(place), { name, files, text: typeof text === "string" ? text : missing });
     }
   }
   return skills;

@@ -80,7 +80,7 @@ export async function describePack(
   let skills: readonly FoundSkill[] = [];
   if (extension.skills.length > 0 || mayHaveSkills(port, location)) {
     const { describeSkills } = await import("./pack-skills.ts");
-    const described = describeSkills(port, { location, name, isSource, field, source }, extension.skills);
+    const described = describeSkills(port, { location, name }, { isSource, field, source }, extension.skills);
     skills = described.skills;
     extension.skills = described.declarations;
     found.push(...described.problems);

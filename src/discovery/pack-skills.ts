@@ -9,22 +9,14 @@ import { ancestorsOf } from "./project.ts";
 import { type FoundPack, isUnasked } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
-interface SkillfulPackage {
-  location: string;
-  name: string;
-  isSource: boolean;
-  field: unknown;
-  /** Of its package.json. */
-  source: SourceText;
-}
-
 /**
  * The skills of a package that count: those that the field names, or all of them. `problems` are those of names without a skill,
- * and of skills with the same name.
+ * and of skills with the same name. `source`: of its package.json.
  */
 export function describeSkills(
   port: DiscoveryPort,
-  { location, name: pack, isSource, field, source }: SkillfulPackage,
+  { location, name: pack }: { location: string; name: string },
+  { isSource, field, source }: { isSource: boolean; field: unknown; source: SourceText },
   declared: readonly Declaration[],
 ): { skills: FoundSkill[]; declarations: Declaration[]; problems: UnlocatedProblem[] } {
   const { skills, shadowed } = findSkills(port, location, { isDependency: !isSource });

@@ -56,9 +56,8 @@ interface Marker {
 /** What to copy into a folder. */
 interface WantedCopy {
   marker: Marker;
+  skill: SkillItem;
   read(path: string): Promise<string | Uint8Array>;
-  /** The bits of who may run a file. */
-  executableBits(path: string): number;
 }
 
 const port = createNodeInspectionPort();
@@ -82,14 +81,17 @@ function readCopy(
 }
 
 /** Replaces a folder, or makes it. */
-async function writeCopy(target: string, { marker, read, executableBits }: WantedCopy): Promise<void> {
+async function writeCopy(target: string, { marker, skill: { route }, read }: WantedCopy): Promise<void> {
   // Clients pass over names that begin with a dot.
   const draft = mkdtempSync(join(dirname(target), markerFile));
   const copy = join(draft, "new");
   try {
     for (const path of Object.keys(marker.files)) {
       mkdirSync(dirname(join(copy, path)), { recursive: true });
-      writeFileSync(join(copy, path), await read(path), { mode: 0o666 | executableBits(path) });
+      // Who may run it: a server does not say.
+      const original =
+        route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
+      writeFileSync(join(copy, path), await read(path), { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
     writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
     if (find(target) !== undefined) renameSync(target, join(draft, "old"));
@@ -176,11 +178,7 @@ function collectWanted(
     // What a server has under the marker's name is left out.
     const files = skill.shown.files.filter(({ path }) => path !== markerFile);
     const read = (path: string) => calls.readSkill(skill, path, { scope: calls.own, state });
-    const { route } = skill;
-    const executableBits = (path: string) =>
-      route.by === "code" ? (find(join(route.owner.root, route.code.folder, path))?.mode ?? 0) & 0o111 : 0;
-    const marker = { source, ...project, files: digestsOf(files) };
-    return [folder, { marker, read, executableBits }] as const;
+    return [folder, { marker: { source, ...project, files: digestsOf(files) }, skill, read }] as const;
   });
   return new Map(copies);
 }

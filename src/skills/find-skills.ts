@@ -22,8 +22,6 @@ const maximumDepth = 3;
 /** How many folders of a package are read. */
 const maximumFolders = 1000;
 
-const compare = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
 /**
  * Finds the skills of a package by the names of folders: no file is opened. `location` is a real path. Links and names that begin
  * with `.` are passed over.
@@ -34,28 +32,24 @@ export function findSkills(
   { isDependency }: { isDependency: boolean },
 ): FoundSkills {
   let remaining = maximumFolders;
-  const search = (root: string, isNested: (path: string, isSkill: boolean) => boolean): FoundSkill[] => {
-    const skills: FoundSkill[] = [];
-    const visit = (path: string, depth: number) => {
-      if (remaining <= 0) return;
-      remaining -= 1;
-      const folder = path === "" ? root : `${root}/${path}`;
+  const search = (root: string, isFlat: boolean): FoundSkill[] => {
+    const visit = (segments: readonly string[]): FoundSkill[] => {
+      if (--remaining < 0) return [];
+      const folder = [root, ...segments].join("/");
       const entries = port.listDirectory(join(location, folder)) ?? [];
-      const isSkill =
-        path !== "" && entries.some((entry) => entry.name === instructionsFile && !entry.isDirectory());
-      if (isSkill) skills.push({ name: path.slice(path.lastIndexOf("/") + 1), path, folder });
-      if (depth === maximumDepth || !isNested(path, isSkill)) return;
-      const names = entries.flatMap((entry) =>
-        entry.isDirectory() && !entry.name.startsWith(".") ? entry.name : [],
-      );
-      for (const name of names.sort(compare)) visit(path === "" ? name : `${path}/${name}`, depth + 1);
+      const name = segments.at(-1);
+      const hasFile = entries.some((entry) => entry.name === instructionsFile && !entry.isDirectory());
+      const own = name !== undefined && hasFile ? [{ name, path: segments.join("/"), folder }] : [];
+      const isEnd = segments.length === maximumDepth || (isFlat && name !== undefined && own.length === 0);
+      const inner = entries.filter((one) => !isEnd && one.isDirectory() && !one.name.startsWith("."));
+      const names = inner.map((entry) => entry.name).sort();
+      return [...own, ...names.flatMap((one) => visit([...segments, one]))];
     };
     const absolute = join(location, root);
-    if (port.exists(absolute) && port.realPath(absolute) === absolute) visit("", 0);
-    return skills.sort((one, other) => compare(one.path, other.path));
+    const isThere = port.exists(absolute) && port.realPath(absolute) === absolute;
+    return isThere ? visit([]).sort((one, other) => (one.path < other.path ? -1 : 1)) : [];
   };
-  const found = search(ownFolder, () => true);
-  if (isDependency) found.push(...search(agentsFolder, (path, isSkill) => path === "" || isSkill));
+  const found = [...search(ownFolder, false), ...(isDependency ? search(agentsFolder, true) : [])];
   const firsts = new Map(found.toReversed().map((skill) => [skill.name, skill]));
   const isFirst = (skill: FoundSkill) => firsts.get(skill.name) === skill;
   return { skills: found.filter(isFirst), shadowed: found.filter((skill) => !isFirst(skill)) };
