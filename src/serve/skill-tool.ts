@@ -1,7 +1,8 @@
 // The tool with which models of clients that do not know skills load them.
 import type { Listing } from "../mcp/served-server.ts";
 import type { SkillItem } from "../session/items.ts";
-import { fullNameOf, isAmbiguous } from "../session/session-skills.ts";
+import { fullNameOf } from "../session/names.ts";
+import { isAmbiguous } from "../session/session-skills.ts";
 
 export const skillToolName = "load_skill";
 

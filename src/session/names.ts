@@ -1,4 +1,4 @@
-// What the names of tools and prompts are, and what a name refers to.
+// What the names of tools and prompts are, and what a name refers to, also that of a skill.
 import type { SessionConfig } from "../config/session-config.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -16,9 +16,16 @@ import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-n
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
-import type { ItemOf, Skipped } from "./items.ts";
+import type { ItemOf, SkillItem, Skipped } from "./items.ts";
 
 type Named = ItemOf<"tool" | "prompt">;
+type NamedKind = Named["kind"] | "skill";
+
+const notFoundCodes = { tool: "ToolNotFound", prompt: "PromptNotFound", skill: "SkillNotFound" } as const;
+
+/** The name that no other skill has: qualified, or with the server's label. */
+export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem): string =>
+  qualifiedName ?? `${source.server}/${name}`;
 
 /** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
@@ -139,9 +146,9 @@ export interface NameContext {
   skipped: readonly Skipped[];
 }
 
-/** What names refer to: the tools of a session, or its prompts. */
-export class Names<One extends Named> {
-  readonly #kind: "tool" | "prompt";
+/** What names refer to: the tools of a session, its prompts, or its skills. */
+export class Names<One extends ItemOf<NamedKind>> {
+  readonly #kind: NamedKind;
   readonly #context: NameContext;
   /** By the advertised name and the one that clients are served. */
   readonly #advertised = new Map<string, One[]>();
@@ -151,7 +158,7 @@ export class Names<One extends Named> {
   /** By a server's own name. */
   readonly #own = new Map<string, One[]>();
 
-  constructor(kind: "tool" | "prompt", items: readonly One[], context: NameContext) {
+  constructor(kind: NamedKind, items: readonly One[], context: NameContext) {
     this.#kind = kind;
     this.#context = context;
     const add = (index: Map<string, One[]>, name: string, one: One) =>
@@ -162,6 +169,10 @@ export class Names<One extends Named> {
       for (const served of new Set([name, makeServedName(name)])) add(this.#advertised, served, one);
       if (qualifiedName !== null) add(this.#qualified, qualifiedName, one);
       if (route.by !== "server") continue;
+      if (one.kind === "skill") {
+        add(this.#labeled, fullNameOf(one), one);
+        continue;
+      }
       add(this.#own, route.id, one);
       if (source.type === "config") add(this.#labeled, `${route.from.plan.label}/${route.id}`, one);
     }
@@ -174,8 +185,8 @@ export class Names<One extends Named> {
   }
 
   /**
-   * What a name refers to for the host, or for code of a pack, whose own items come first by their short names. Throws `TrailblazeError`: `ToolNotFound` or
-   * `PromptNotFound` with similar names, `NameCollision` for a name that several have, `AmbiguousName`, and for what is excluded
+   * What a name refers to for the host, or for code of a pack, whose own items come first by their short names. Throws `TrailblazeError`: `ToolNotFound`,
+   * `PromptNotFound` or `SkillNotFound` with similar names, `NameCollision` for a name that several have (for skills `AmbiguousName`), `AmbiguousName`, and for what is excluded
    * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
    */
   resolve(name: string, pack?: string): One {
@@ -223,14 +234,17 @@ export class Names<One extends Named> {
   }
 
   #notFound(name: string, why: { nearest: readonly string[]; reason?: string; server?: string }) {
-    const code = this.#kind === "tool" ? "ToolNotFound" : "PromptNotFound";
-    return failure(code, { name, otherKind: undefined, ...why });
+    return failure(notFoundCodes[this.#kind], { name, otherKind: undefined, ...why });
   }
 
   /** Throws `NameCollision` for a name that several have, and `AmbiguousName` if it is also that of a pack's item. */
   #findOne(name: string, pack: string | undefined): One | undefined {
     const found = this.find(name);
     const [one] = found;
+    if (one?.kind === "skill" && found.length > 1) {
+      const skills = found.flatMap((each) => (each.kind === "skill" ? fullNameOf(each) : []));
+      throw failure("AmbiguousName", { name, kinds: ["skill"], skills });
+    }
     if (found.length > 1) {
       const sources = found.map((one) => formatSource(one.shown.source));
       const kind = this.#kind === "tool" ? undefined : this.#kind;

@@ -1,8 +1,8 @@
-// The skills of a session: how they are shown, what their names mean, and what is in their files.
+// The skills of a session: how they are shown, and what is in their files.
 import { isUtf8 } from "node:buffer";
 import type { FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
@@ -11,8 +11,8 @@ import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import { digestOf, readSkillFile, type Skill } from "../skills/read-skill.ts";
 import { filesOf, hasFile, pathOf, rootOf, type SkillEntry } from "../skills/skill-entry.ts";
-import type { SessionItem, SkillItem, Skipped } from "./items.ts";
-import { formatSource } from "./names.ts";
+import type { SessionItem, SkillItem } from "./items.ts";
+import { formatSource, fullNameOf } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
 
 export function describePackSkill(
@@ -63,37 +63,9 @@ export function selectFirst(items: readonly SessionItem[]): { items: SessionItem
   return { items: selected, problems };
 }
 
-/** The name that no other skill has: qualified, or with the server's label. */
-export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem): string =>
-  qualifiedName ?? `${source.server}/${name}`;
-
 /** Whether other skills have the name of one, too. */
 export const isAmbiguous = (one: SkillItem, skills: readonly SkillItem[]): boolean =>
   skills.some((other) => other !== one && other.shown.name === one.shown.name);
-
-/**
- * The skill that a name means: its own name, its qualified name, or `LABEL/NAME`. Throws `TrailblazeError` `SkillNotFound`,
- * `AmbiguousName`, or for one that is left out its problem.
- */
-export function resolveSkill(
-  skills: readonly SkillItem[],
-  skipped: readonly Skipped[],
-  name: string,
-): SkillItem {
-  const exact = skills.filter((one) => fullNameOf(one) === name);
-  const found = exact.length > 0 ? exact : skills.filter(({ shown }) => shown.name === name);
-  const [skill, second] = found;
-  if (second !== undefined)
-    throw failure("AmbiguousName", { name, kinds: ["skill"], skills: found.map(fullNameOf) });
-  if (skill !== undefined) return skill;
-  const left = skipped.find(({ kind, name: own, source: { pack } }) => {
-    const isNamed = own === name || (pack !== undefined && `${qualifyPackageName(pack)}/${own}` === name);
-    return kind === "skill" && isNamed;
-  });
-  if (left?.problem !== undefined) throw new TrailblazeError(left.problem);
-  const known = skills.flatMap((one) => [one.shown.name, fullNameOf(one)]);
-  throw failure("SkillNotFound", { name, otherKind: undefined, nearest: findNearestNames(name, known) });
-}
 
 /** The URI of a file of a skill, by its path. Throws `SkillNotFound`. */
 export function findSkillFile(skill: SkillItem, path: string): string {

@@ -29,7 +29,6 @@ import {
 import { type NameContext, Names } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
 import type { SessionServer } from "./session-servers.ts";
-import { resolveSkill } from "./session-skills.ts";
 
 /** Who made a link in a result: the label of a server, or the npm name of a pack. */
 export interface LinkMaker {
@@ -139,7 +138,7 @@ export class SessionState {
   readonly packs: readonly StatePack[];
   readonly instructions: string | undefined;
   readonly #parts: StateParts;
-  readonly #names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">> };
+  readonly #names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
   #calls = 0;
   #release: (() => void) | undefined;
 
@@ -159,6 +158,7 @@ export class SessionState {
     this.#names = {
       tool: new Names("tool", this.of("tool"), parts),
       prompt: new Names("prompt", this.of("prompt"), parts),
+      skill: new Names("skill", this.of("skill"), parts),
     };
   }
 
@@ -261,9 +261,9 @@ export class SessionState {
     return this.#names.prompt.resolve(name);
   }
 
-  /** The skill that a name means. Throws as `resolveSkill`. */
+  /** The skill that a name means. Throws `TrailblazeError` `SkillNotFound`, `AmbiguousName` or `NotApproved`. */
   resolveSkill(name: string): SkillItem {
-    return resolveSkill(this.of("skill"), this.#parts.skipped, name);
+    return this.#names.skill.resolve(name);
   }
 
   /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */

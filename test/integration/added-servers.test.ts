@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { listServer } from "../lock/support/locked-project.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { skillText } from "../skills/support.ts";
 import { runMain } from "../support/main.ts";
 import { publish } from "../support/publish.ts";
 
@@ -85,8 +86,9 @@ test("add changes nothing for a package without a server or with several, and fo
   const refused: [fields: object | string, options: string[], exitCode: number, code: string][] = [
     // A command that is not declared to be a server.
     [{ bin: "cli.js" }, [], 1, "NotAPack"],
-    // No command at all.
+    // No command at all. The package has a skill.
     [{}, ["--server"], 1, "NotAPack"],
+    [{}, [], 1, "NotAPack"],
     // A command whose file does not exist.
     [{ bin: "none.js", mcpName: "x" }, [], 1, "InstallFailed"],
     // Two commands.
@@ -101,7 +103,11 @@ test("add changes nothing for a package without a server or with several, and fo
   ];
   for (const [index, [fields, options, exitCode, code]] of refused.entries()) {
     const name = typeof fields === "string" ? fields : `tb-plain-${index}`;
-    if (typeof fields !== "string") await publish(registry, plain(name, fields, { "cli.js": "run();\n" }));
+    if (typeof fields !== "string")
+      await publish(
+        registry,
+        plain(name, fields, { "cli.js": "run();\n", "skills/do/SKILL.md": skillText("do") }),
+      );
     const result = await run("add", name, "--yes", ...options);
     expect(result, name).toMatchObject({ exitCode, json: { error: { code } } });
     if (name === "@tb-scope/mcp") expect(result.json.error.hint).toContain("--name tb-scope-mcp");

@@ -18,7 +18,13 @@ test("real servers from npm are served as one, with their prefixes and names, an
   const trailblazeSubprocessToolsets = [
     entry("everything", { tools: { deny: ["get-env"] } }),
     entry("filesystem", { args: ["."], prefix: "fs" }),
-    entry("memory", { env: { MEMORY_FILE_PATH: join(cwd, "memory.json") } }),
+    // As its README has it.
+    {
+      name: "memory",
+      command: "npx",
+      args: ["-y", "@modelcontextprotocol/server-memory"],
+      env: { MEMORY_FILE_PATH: join(cwd, "memory.json") },
+    },
   ];
   writeFileSync(
     join(cwd, "trailblaze.config.json"),

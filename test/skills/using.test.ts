@@ -1,15 +1,25 @@
 // What is served ends with its test.
 import { readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { SkillsClient } from "@modelcontextprotocol/client/ext/skills";
+import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
+import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { skillEntry } from "@modelcontextprotocol/server/ext/skills";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { mcpTransport } from "../../src/adapters.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
+import { openFollowed } from "../session/support/followed.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
+import { command } from "../support/run-cli.ts";
 import type { Tree } from "../support/tree.ts";
+import { waitUntil } from "../support/wait-until.ts";
 import { skillText } from "./support.ts";
+
+const info = { name: "tester", version: "1.0.0" };
 
 const triage = {
   "SKILL.md": skillText("triage", "Ask first.", "metadata:\n  team: core\n"),
@@ -123,6 +133,52 @@ test("clients of both eras list and read the skills of a session, of a pack and 
     writeFileSync(skillFile(project, "SKILL.md"), triage["SKILL.md"]);
   }
   await expect(serveForTest("tools", { cwd: project })).rejects.toMatchObject({ code: "NotApproved" });
+});
+
+test.each(["stdio", "memory"])(
+  "clients of both versions of the SDK list and read skills over %s",
+  async (way) => {
+    const project = makeSkilled();
+    const session = way === "memory" ? await openForTest(project) : undefined;
+    const started = { command: process.execPath, args: [command, "start"], cwd: project };
+    const legacy = new Client(info);
+    const modern = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
+    const auto = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
+    await legacy.connect(session ? mcpTransport(session) : new StdioClientTransport(started));
+    for (const client of [modern, auto])
+      await client.connect((session ? mcpTransport(session) : new ModernStdio(started)) as never);
+    for (const client of [legacy, modern, auto]) {
+      onTestFinished(() => client.close());
+      const { skills: entries } = await (client as Client).request({ method: "skills/list" }, z.any());
+      expect(entries).toHaveLength(3);
+      expect(entries[0].frontmatter).toEqual({
+        name: "triage",
+        description: "How to triage.",
+        metadata: { team: "core" },
+      });
+      const { contents } = await client.readResource({ uri: entries[0].uri });
+      expect(contents).toMatchObject([{ text: triage["SKILL.md"], mimeType: "text/markdown" }]);
+    }
+    for (const client of [modern, auto]) {
+      const [entry] = (await new SkillsClient(client).list()).skills;
+      if (entry === undefined) throw new Error("Nothing is listed.");
+      expect(await new SkillsClient(client).read(entry, "docs/why not.md")).toMatchObject({ verified: true });
+    }
+  },
+);
+
+test("a session that follows its project has the skills that are installed now", async () => {
+  const installed = "node_modules/.package-lock.json";
+  const project = makeSkilled({ "trailblaze.config.json": "{}", [installed]: "{}" });
+  const { session, changes, change } = await openFollowed(project);
+  await change(() => {
+    writeFileSync(skillFile(project, "docs/why not.md"), "Who?");
+    rmSync(join(project, "node_modules/@acme/jira/skills/label"), { recursive: true });
+    writeFileSync(join(project, installed), '{ "name": "app" }');
+  });
+  await waitUntil(() => changes.length === 1);
+  expect(namesOf(session.skills)).toEqual(["acme/jira/triage", "app/label"]);
+  expect(await session.readSkill("triage", { file: "docs/why not.md" })).toBe("Who?");
 });
 
 test("what pnpm-workspace.yaml forbids is served by no pack and no server", async () => {
