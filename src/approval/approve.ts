@@ -223,11 +223,9 @@ export async function planChanges(
       (deny ? targets.namesInside(place) : targets.concerns(place)) &&
       isLaunchApproved(approved, place, launch),
     {
-      approving: {
-        isNamed: targets.isWritten,
-        shows: (place, files) =>
-          !deny && targets.hasPart(place) && !isSameJson(approved.get(keyOf(place))?.value.files, files),
-      },
+      isNamed: targets.isWritten,
+      showsSkill: (place, files) =>
+        !deny && targets.hasPart(place) && !isSameJson(approved.get(keyOf(place))?.value.files, files),
     },
   );
   const origin = found === undefined ? "none" : found.folder === project ? "own" : "above";

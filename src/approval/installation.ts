@@ -76,12 +76,14 @@ export interface Installation {
 /** Whether a server may start, so that it says what it lists. */
 type MayStart = (place: LockPlace, launch: LockedServer) => boolean;
 
-/** What is approved beyond what differs, for which it is shown and explained. */
-interface Approving {
+/** How an installation is read. */
+interface ReadingOptions {
+  /** That of the lock; default: the project's. */
+  folder?: string;
   /** Whether a part is named, so that its problems are of interest. */
-  isNamed(place: LockPlace): boolean;
+  isNamed?(place: LockPlace): boolean;
   /** Whether the skill of a server with these files is to be shown. */
-  shows(place: LockPlace, files: Readonly<Record<string, string>>): boolean;
+  showsSkill?(place: LockPlace, files: Readonly<Record<string, string>>): boolean;
 }
 
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
@@ -89,6 +91,7 @@ const unused = { name: "not used", state: "new", differences: [], entry: "not us
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 class Recorder implements Gate {
   readonly isFrozen = false;
+  readonly takesUnasked = () => true;
   readonly scope: LockScope;
   readonly packs = new Map<string, RecordedPack>();
   readonly servers = new Map<string, LockedServer>();
@@ -97,18 +100,14 @@ class Recorder implements Gate {
   found: FoundPacks | undefined;
   readonly #project: string;
   readonly #mayStart: MayStart;
-  readonly #approving: Approving | undefined;
+  readonly #options: ReadingOptions;
   readonly #refusal = createProblem("NotApproved", unused);
 
-  constructor(config: SessionConfig, mayStart: MayStart, { folder, approving }: ReadingOptions) {
-    this.scope = new LockScope(config, folder);
-    this.#approving = approving;
+  constructor(config: SessionConfig, mayStart: MayStart, options: ReadingOptions) {
+    this.scope = new LockScope(config, options.folder);
+    this.#options = options;
     this.#project = config.project;
     this.#mayStart = mayStart;
-  }
-
-  takesUnasked(): true {
-    return true;
   }
 
   #noteUnrecordable(name: string, entry: string, place: ProblemPlace): void {
@@ -128,7 +127,7 @@ class Recorder implements Gate {
   checkPack({ inspected, problems, unusable: broken }: CheckedPack): CheckedPack {
     const { pack, items } = inspected;
     const isNamed = (name: string) =>
-      this.#approving?.isNamed({ owner: "pack", entry: pack.name, kind: "skill", name });
+      this.#options.isNamed?.({ owner: "pack", entry: pack.name, kind: "skill", name });
     this.problems.push(...problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item)));
     const servers = this.scope.hasPack(pack) ? this.#record(inspected).entry.servers : undefined;
     const mayStart = ({ shape, declaration: { name } }: InspectedItem) => {
@@ -203,7 +202,7 @@ class Recorder implements Gate {
 /** Reads SKILL.md of skills that servers list and that are to be shown. */
 async function readServerSkills(
   session: Session,
-  shows: Approving["shows"],
+  shows: NonNullable<ReadingOptions["showsSkill"]>,
 ): Promise<ReadonlyMap<string, ShownSkill>> {
   const skills = new Map<string, ShownSkill>();
   const { calls, frame } = Session.partsOf(session);
@@ -227,12 +226,6 @@ async function readServerSkills(
     }
   }
   return skills;
-}
-
-/** How an installation is read. `folder`: that of the lock, by default the project's. */
-interface ReadingOptions {
-  folder?: string;
-  approving?: Approving;
 }
 
 /** A project whose config is valid. */
@@ -269,8 +262,7 @@ export async function openInstallation(options: InstallationOptions): Promise<Op
       const session = await prepared.open();
       try {
         const { found, packs, servers, scope, problems } = recording;
-        const { approving } = options;
-        const ofServers = approving ? await readServerSkills(session, approving.shows) : [];
+        const ofServers = options.showsSkill ? await readServerSkills(session, options.showsSkill) : [];
         const all = found?.packs.map(({ pack }) => pack) ?? [];
         const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
         const messages = new Set(failed.map(({ message }) => message));

@@ -35,7 +35,7 @@ export async function findWorkspace(port: DiscoveryPort, project: Project): Prom
   const { directory, manifest } = project;
   const problems: Problem[] = [];
   const budget = { folders: workspaceLimits.folders };
-  let ofProject: Workspace["permissions"] = {};
+  let permissions: Workspace["permissions"] = {};
   for (const root of ancestorsOf(directory)) {
     if (root !== directory && !mayBeRoot(port, root, directory)) continue;
     const own = root === directory ? manifest : readUsableManifest(port, root);
@@ -43,12 +43,11 @@ export async function findWorkspace(port: DiscoveryPort, project: Project): Prom
     const { findMembers } = await import("./workspace-members.ts");
     const found = await findMembers(port, { root, manifest: own, project: directory }, budget);
     problems.push(...found.problems);
-    const { members, permissions } = found;
+    const { members } = found;
+    if (root === directory || members?.includes(directory)) permissions = found.permissions;
     if (members !== undefined && (root === directory || members.includes(directory)))
       return { project, isDeclared: true, root, manifest: own, members, permissions, problems };
-    if (root === directory) ofProject = permissions;
     if (budget.folders <= 0) break;
   }
-  const alone = { project, isDeclared: false, root: directory, manifest, members: [] };
-  return { ...alone, permissions: ofProject, problems };
+  return { project, isDeclared: false, root: directory, manifest, members: [], permissions, problems };
 }

@@ -18,7 +18,7 @@ import { Session } from "../session/session.ts";
 import { digestOf, readSkillFiles } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
-import { clients, findClient } from "./clients/index.ts";
+import { findClient } from "./clients/index.ts";
 import { expandPath, readHost } from "./clients/locations.ts";
 import { refuseLinkOut } from "./plan-install.ts";
 
@@ -145,9 +145,8 @@ async function applyCopies(
 /** The folder of a client's skills. Throws `InvalidArguments` for a client that reads none, and without HOME. */
 function findFolder({ name, skills }: ClientRecord, scope: Scope, project: string): string {
   if (skills === undefined) {
-    const others = clients.flatMap((one) => (one.skills === undefined ? [] : one.id)).join(", ");
     const reason = `Trailblaze does not know that ${name} reads skills from a folder`;
-    const hint = `These clients do: ${others}. Others can load skills with the tool of \`start --skill-tool\`.`;
+    const hint = "It can load skills with the tool of `start --skill-tool`.";
     throw failure("InvalidArguments", { reason, hint });
   }
   const folder = expandPath(`${scope === "user" ? "~" : "."}/${skills}`, readHost(), project);
@@ -205,9 +204,7 @@ export async function changeCopies(
   const isNamed = (name: string, { source }: Marker) =>
     names.some((one) => one === name || source === one || source.endsWith(`/${one}`));
   const isRemoved = (name: string, marker: Marker) =>
-    session === undefined
-      ? names.length === 0 || isNamed(name, marker)
-      : names.length === 0 && marker.project === project;
+    names.length > 0 ? !session && isNamed(name, marker) : !session || marker.project === project;
   const wanted = session && collectWanted(session, names, project === undefined ? {} : { project });
   let release: (() => void) | undefined;
   try {

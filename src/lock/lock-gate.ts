@@ -110,6 +110,7 @@ export class LockGate implements Gate {
   readonly #checked = new Set<string>();
   /** Qualified names of packs that are not locked because of their origin. */
   readonly #ownPacks = new Set<string>();
+  readonly takesUnasked = (pack: string) => ownEntry(this.#lock.packs, pack)?.skills !== undefined;
 
   constructor(
     { lock, folder }: Pick<FoundLock, "lock" | "folder">,
@@ -138,10 +139,6 @@ export class LockGate implements Gate {
   #noteOutdated(name: string, reason: string, place: ProblemPlace): Problem {
     this.#differences.add(name);
     return createProblem("LockOutdated", { name, reason }, place);
-  }
-
-  takesUnasked(pack: string): boolean {
-    return ownEntry(this.#lock.packs, pack)?.skills !== undefined;
   }
 
   checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {

@@ -2,7 +2,6 @@
 import type { Listing } from "../mcp/served-server.ts";
 import type { SkillItem } from "../session/items.ts";
 import { fullNameOf } from "../session/names.ts";
-import { isAmbiguous } from "../session/session-skills.ts";
 
 export const skillToolName = "load_skill";
 
@@ -10,7 +9,8 @@ export const skillToolName = "load_skill";
 export function describeSkillTool(skills: readonly SkillItem[]): Listing {
   const lines = skills.map((one) => {
     const { name, description } = one.shown;
-    return `- ${isAmbiguous(one, skills) ? fullNameOf(one) : name}: ${description}`;
+    const isOnly = skills.every((other) => other === one || other.shown.name !== name);
+    return `- ${isOnly ? name : fullNameOf(one)}: ${description}`;
   });
   const name = { type: "string", description: "The name of a skill." };
   const file = {

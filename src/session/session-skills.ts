@@ -1,5 +1,6 @@
 // The skills of a session: how they are shown, and what is in their files.
 import { isUtf8 } from "node:buffer";
+import { join } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
@@ -9,7 +10,7 @@ import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { underPrefix } from "../runtime/apps.ts";
 import type { ReadAnswer, ResourceContents } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
-import { digestOf, readSkillFile, type Skill } from "../skills/read-skill.ts";
+import { digestOf, type Skill } from "../skills/read-skill.ts";
 import { filesOf, hasFile, pathOf, rootOf, type SkillEntry } from "../skills/skill-entry.ts";
 import type { SessionItem, SkillItem } from "./items.ts";
 import { formatSource, fullNameOf } from "./names.ts";
@@ -63,10 +64,6 @@ export function selectFirst(items: readonly SessionItem[]): { items: SessionItem
   return { items: selected, problems };
 }
 
-/** Whether other skills have the name of one, too. */
-export const isAmbiguous = (one: SkillItem, skills: readonly SkillItem[]): boolean =>
-  skills.some((other) => other !== one && other.shown.name === one.shown.name);
-
 /** The URI of a file of a skill, by its path. Throws `SkillNotFound`. */
 export function findSkillFile(skill: SkillItem, path: string): string {
   const { listing, shown } = skill;
@@ -82,6 +79,12 @@ export function findSkillFile(skill: SkillItem, path: string): string {
   throw failure("SkillNotFound", { name: `${fullNameOf(skill)}/${path}`, otherKind: undefined, nearest });
 }
 
+/** The bytes of a file of a pack; `undefined` for a link, for what is below one, and for what is larger. */
+function readPackFile(root: string, path: string, size: number | undefined): Uint8Array | undefined {
+  const read = createNodeInspectionPort().readFile(root, path, size);
+  return read.state === "read" && read.realPath === join(root, path) ? read.bytes : undefined;
+}
+
 /**
  * A file of a skill: from what its server has answered, or else from the folder of its pack. Throws `NotApproved` for another content
  * than its entry says.
@@ -95,11 +98,11 @@ export function readSkill(
   const path = pathOf(listing, uri);
   const isStatic = listing.resources !== "dynamic";
   const { text, blob = "" } = answer?.contents[0] ?? {};
+  const file = shown.files.find((one) => one.path === path);
   const bytes =
     route.by === "code"
-      ? readSkillFile(createNodeInspectionPort(), route.owner.root, route.code, path)
+      ? readPackFile(route.owner.root, `${route.code.folder}/${path}`, file?.size)
       : Buffer.from(text ?? blob, text === undefined ? "base64" : "utf8");
-  const file = shown.files.find((one) => one.path === path);
   if (
     bytes === undefined ||
     (isStatic && !(file?.size === bytes.length && file.digest === digestOf(bytes)))

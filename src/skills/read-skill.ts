@@ -120,19 +120,3 @@ export async function readSkill(
     return { problem: createProblem("InvalidSkill", { reason: error.message, hint }, place, context) };
   }
 }
-
-/** The bytes of a file of a skill; `undefined` if they are not those that were read before, or are not there. */
-export function readSkillFile(
-  port: InspectionPort,
-  location: string,
-  { files, folder }: Skill,
-  path: string,
-): Uint8Array | undefined {
-  const file = files.find((one) => one.path === path);
-  const read = file && port.readFile(location, `${folder}/${path}`, file.size);
-  const isSame =
-    read?.state === "read" &&
-    read.realPath === join(location, folder, path) &&
-    digestOf(read.bytes) === file?.digest;
-  return isSame ? read.bytes : undefined;
-}

@@ -5,20 +5,13 @@ import { instructionsFile } from "./skill-folders.ts";
 /** The extension's name in capabilities. */
 export const skillsExtension = "io.modelcontextprotocol/skills";
 
-/** A file of a skill as its entry lists it: `digest` is `sha256:` and hexadecimal. */
-interface SkillFileEntry {
-  uri: string;
-  digest: string;
-  size: number;
-}
-
 /** An entry of `skills/list`. Strings are hostile. */
 export interface SkillEntry {
   /** Of its `SKILL.md`. */
   uri: string;
   frontmatter: { name: string; description: string } & Record<string, unknown>;
-  /** `dynamic`: the server does not say which files it has. */
-  resources: SkillFileEntry[] | "dynamic";
+  /** `digest` is `sha256:` and hexadecimal. `dynamic`: the server does not say which files it has. */
+  resources: { uri: string; digest: string; size: number }[] | "dynamic";
 }
 
 /** A file of a skill. */

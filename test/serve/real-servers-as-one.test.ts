@@ -18,9 +18,10 @@ test("real servers from npm are served as one, with their prefixes and names, an
   const trailblazeSubprocessToolsets = [
     entry("everything", { tools: { deny: ["get-env"] } }),
     entry("filesystem", { args: ["."], prefix: "fs" }),
-    // As its README has it.
+    // As its README has it; npx finds it where it is installed.
     {
       name: "memory",
+      cwd: inRepository(""),
       command: "npx",
       args: ["-y", "@modelcontextprotocol/server-memory"],
       env: { MEMORY_FILE_PATH: join(cwd, "memory.json") },

@@ -68,19 +68,8 @@ function toResponse(answer: IncomingMessage): Response {
 
 /** An idle connection is closed before servers of Node close it, which takes them 5 s. Milliseconds. */
 const idleMs = 4000;
-/** The agents of connections without a proxy, by protocol. */
-const directAgents = new Map<string, Agent>();
-
-async function findAgent(url: URL, proxy: string | undefined): Promise<Agent> {
-  if (proxy !== undefined) {
-    const { getAgent } = await import("@npmcli/agent");
-    return getAgent(url.href, { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY });
-  }
-  const { Agent } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
-  const agent = directAgents.get(url.protocol) ?? new Agent({ keepAlive: true, timeout: idleMs });
-  directAgents.set(url.protocol, agent);
-  return agent;
-}
+/** Of connections without a proxy, by protocol. */
+const directAgents: Record<string, Agent> = {};
 
 /**
  * `fetch`, perhaps through a proxy, without redirects and without a limit of time: Node's own gives up after five minutes of
@@ -91,8 +80,12 @@ export async function fetchThrough(
   url: URL,
   init: RequestInit,
 ): Promise<Response> {
-  const agent = await findAgent(url, proxy);
-  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
+  const { Agent, request } = await (url.protocol === "https:" ? import("node:https") : import("node:http"));
+  directAgents[url.protocol] ??= new Agent({ keepAlive: true, timeout: idleMs });
+  const options = { proxy, noProxy: [], maxSockets: Number.POSITIVE_INFINITY };
+  const agent = proxy
+    ? (await import("@npmcli/agent")).getAgent(url.href, options)
+    : directAgents[url.protocol];
   const answer = await new Promise<IncomingMessage>((resolve, reject) => {
     const sent = request(url, {
       agent,

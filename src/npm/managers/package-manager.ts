@@ -31,9 +31,7 @@ export interface ManagerEnd {
 }
 
 /** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
-function throughNode(script: string): ManagerProgram {
-  return { command: process.execPath, args: [script] };
-}
+const throughNode = (script: string): ManagerProgram => ({ command: process.execPath, args: [script] });
 
 /** Finds a package manager as programs of servers are found, and npm also next to Node. */
 export function findManagerProgram(

@@ -27,28 +27,25 @@ const maximumReported = 100;
 
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
-  let reported = 0;
   const isThere = (target: string) =>
     target === "." || files.some(({ path }) => path === target || path.startsWith(`${target}/`));
-  for (const { 1: inline, 2: reference, index } of text.replace(code, blank).matchAll(links)) {
-    const target = readTarget(inline ?? reference ?? "");
-    if (target === undefined || isThere(target)) continue;
-    if (reported === maximumReported) return;
-    reported += 1;
+  const broken = [...text.replace(code, blank).matchAll(links)].flatMap((link) => {
+    const target = readTarget(link[1] ?? link[2] ?? "");
+    return target === undefined || isThere(target) ? [] : { target, index: link.index };
+  });
+  for (const { target, index } of broken.slice(0, maximumReported)) {
     const line = lineAt(text, index);
     yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
   }
 }
 
 function* findHiddenText(file: string, text: string, place: object): Generator<Finding> {
-  let reported = 0;
-  for (const [index, line] of text.split("\n").entries()) {
+  const found = text.split("\n").flatMap((line, index) => {
     const { hidden: codePoints } = findHiddenCharacters(line);
-    if (codePoints.length === 0) continue;
-    yield findInFile(file, "HiddenText", { codePoints }, { ...place, line: index + 1 });
-    reported += 1;
-    if (reported === maximumReported) return;
-  }
+    return codePoints.length === 0 ? [] : { codePoints, line: index + 1 };
+  });
+  for (const { codePoints, line } of found.slice(0, maximumReported))
+    yield findInFile(file, "HiddenText", { codePoints }, { ...place, line });
 }
 
 /** Finds broken links in the instructions of skills, and invisible characters in all of their Markdown. */
