@@ -1,6 +1,11 @@
+import { once } from "node:events";
 import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
 import { join } from "node:path";
-import { expect, test } from "vitest";
+import { createInterface } from "node:readline";
+import { PassThrough } from "node:stream";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { login } from "../../src/sign-in/login.ts";
 import { makeSignIn } from "./support.ts";
 
 test("login signs in through the browser, stores tokens for the user alone, and logout deletes them", async () => {
@@ -124,15 +129,85 @@ const ask = (path, host = redirect.host) => new Promise((resolve) => {
   expect(remote.to("/token")).toEqual([]);
 });
 
-test("--no-browser reads the redirect URL from stdin", async () => {
-  const { remote, run, env, stored } = await makeSignIn({
-    changes: { authorization_endpoint: "http://127.0.0.1:1/a" },
+test("--no-browser reads the redirect URL from stdin, and a sign-in that fails keeps the one before", async () => {
+  const setting = await makeSignIn();
+  const { run, stored, cwd, env } = setting;
+  const pasted = async (change: (url: URL) => void) => {
+    const cli = new PassThrough();
+    const show = async (address: string) => {
+      const { headers } = await fetch(address, { redirect: "manual" });
+      const url = new URL(headers.get("location") ?? "");
+      change(url);
+      cli.end(`${url.href}\n`);
+    };
+    const url = new URL(setting.remote.url);
+    const options = { headers: {}, scopes: [], timeoutMs: 20_000, signal: new AbortController().signal };
+    const lines = createInterface({ input: cli });
+    const readPasted = () => new Promise<string>((resolve) => lines.once("line", resolve));
+    return login(
+      { label: "docs", url, oauth: {} },
+      { ...options, readPasted, show: (one) => void show(one) },
+    );
+  };
+  vi.stubEnv("XDG_STATE_HOME", env.XDG_STATE_HOME);
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(await pasted(() => {})).toMatchObject({ issuer: setting.remote.origin });
+  const before = stored();
+  await expect(pasted((url) => url.searchParams.set("state", "b"))).rejects.toMatchObject({
+    problem: { args: { reason: "state" } },
   });
-  const { stdout } = await run(
-    ["login", "docs", "--no-browser", "--json"],
-    "http://127.0.0.1/callback?code=a&state=b\n",
+  expect(stored()).toEqual(before);
+  const { stdout } = await run(["login", "docs", "--no-browser", "--json"], "nothing\n");
+  expect([JSON.parse(stdout).error.args.reason, cwd.length > 0]).toEqual(["state", true]);
+});
+
+test("a port that is taken fails a fixed redirect, and registers anew otherwise", async () => {
+  const { remote, login: signIn, stored, cwd } = await makeSignIn();
+  await signIn();
+  const { port } = new URL(stored().redirectUrl);
+  const taken = createServer().listen(Number(port), "127.0.0.1");
+  onTestFinished(() => void taken.close());
+  await once(taken, "listening");
+  expect(await signIn()).toMatchObject({ exitCode: 0 });
+  expect(remote.to("/register")).toHaveLength(2);
+  const docs = { url: remote.url, oauth: { callbackPort: Number(port) } };
+  writeFileSync(join(cwd, "trailblaze.config.yaml"), JSON.stringify({ mcpServers: { docs } }));
+  expect(JSON.parse((await signIn()).stdout).error.args.reason).toBe("port");
+});
+
+test.each<[string, object, string]>([
+  ["an unknown label", {}, "ServerNotFound"],
+  ["a program", { command: "node" }, "InvalidArguments"],
+  ["a header of its own", { url: "https://a.example", headers: { authorization: "x" } }, "InvalidArguments"],
+  ["`oauth` of a program", { command: "node", oauth: {} }, "InvalidConfig"],
+  [
+    "`oauth` beside a header",
+    { url: "https://a.example", headers: { authorization: "x" }, oauth: {} },
+    "InvalidConfig",
+  ],
+  ...[
+    { unknown: 1 },
+    { redirectUrl: "http://127.0.0.1:1/a", callbackPort: 1 },
+    { clientSecret: "${A}" },
+    { grant: "client_credentials", clientId: "a" },
+    { clientMetadataUrl: "http://a.example/b" },
+    { clientId: "${env:A}" },
+  ].map((oauth): [string, object, string] => [
+    JSON.stringify(oauth),
+    { url: "https://a.example", oauth },
+    "InvalidConfig",
+  ]),
+])("login refuses %s", async (_, entry, code) => {
+  const { run, cwd } = await makeSignIn();
+  writeFileSync(
+    join(cwd, "trailblaze.config.yaml"),
+    JSON.stringify({ mcpServers: code === "ServerNotFound" ? {} : { docs: entry } }),
   );
-  expect(JSON.parse(stdout).error.args).toMatchObject({ reason: "state" });
-  expect(stored()).toBeUndefined();
-  expect([env.BROWSER.length > 0, remote.to("/register").length]).toEqual([true, 1]);
+  expect(JSON.parse((await run(["login", "docs", "--json"])).stdout).error.code).toBe(code);
+});
+
+test("a server that asks for nothing needs no sign-in", async () => {
+  const { login: signIn, left } = await makeSignIn({ isProtected: false, hasResourceMetadata: false });
+  const { exitCode, stdout } = await signIn();
+  expect([exitCode, JSON.parse(stdout).issuer, left()]).toEqual([0, null, []]);
 });

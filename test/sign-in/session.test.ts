@@ -2,6 +2,7 @@ import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { StoredAuthorization } from "../../src/sign-in/renew.ts";
+import { openForTest } from "../session/support/session.ts";
 import { makeSignIn } from "./support.ts";
 
 type Setting = Awaited<ReturnType<typeof makeSignIn>>;
@@ -133,4 +134,28 @@ test.each<[string, Parameters<typeof makeSignIn>]>([
   expect(await login()).toMatchObject({ exitCode: 0 });
   expect(remote.to("/token")[0]?.form.get("resource")).toBe(remote.url);
   expect(remote.resources()).toEqual([remote.url]);
+});
+
+test("a host's own provider has the tokens, and is asked for others", async () => {
+  const { remote, cwd, left } = await makeSignIn();
+  const tokens = { access_token: remote.issue("read").access_token, token_type: "Bearer" };
+  const asked: unknown[] = [];
+  const provider = {
+    tokens: () => tokens,
+    clientInformation: () => undefined,
+    get clientMetadata(): never {
+      asked.push("metadata");
+      throw new Error("no");
+    },
+  };
+  const authProvider = (label: string, url: URL) => {
+    asked.push([label, url.href]);
+    return provider;
+  };
+  const config = { mcpServers: { docs: { url: remote.url } } };
+  const session = await openForTest(cwd, { config, authProvider });
+  expect(await session.callTool("docs/echo", {})).toMatchObject({ variant: "Success" });
+  remote.revoke();
+  expect(await session.callTool("docs/echo", {})).toMatchObject({ variant: "ExceptionThrown" });
+  expect([asked, left()]).toEqual([[["docs", remote.url], "metadata"], []]);
 });
