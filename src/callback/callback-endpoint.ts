@@ -159,72 +159,55 @@ async function runCall(
 /** The supported version of the format. */
 const supportedVersion = 1;
 
-interface CallbackRequest {
-  sessionId: string;
-  invocationId: string;
-  toolName: string;
-  argumentsJson: string;
+/** A request that calls nothing, with its answer. */
+class UncalledError extends Error {
+  readonly answer: Response;
+
+  constructor(answer: Response) {
+    super();
+    this.answer = answer;
+  }
 }
 
-/** `malformed`: not a valid request. `unsupported`: valid, but for a newer host. */
-type ParsedRequest = { request: CallbackRequest } | { malformed: string } | { unsupported: string };
+const malformed = (message: string) => new UncalledError(formatRefusal({ status: 400, message }));
+const unsupported = (message: string) => new UncalledError(createError(message));
+const uncalled = (message: string) => new UncalledError(failedCall(message));
 
-class MalformedRequest extends Error {}
+/** An object in JSON. Throws what `refuse` returns for a reason. */
+function readObject(what: string, json: string | Uint8Array, refuse: (message: string) => Error) {
+  try {
+    const { value } = parseJson(json, parseExactly);
+    if (isRecord(value)) return value;
+    throw refuse(`${what} must be an object, but it is ${describeType(value)}.`);
+  } catch (error) {
+    throw error instanceof DataSyntaxError ? refuse(`${what} is invalid: ${error.reason}.`) : error;
+  }
+}
 
 function readString(name: string, value: unknown): string {
   if (typeof value === "string") return value;
-  throw new MalformedRequest(`"${name}" must be a string, but it is ${describeType(value)}.`);
+  throw malformed(`"${name}" must be a string, but it is ${describeType(value)}.`);
 }
 
-/** The value of a JSON text, or why it has none. */
-function readJson(text: string | Uint8Array): { value: unknown } | { reason: string } {
-  try {
-    return { value: parseJson(text, parseExactly).value };
-  } catch (error) {
-    if (error instanceof DataSyntaxError) return { reason: error.reason };
-    throw error;
-  }
-}
-
-/** Parses the body of a callback. Unknown keys are ignored. */
-function parseRequest(bytes: Uint8Array): ParsedRequest {
-  const body = readJson(bytes);
-  if ("reason" in body) return { malformed: `The body is invalid: ${body.reason}.` };
-  if (!isRecord(body.value))
-    return { malformed: `The body must be an object, but it is ${describeType(body.value)}.` };
-  const { version, action, ...ids } = body.value;
+/** Parses the body of a callback. Unknown keys are ignored. Throws `UncalledError`. */
+function parseRequest(bytes: Uint8Array) {
+  const { version, action, ...ids } = readObject("The body", bytes, malformed);
   // First, because other versions may have other keys.
   if (!Number.isInteger(version))
-    return { malformed: `"version" must be an integer, but it is ${describeType(version)}.` };
-  if (version !== supportedVersion) {
-    const unsupported = `Callback version ${version} is not supported; this host supports version ${supportedVersion}. Upgrade @trailblaze/scripting or the host, so that their versions match.`;
-    return { unsupported };
-  }
-  if (!isRecord(action))
-    return { malformed: `"action" must be an object, but it is ${describeType(action)}.` };
-  try {
-    const sessionId = readString("session_id", ids.session_id);
-    const invocationId = readString("invocation_id", ids.invocation_id);
-    const type = readString("action.type", action.type);
-    if (type !== "call_tool")
-      return { unsupported: `Unknown action ${quote(type)}; this host supports "call_tool".` };
-    const toolName = readString("action.tool_name", action.tool_name);
-    const argumentsJson = readString("action.arguments_json", action.arguments_json);
-    return { request: { sessionId, invocationId, toolName, argumentsJson } };
-  } catch (error) {
-    if (error instanceof MalformedRequest) return { malformed: error.message };
-    throw error;
-  }
-}
-
-/** Parses `arguments_json`; the reason if it is no object. */
-function parseArguments(text: string): { value: Record<string, unknown> } | { reason: string } {
-  const read = readJson(text);
-  if ("reason" in read) return { reason: `"arguments_json" is invalid: ${read.reason}.` };
-  if (isRecord(read.value)) return { value: read.value };
-  return {
-    reason: `"arguments_json" must contain an object, but it contains ${describeType(read.value)}.`,
-  };
+    throw malformed(`"version" must be an integer, but it is ${describeType(version)}.`);
+  if (version !== supportedVersion)
+    throw unsupported(
+      `Callback version ${version} is not supported; this host supports version ${supportedVersion}. Upgrade @trailblaze/scripting or the host, so that their versions match.`,
+    );
+  if (!isRecord(action)) throw malformed(`"action" must be an object, but it is ${describeType(action)}.`);
+  const sessionId = readString("session_id", ids.session_id);
+  const invocationId = readString("invocation_id", ids.invocation_id);
+  const type = readString("action.type", action.type);
+  if (type !== "call_tool")
+    throw unsupported(`Unknown action ${quote(type)}; this host supports "call_tool".`);
+  const toolName = readString("action.tool_name", action.tool_name);
+  const argumentsJson = readString("action.arguments_json", action.arguments_json);
+  return { sessionId, invocationId, toolName, argumentsJson };
 }
 
 /** Opens the endpoint. It does not keep the process alive. */
@@ -235,28 +218,24 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
   const invocations = new Map<string, RunningInvocation>();
 
   const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Response> => {
-    const parsed = parseRequest(body);
-    if ("malformed" in parsed) return formatRefusal({ status: 400, message: parsed.malformed });
-    if ("unsupported" in parsed) return createError(parsed.unsupported);
-    const { invocationId, toolName, argumentsJson } = parsed.request;
+    const request = parseRequest(body);
+    const { invocationId, toolName } = request;
     const running = invocations.get(invocationId);
     const invocation = running?.server === server ? running : undefined;
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
-    if (![sessionId, invocation?.clientSession].includes(parsed.request.sessionId))
-      return createError("The session_id is not the one of this session.");
+    if (![sessionId, invocation?.clientSession].includes(request.sessionId))
+      throw unsupported("The session_id is not the one of this session.");
     // One answer for all unknown ids, so that a server cannot probe for ids of others.
-    if (invocation === undefined) return createError("Unknown invocation, or it has ended.");
-
+    if (invocation === undefined) throw unsupported("Unknown invocation, or it has ended.");
     const depth = invocation.depth + 1;
     if (depth > limits.maxDepth)
-      return failedCall(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
+      throw uncalled(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
     if (invocation.inFlight >= maximumInFlight)
-      return failedCall(
+      throw uncalled(
         `The invocation has ${maximumInFlight} open callbacks, which is the limit. Wait for one to end.`,
       );
-    const args = parseArguments(argumentsJson);
-    if ("reason" in args) return failedCall(args.reason);
-    const call = { invocationId, depth, toolName, arguments: args.value };
+    const args = readObject('"arguments_json"', request.argumentsJson, uncalled);
+    const call = { invocationId, depth, toolName, arguments: args };
     return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
   };
 
@@ -285,7 +264,10 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
           const server = servers.get(checked.access);
           // The server may have exited while the body arrived.
           if (server === undefined) return formatRefusal(refuseToken(tokenMessages.invalid, true));
-          return answer(server, body, head.over);
+          return answer(server, body, head.over).catch((error) => {
+            if (error instanceof UncalledError) return error.answer;
+            throw error;
+          });
         })
       );
     },
