@@ -224,7 +224,9 @@ function describeSpawnError(
   const name = quote(command, 400);
   // A script that is there has no interpreter.
   if (code === "ENOENT")
-    return `the ${existsSync(command) ? "interpreter of" : "command"} ${name} was not found`;
+    return existsSync(command)
+      ? `the interpreter of ${name} was not found`
+      : `the command ${name} was not found (node_modules/.bin is not searched: use \`package\` for a command of a dependency)`;
   if (code === "EACCES") return `the command ${name} is not executable`;
   return `the command ${name} cannot be started (${code ?? message})`;
 }

@@ -95,6 +95,11 @@ export function freeze(value) {
   return value;
 }
 
+function checkStrings(...values) {
+  if (values.every((value) => typeof value === "string")) return;
+  throw new TypeError("Keys and values of memory must be strings.");
+}
+
 /** A handler's context, not frozen yet. What the handler does reaches `host` as JSON, and no more once the call `isOver`. */
 export function createContext(options, host, isOver) {
   const { memory, changed } = host;
@@ -118,8 +123,14 @@ export function createContext(options, host, isOver) {
   if (memory !== undefined) {
     context.memory = Object.freeze({
       get: (key) => memory.get(key),
-      set: (key, value) => void (isOver() || memory.set(key, value)),
-      delete: (key) => !isOver() && memory.delete(key),
+      set(key, value) {
+        checkStrings(key, value);
+        if (!isOver()) memory.set(key, value);
+      },
+      delete(key) {
+        checkStrings(key);
+        return !isOver() && memory.delete(key);
+      },
     });
   }
   return context;

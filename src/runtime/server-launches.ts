@@ -10,15 +10,9 @@ import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { ServerTimeouts } from "../extension-schema/timeouts-schema.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import {
-  findCommandOwner,
-  findPackageProgram,
-  type PackageProgram,
-  suggestPackage,
-} from "../inspection/server-package.ts";
+import { findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
-import type { WrittenCommand } from "../processes/find-program.ts";
 import { type FileVariables, readFileVariables, readSecret, SecretFileError } from "./secret-files.ts";
 import {
   createPackEnvironment,
@@ -205,25 +199,6 @@ async function explainPackage(
   return failure("ServerPackageNotInstalled", args, { path: [...path, "package"] });
 }
 
-/** Why the command of a user's server cannot be run, if it is the command of a dependency and not in the PATH. */
-async function explainCommand(
-  port: InspectionPort,
-  { name: label, path, command: written = "" }: UserServer,
-  { project }: SessionConfig,
-  launch: WrittenCommand,
-): Promise<TrailblazeError | undefined> {
-  const { command } = launch;
-  if (isPath(command) || isNode(command)) return undefined;
-  const { findProgramHere } = await import("../processes/server-process.ts");
-  if (findProgramHere(launch) !== undefined) return undefined;
-  const declared = declaredDependencies(findProject(port, project).manifest);
-  const owner = findCommandOwner(port, project, declared, command);
-  if (owner === undefined) return undefined;
-  const args = { label, reason: `the command ${quote(written)} was not found` };
-  const hint = suggestPackage(owner, command);
-  return failure("ServerStartFailed", { ...args, hint }, { path: [...path, "command"] });
-}
-
 function describeUserServer(
   { name, path, protocol, timeouts, results, choices }: UserServer,
   { file }: Pick<SessionConfig, "file">,
@@ -272,14 +247,8 @@ export async function planUserServer(
     found?.state === "found"
       ? runFile(found, args)
       : { command: isPath(command) ? resolve(cwd, command) : command, args };
-  if (found === undefined)
-    fault ??= await explainCommand(port, server, config, {
-      ...{ command, cwd },
-      // They do not matter for what is found.
-      args: [],
-      env: { ...process.env, ...values, ...env },
-    });
-  else if (found.state !== "found") fault ??= await explainPackage(port, server, config, found);
+  if (found !== undefined && found.state !== "found")
+    fault ??= await explainPackage(port, server, config, found);
   const script = found?.state === "found" ? found.file : findScript({ command, args, cwd });
   const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");
   return {

@@ -38,8 +38,6 @@ class CallMemory implements HandlerMemory {
   }
 
   set(name: string, value: string): void {
-    if (typeof name !== "string" || typeof value !== "string")
-      throw new TypeError("Keys and values of memory must be strings.");
     this.#values.set(name, value);
     this.#written.set(name, value);
   }

@@ -6,7 +6,7 @@ import { readOptions } from "../../../src/runtime/tool-code.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
 import type { TrailblazeDevice } from "./context.ts";
 import type { ArgumentsOfTool } from "./define.ts";
-import type { HandlerContext, LogLevel, SessionMemory, ToolContext } from "./handlers.ts";
+import type { HandlerContext, LogLevel, ToolContext } from "./handlers.ts";
 import type { InputAnswers } from "./input.ts";
 import { type CallToolResult, error } from "./result.ts";
 import { type AnyTool, prepareTool, runTool } from "./run-tool.ts";
@@ -94,19 +94,11 @@ export function createMockContext(overrides: MockContextOverrides = {}): MockCon
   const entries = new Map(Object.entries(inSession ? memory : {}));
   const logs: { level: LogLevel; data: unknown }[] = [];
   const steps: MockContext["steps"][number][] = [];
-  const sessionMemory: SessionMemory = {
-    get: (name) => entries.get(name),
-    set: (name, value) => {
-      if (typeof value !== "string") throw new TypeError("Keys and values of memory must be strings.");
-      entries.set(name, value);
-    },
-    delete: (name) => entries.delete(name),
-  };
   const session: Partial<HandlerContext> = {
     sessionId: overrides.sessionId ?? "mock-session",
     invocationId: overrides.invocationId ?? "mock-invocation",
     device: device === null ? null : { ...browser, ...device },
-    memory: sessionMemory,
+    memory: entries,
   };
   return Object.freeze({
     signal,
