@@ -13,7 +13,6 @@ export type {
   InputRequest,
   InputRequests,
 } from "./runtime/handler-context.ts";
-export type { ResourceContents } from "./runtime/pack-resource.ts";
 export type { ToolSource } from "./runtime/tool-code.ts";
 export type {
   AudioBlock,
@@ -21,6 +20,7 @@ export type {
   ContentBlock,
   EmbeddedResourceBlock,
   ImageBlock,
+  ResourceContents,
   ResourceLinkBlock,
   TextBlock,
   ToolResult,

@@ -9,15 +9,7 @@ import { readInputRequired } from "./input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
-
-/** A part of a resource's content: `text`, or `blob` in base64. */
-export interface ResourceContents {
-  uri: string;
-  mimeType?: string;
-  text?: string;
-  blob?: string;
-  _meta?: Readonly<Record<string, unknown>>;
-}
+import type { ResourceContents } from "./tool-result.ts";
 
 export interface ReadAnswer {
   contents: readonly ResourceContents[];
@@ -129,7 +121,7 @@ function readContents(
     const type = mimeType === undefined || own !== uri ? {} : { mimeType };
     return { ...type, ...part, uri: own };
   });
-  const result = { contents };
+  const result = { contents: contents as ResourceContents[] };
   const fault = repairResult("resources/read", result, leaveOut);
   if (fault !== undefined)
     throw new Error(`The resource's contents are not valid MCP contents: it ${fault}.`);

@@ -103,10 +103,15 @@ export type ResourceLinkBlock = {
   /** Bytes. */
   size?: number;
 } & BlockKeys;
-/** A resource with its contents; `blob` is base64. */
+/** What a resource contains, or a part of it: `text`, or `blob` in base64. */
+export type ResourceContents = { uri: string; mimeType?: string; _meta?: Record<string, unknown> } & (
+  | { text: string; blob?: never }
+  | { blob: string; text?: never }
+);
+/** A resource with its contents. */
 export type EmbeddedResourceBlock = {
   type: "resource";
-  resource: { uri: string; mimeType?: string; text?: string; blob?: string; _meta?: Record<string, unknown> };
+  resource: ResourceContents;
 } & BlockKeys;
 
 /** A block of MCP content; `type` says which. A server's block of another type becomes a text that names it. */

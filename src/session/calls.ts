@@ -35,12 +35,7 @@ import {
 import { listRequests } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import type { LeaveOut } from "../runtime/mcp-shapes.ts";
-import {
-  type CodeUse,
-  type ReadAnswer,
-  type ResourceContents,
-  suggestValues,
-} from "../runtime/pack-resource.ts";
+import { type CodeUse, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
@@ -48,6 +43,7 @@ import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
   failedResult,
+  type ResourceContents,
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
@@ -705,7 +701,7 @@ export class Calls {
   ): Promise<Round<ReadAnswer>> {
     try {
       return await this.#askServer(call, route, round, async (server, how) => ({
-        ...((await server.readResource(uri, how)) as ServerAnswer<ResourceResult>),
+        ...(await server.readResource(uri, how)),
         isStatic: false,
       }));
     } catch (error) {

@@ -1,5 +1,8 @@
 // The types of the Model Context Protocol that packs use, as in revision 2025-11-25. They are type aliases with mutable
 // arrays, so that they are assignable to the types of MCP SDKs.
+import type { ContentBlock } from "../../../src/runtime/tool-result.ts";
+
+export type { ContentBlock };
 
 /** A JSON Schema of type object: draft 2020-12, or draft-07 with `$schema`. */
 export type ObjectSchema = {
@@ -33,29 +36,6 @@ export type McpTool = {
   annotations?: ToolAnnotations;
   _meta?: { [key: string]: unknown };
 };
-
-/** A block of the content of a tool's result or of a prompt. */
-export type ContentBlock = { _meta?: { [key: string]: unknown } } & (
-  | { type: "text"; text: string }
-  /** `data` is base64. */
-  | { type: "image" | "audio"; data: string; mimeType: string }
-  | {
-      type: "resource_link";
-      uri: string;
-      name: string;
-      title?: string;
-      description?: string;
-      mimeType?: string;
-    }
-  | {
-      type: "resource";
-      /** `blob` is base64. */
-      resource: { uri: string; mimeType?: string; _meta?: { [key: string]: unknown } } & (
-        | { text: string }
-        | { blob: string }
-      );
-    }
-);
 
 /** A message of a prompt. */
 export type PromptMessage = { role: "user" | "assistant"; content: ContentBlock };

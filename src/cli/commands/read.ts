@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { failure, printableLines, quote } from "../../problems/index.ts";
-import type { ResourceContents } from "../../runtime/pack-resource.ts";
+import type { ResourceContents } from "../../runtime/tool-result.ts";
 import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
 import { installOption, servedOption, sessionOptions, text } from "../options.ts";

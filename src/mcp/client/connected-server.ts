@@ -9,7 +9,7 @@ import type {
   InputRound,
 } from "../../runtime/handler-context.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
-import type { ContentBlock } from "../../runtime/tool-result.ts";
+import type { ContentBlock, ResourceContents } from "../../runtime/tool-result.ts";
 import type { ServerProtocol } from "./mcp-client.ts";
 import type { ListCapability, ListFault } from "./server-lists.ts";
 
@@ -49,7 +49,7 @@ export interface PromptResult {
 
 /** The result of `resources/read`: each of the contents has a `uri`, and `text` or `blob` in base64. */
 export interface ResourceResult {
-  contents: ({ uri: string } & Record<string, unknown>)[];
+  contents: ResourceContents[];
   _meta?: Record<string, unknown>;
 }
 
