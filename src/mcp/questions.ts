@@ -173,7 +173,10 @@ export function createModernQuestions(
   whenAborted(ended, () => stop.abort(ended.reason));
   const rounds = new Map<string, InputRound>();
   const seen = new Map<string, number>();
-  /** Answers to what was not asked yet, of a client that knows the questions, as the conformance suite does. */
+  /**
+   * Answers to what the request's own handler has not asked yet, of a client that knows the questions, as the conformance suite
+   * does. They answer nothing else, above all not whether a call may run.
+   */
   let early = requestState === undefined ? inputResponses : undefined;
   let opening: Promise<void> | undefined;
 
@@ -228,7 +231,7 @@ export function createModernQuestions(
         return run(rounds.get(name), stop);
       };
       let answer = await runOnce();
-      if (asks(answer) && early !== undefined) {
+      if (call === undefined && asks(answer) && early !== undefined) {
         const { requests, ...state } = answer.inputRequired;
         const input = await readResponses(requests, early);
         early = undefined;

@@ -389,8 +389,8 @@ export class Calls {
           route.by === "server"
             ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
             : this.#callCode(call, route.code, fresh, round);
-        // A call that goes on with answers has been approved.
-        if (mayRun || round !== undefined) return run();
+        // A call that goes on with answers has been approved, perhaps where nothing denied it.
+        if (mayRun || (round !== undefined && rule !== "deny")) return run();
         return this.#decide(rule, tool, call, fresh).then((answer) => {
           decided = answer;
           return answer ?? run();

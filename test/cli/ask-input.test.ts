@@ -130,31 +130,44 @@ describe("the command", () => {
   /** util-linux's program that runs another in a terminal. */
   const script = process.platform === "linux" ? findProgram("script") : undefined;
 
-  test.skipIf(script === undefined)("on a terminal, `call`, `prompts` and `read` ask", async () => {
-    const cwd = project();
-    const run = (words: string) =>
-      new Promise<{ exitCode: number | null; shown: string }>((resolve) => {
-        const line = `"${process.execPath}" "${command}" ${words}`;
-        const child = spawn(script ?? "", ["-qec", line, "/dev/null"], { cwd, timeout: 60_000 });
-        let shown = "";
-        const answers = [
-          ["name [string, required]", "Ada"],
-          ["Send this answer?", "y"],
-        ];
-        child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-          shown += chunk;
-          const [prompt = "", answer] = answers[0] ?? [];
-          if (answer === undefined || !shown.includes(prompt)) return;
-          answers.shift();
-          child.stdin.write(`${answer}\r`);
+  test.skipIf(script === undefined)(
+    "on a terminal, `call`, `prompts` and `read` ask, also whether a call may run",
+    async () => {
+      const config = { calls: { ask: ["greet"] } };
+      const cwd = makeProject(
+        { "@acme/desk": pack },
+        { ...scriptingPackage, "trailblaze.config.json": config },
+      );
+      const run = (words: string, ...first: string[][]) =>
+        new Promise<{ exitCode: number | null; shown: string }>((resolve) => {
+          const line = `"${process.execPath}" "${command}" ${words}`;
+          const child = spawn(script ?? "", ["-qec", line, "/dev/null"], { cwd, timeout: 60_000 });
+          let shown = "";
+          const answers = [...first, ["name [string, required]", "Ada"], ["Send this answer?", "y"]];
+          child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+            shown += chunk;
+            const [prompt = "", answer] = answers[0] ?? [];
+            if (answer === undefined || !shown.includes(prompt)) return;
+            answers.shift();
+            child.stdin.write(`${answer}\r`);
+          });
+          child.on("close", (exitCode) => resolve({ exitCode, shown }));
         });
-        child.on("close", (exitCode) => resolve({ exitCode, shown }));
-      });
-    const all = await Promise.all(["call greet", "prompts topic", "read desk://page"].map(run));
-    for (const { exitCode, shown } of all) {
-      expect(shown).toContain(": [acme/desk] Who are you?");
-      expect(shown).toContain("Hello Ada");
-      expect(exitCode).toBe(0);
-    }
-  });
+      const [denied, called, ...others] = await Promise.all([
+        run("call greet", ["Continue?", "n"]),
+        run("call greet", ["Continue?", "y"]),
+        run("prompts topic"),
+        run("read desk://page"),
+      ]);
+      for (const { exitCode, shown } of [called, ...others]) {
+        expect(shown).toContain(": [acme/desk] Who are you?");
+        expect(shown).toContain("Hello Ada");
+        expect(exitCode).toBe(0);
+      }
+      expect(called.shown).toContain('greet: Call "greet" of "acme/desk"? Arguments: {}');
+      expect(denied.shown).toContain("denied: the user does not allow it");
+      expect(denied.shown).not.toContain("Who are you?");
+      expect(denied.exitCode).toBe(1);
+    },
+  );
 });

@@ -481,6 +481,25 @@ describe.each(eras)("calls that the config asks the user of a %s client about", 
   });
 });
 
+test("a modern request that answers before it is asked, or goes on after another config, runs nothing unasked", async () => {
+  vi.stubEnv("TRAILBLAZE_STATE_KEY", "k".repeat(32));
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const { url, runs } = await serveDesk(makeDesk(), { calls: { ask: ["greet"] } });
+  const accept = { inputResponses: { call: { action: "accept" }, who: named("Ada") } };
+  const { inputRequests, requestState } = (await send(url, request("greet", accept))).result;
+  expect(inputRequests).toMatchObject({ call: { params: { message: expect.stringContaining("Call ") } } });
+  expect(runs()).toEqual([]);
+  const others = request("greet", { ...accept, requestState, arguments: { other: 1 } });
+  expect(await send(url, others)).toMatchObject({ error: { code: -32602 } });
+  const { result } = await send(url, request("greet", { ...accept, requestState }));
+  expect(result.inputRequests).toHaveProperty("who");
+  // The state of a call that was approved where the config did not deny it.
+  const denying = await serveDesk(makeDesk(), { calls: { deny: ["greet"] } });
+  const more = { ...accept, requestState: result.requestState };
+  expect(JSON.stringify(await send(denying.url, request("greet", more)))).toContain("CallDenied");
+  expect(denying.runs()).toEqual([]);
+});
+
 test("a client that goes while it is asked about a call leaves it unmade, and `calls` puts a server behind the gateway", async () => {
   const { url, runs } = await serveDesk(makeDesk(), { calls: { ask: ["*"] } });
   let isAsked = false;
