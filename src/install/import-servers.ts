@@ -109,12 +109,21 @@ function findEntries(
     newerContainer === undefined ? [container] : [newerContainer, container],
   );
   const everywhere = [...inSettings, ...containers].map((path) => entriesOf(valueAt(root, path)));
-  const { byFolder, container = [] } = client ?? {};
+  const { byFolder, container = [], disabledNames = [] } = client ?? {};
   const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>
-    folders.includes(normalize(folder)) ? entriesOf(valueAt(settings, container)) : [],
+    folders.includes(normalize(folder)) ? [settings] : [],
   );
-  const entries = [...(everywhere.find(({ length }) => length > 0) ?? []), ...ofFolders];
-  if (client !== undefined || entries.length > 0) return new Map(entries);
+  const inFolders = ofFolders.flatMap((settings) => entriesOf(valueAt(settings, container)));
+  const entries = new Map([...(everywhere.find(({ length }) => length > 0) ?? []), ...inFolders]);
+  // What the user has turned off stays so.
+  for (const settings of [root, ...ofFolders]) {
+    const names = valueAt(settings, disabledNames);
+    for (const name of Array.isArray(names) ? names : []) {
+      const entry = entries.get(name);
+      if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
+    }
+  }
+  if (client !== undefined || entries.size > 0) return entries;
   const isEntry = (value: unknown) =>
     isRecord(value) && pick(value, [...commandKeys, ...urlKeys]) !== undefined;
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
@@ -274,9 +283,11 @@ const isText = (value: unknown): value is string => typeof value === "string";
 const isEmpty = (value: unknown) =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 
-/** Whether a key of an entry chooses tools: without it, more tools would be offered. */
+/** Whether a key of an entry chooses tools: without it, more tools would be offered. An empty list of those that are allowed allows none. */
 const isChoice = ([key, value]: [string, unknown]) =>
-  /tool/i.test(key) && (isText(value) || typeof value === "object") && !isEmpty(value);
+  /tool/i.test(key) &&
+  (isText(value) || typeof value === "object") &&
+  (!isEmpty(value) || (Array.isArray(value) && /^(?:(?:includ|enabl|allow)[a-z]*_?)?tools$/i.test(key)));
 
 /** Whether a command line starts Trailblaze itself. */
 function isSelf(words: readonly string[]): boolean {

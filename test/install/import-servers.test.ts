@@ -61,9 +61,9 @@ describe("an import", () => {
     });
   });
 
-  test("an import from Claude Code has the servers for this project", async () => {
+  test("an import from Claude Code has the servers for this project, and leaves those turned off that it has turned off", async () => {
     const cwd = open();
-    const ofProject = { mcpServers: { b: server } };
+    const ofProject = { mcpServers: { b: server }, disabledMcpServers: ["a", "none"] };
     const projects = { [cwd]: ofProject, "/elsewhere": { mcpServers: { c: server } } };
     mkdirSync(join(cwd, "home"));
     writeFileSync(
@@ -72,7 +72,7 @@ describe("an import", () => {
     );
     await (await planImport("claude-code", optionsOf(cwd))).edit.apply();
     const { mcpServers } = parse(readConfig(cwd) ?? "");
-    expect(mcpServers).toEqual({ a: server, b: server });
+    expect(mcpServers).toEqual({ a: { ...server, enabled: false }, b: server });
   });
 
   test("an import turns values that are not harmless into references to variables, and lists these", async () => {
@@ -128,7 +128,9 @@ describe("an import", () => {
   test.each([
     { disabledTools: ["b"] },
     { excluded_tools: ["*"] },
+    { tools: [] },
     { includeTools: ["a"] },
+    { enabled_tools: [] },
     { enabled_tools: "a" },
     { tool_filter: ["a"] },
   ])("an import skips a server with a choice of tools: %j", async (choice) => {

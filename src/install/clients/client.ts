@@ -61,6 +61,8 @@ export interface ClientRecord {
   alsoReads?: readonly string[];
   /** The keys that lead to an object with the container of each folder, for the servers of one project. */
   byFolder?: readonly string[];
+  /** The keys that lead to the names of servers that are turned off: in the file, or in the object of a folder. */
+  disabledNames?: readonly string[];
   /** A regular expression for keys, if the client restricts them. */
   keyPattern?: string;
   /** Files or folders that show that the client is installed. Default: the user's file and its folder. */

@@ -113,6 +113,7 @@ export const clients: readonly ClientRecord[] = [
     shape: typedShape,
     reference: "${NAME}",
     byFolder: ["projects"],
+    disabledNames: ["disabledMcpServers"],
     keyPattern: "^[A-Za-z0-9_-]+$",
     skills: ".claude/skills",
     signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
@@ -193,6 +194,7 @@ export const clients: readonly ClientRecord[] = [
     shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
+    disabledNames: ["mcp", "excluded"],
     approval: "The folder must be trusted.",
   }),
   client("goose goose-cli block-goose", "Goose", "docs, add-mcp, rulesync, Glean", {
@@ -291,6 +293,7 @@ export const clients: readonly ClientRecord[] = [
     shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
+    disabledNames: ["mcp", "excluded"],
   }),
   client("rovo-dev rovodev", "Rovo Dev", "rulesync", { ...both(".rovodev/mcp.json"), shape: transportShape }),
   client("tabnine-cli tabnine", "Tabnine CLI", "docs, rulesync", {
