@@ -325,15 +325,17 @@ function changesOf(
   { manifest, shortName, name, bins }: ExportedServer,
   { isProgram, published, force }: { isProgram: boolean; published: readonly string[]; force: boolean },
 ): Record<string, JsonValue> {
-  const { dependencies = {}, files } = manifest;
+  const { bin, dependencies = {}, files } = manifest;
   const changes: Record<string, JsonValue> = {};
   const program = programOf(name);
   if (isProgram && ![...bins.values()].some((path) => withoutDot(path) === program)) {
     // The first command has the name of the package, so that npx runs it.
     const command = bins.size === 0 ? shortName : `${shortName}-${name}`;
-    if (bins.has(command) && !force)
+    const before = (isRecord(bin) ? bin : Object.fromEntries(bins)) as JsonRecord;
+    // npm also takes a list, which has no place for it.
+    if ((Object.hasOwn(before, command) || Array.isArray(bin)) && !force)
       throw failure("ExportConflict", { file: manifestFile, key: `bin.${command}` }, { file: manifestFile });
-    changes.bin = { ...Object.fromEntries(bins), [command]: program };
+    changes.bin = { ...before, [command]: program };
   }
   const needsHost = isProgram && isRecord(dependencies) && manifest.name !== "trailblaze";
   if (needsHost && !Object.hasOwn(dependencies, "trailblaze"))

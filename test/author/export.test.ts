@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
@@ -200,6 +200,17 @@ describe("the command export", () => {
     }
     expect((await exportPack(cwd, format, "--force")).exitCode).toBe(0);
     expect(readFileSync(join(cwd, file), "utf8")).toBe(written);
+  });
+
+  test("export bin replaces no list of commands in package.json", async () => {
+    const cwd = makeServerPack({ bin: ["cli.js"] });
+    rmSync(join(cwd, "bin/planning.mjs"));
+    const { exitCode, stderr } = await exportPack(cwd, "bin");
+    expect({ exitCode, stderr }).toMatchObject({
+      exitCode: 1,
+      stderr: expect.stringContaining('"bin.jira"'),
+    });
+    expect(readJson(cwd, "package.json").bin).toEqual(["cli.js"]);
   });
 
   test("export refuses to write through a link or into a folder", async () => {
