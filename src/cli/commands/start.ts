@@ -27,6 +27,7 @@ const options = {
   token: text("TEXT", "Require this bearer token (default: TRAILBLAZE_HTTP_TOKEN)"),
   "no-auth": flag("Allow unauthenticated access on non-loopback hosts"),
   "allowed-host": texts("NAME[:PORT]", "Also accept requests for this host, such as a proxy's (repeatable)"),
+  "allowed-origin": texts("URL", "Let pages of this origin use the server in a browser (repeatable)"),
   "session-ttl": integer("SECONDS", 1, "End sessions that are idle for this long (default: 1800)"),
   "max-sessions": integer("NUMBER", 1, "Maximum number of concurrent sessions (default: 1000)"),
   stateless: flag("Handle each request on its own, without sessions"),
@@ -80,7 +81,7 @@ function readAddress(value: string): { host?: string; port: number } {
 }
 
 const httpOptions = [
-  ...(["token", "no-auth", "allowed-host"] as const),
+  ...(["token", "no-auth", "allowed-host", "allowed-origin"] as const),
   ...(["session-ttl", "max-sessions", "stateless", "health"] as const),
 ];
 
@@ -91,6 +92,7 @@ function readHttp(options: Input["options"]): HttpTransport {
     token: options.token ?? (process.env.TRAILBLAZE_HTTP_TOKEN || undefined),
     noAuth: options["no-auth"],
     allowedHosts: options["allowed-host"],
+    allowedOrigins: options["allowed-origin"],
     sessionTtl: options["session-ttl"],
     maxSessions: options["max-sessions"],
     stateless: options.stateless,

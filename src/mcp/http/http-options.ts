@@ -13,6 +13,8 @@ export interface HttpTransport {
   noAuth?: boolean;
   /** More names (or `name:port`) that clients may use for the server, such as those of a proxy. */
   allowedHosts?: readonly string[];
+  /** Origins of pages that may use the server in a browser, such as `http://localhost:6274`. */
+  allowedOrigins?: readonly string[] | undefined;
   /** Seconds without a request after which a session ends. Default: 1800. */
   sessionTtl?: number;
   /** Default: 1000. */
@@ -27,6 +29,7 @@ export interface HttpTransport {
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** An IP address. DNS rebinding needs a name, so addresses are safe. */
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
+const origin = /^[a-z][a-z\d+.-]*:\/\/[^\s/?#@\\*]+\/?$/i;
 const authority = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/;
 
 /** A host as URLs write it: IPv6 in brackets, its zone escaped. */
@@ -63,6 +66,8 @@ export function checkHttpTransport(transport: HttpTransport): void {
       `An allowed host must be like mcp.example.com, not ${quote(name)}`,
       "Pass a name or an address, with a port or without.",
     );
+  for (const text of transport.allowedOrigins ?? [])
+    check(origin.test(text), `An allowed origin must be like https://app.example, not ${quote(text)}`);
   const host = hostOf(transport);
   check(
     token !== undefined || transport.noAuth === true || isLoopback(host),

@@ -87,8 +87,35 @@ const tokenMessages = {
 
 const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
+/** Lets pages of the origins that the operator allows, and of no others, send requests and read answers (CORS). */
+function createCors({ allowedOrigins = [] }: HttpTransport, methods: readonly string[]) {
+  const origins = new Set(allowedOrigins.map((text) => text.toLowerCase().replace(/\/$/, "")));
+  const isAllowed = ({ headers }: RequestHead) => origins.has(headers.get("origin") ?? "");
+  return {
+    isAllowed,
+    /** The answer to a browser that asks if a page may send a request. */
+    answerPreflight(head: RequestHead): Handler | undefined {
+      if (head.method !== "OPTIONS" || !isAllowed(head)) return undefined;
+      const headers = {
+        "access-control-allow-methods": methods.join(", "),
+        "access-control-allow-headers": head.headers.get("access-control-request-headers") ?? "",
+      };
+      return async () => new Response(null, { status: 204, headers });
+    },
+    permit(head: RequestHead, answer: Response): Response {
+      if (!isAllowed(head)) return answer;
+      answer.headers.set("access-control-allow-origin", head.headers.get("origin") as string);
+      answer.headers.set("access-control-expose-headers", "Mcp-Session-Id, Mcp-Protocol-Version");
+      answer.headers.set("vary", "Origin");
+      return answer;
+    },
+  };
+}
+
+type Cors = ReturnType<typeof createCors>;
+
 /** Checks Host, Origin, path, token, method and encoding of a request before its body, in this order. */
-function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) {
+function createHeadCheck(options: ServeHttpOptions, methods: readonly string[], cors: Cors) {
   const { token, allowedHosts = [] } = options;
   const isOurHost = createHostCheck(hostOf(options), allowedHosts);
   const digest = token === undefined ? undefined : digestOf(token);
@@ -100,21 +127,23 @@ function createHeadCheck(options: ServeHttpOptions, methods: readonly string[]) 
     return isOurHost(host, port, protocol === "https:" ? 443 : 80);
   };
   const refuseName = (header: string, value: string): Refusal => {
-    const message = `The ${header} header ${quote(value, 200)} is not a name of this server. If clients use this name, pass it with --allowed-host.`;
+    const message = `The ${header} header ${quote(value, 200)} is not of this server. If clients use it, pass it with --allowed-${header.toLowerCase()}.`;
     return { status: 403, message };
   };
-  const checkPlace = ({ headers }: RequestHead, port: number): Refusal | undefined => {
-    const host = headers.get("host") ?? "";
-    const origin = headers.get("origin");
+  const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
+    const host = head.headers.get("host") ?? "";
+    const origin = head.headers.get("origin");
     if (!isOurHost(host, port, 80)) return refuseName("Host", host);
-    return origin === null || isOurOrigin(origin, port) ? undefined : refuseName("Origin", origin);
+    if (origin === null || cors.isAllowed(head) || isOurOrigin(origin, port)) return undefined;
+    return refuseName("Origin", origin);
   };
   const refuseToken = (head: RequestHead): Refusal | undefined => {
     const checked = checkToken(head, findToken, tokenMessages);
     return digest !== undefined && "refusal" in checked ? checked.refusal : undefined;
   };
-  return (head: RequestHead, port: number): Refusal | undefined =>
+  return (head: RequestHead, port: number): Refusal | Handler | undefined =>
     checkPlace(head, port) ??
+    cors.answerPreflight(head) ??
     checkPath(head, path) ??
     refuseToken(head) ??
     checkMethod(head, methods) ??
@@ -322,7 +351,8 @@ export async function serveHttp(
   const host = hostOf(options);
   const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
-  const checkHead = createHeadCheck(options, methods);
+  const cors = createCors(options, methods);
+  const checkHead = createHeadCheck(options, methods, cors);
   const sessions = new HttpSessions(create, {
     stateless,
     sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
@@ -375,9 +405,13 @@ export async function serveHttp(
       // Streams send a comment every 15 s.
       idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
       maxConnections: connections.max ?? 5120,
-      formatRefusal: ({ status, message, headers }) => refuse(status, message, { headers }),
-      admit: (head, bound) =>
-        answerProbe(head) ?? checkHead(head, bound) ?? ((body) => answer(head, body).catch(failed)),
+      formatRefusal: ({ status, message, headers }, head) =>
+        cors.permit(head, refuse(status, message, { headers })),
+      admit(head, bound) {
+        const admitted = answerProbe(head) ?? checkHead(head, bound) ?? ((body) => answer(head, body));
+        if (typeof admitted !== "function") return admitted;
+        return async (body) => cors.permit(head, await admitted(body).catch(failed));
+      },
     });
   } catch (error) {
     const hint = "Pass another address or port; port 0 selects a free one.";

@@ -99,15 +99,51 @@ test("a refused Host or Origin is named with the option that allows it", async (
   await expect.poll(connection.received).toContain('"id":null}');
   expect(connection.received()).toMatch(/Host header \\"mcp.example.com\\".*--allowed-host/);
   const answer = await post(served, initializing(), { origin: "https://app.example" });
-  expect(await answer.text()).toMatch(/Origin header \\"https:\/\/app.example\\".*--allowed-host/);
+  expect(await answer.text()).toMatch(/Origin header \\"https:\/\/app.example\\".*--allowed-origin/);
 });
 
-test("patterns and URLs are no allowed hosts", async () => {
+test("patterns and URLs are no allowed origins and hosts", async () => {
+  for (const origin of ["*", "localhost:6274", "https://*.example", "http://a.example/path", ""])
+    await expect(serve({ allowedOrigins: [origin] })).rejects.toMatchObject({ code: "InvalidArguments" });
   for (const host of ["https://a.example", "*.example", "a.example/mcp", ""])
     await expect(serve({ allowedHosts: [host] })).rejects.toMatchObject({ code: "InvalidArguments" });
 });
 
-test("pages of any origin get no permission to read answers", async () => {
+test("an allowed origin is answered with CORS, before the token is asked for and in refusals", async () => {
+  const served = await serve({ allowedOrigins: ["http://localhost:6274/"], token });
+  const origin = "http://localhost:6274";
+  const ask = (from: string) => {
+    const headers = {
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "authorization",
+    };
+    return fetch(served.url, { method: "OPTIONS", headers: { origin: from, ...headers } });
+  };
+  const preflight = await ask(origin);
+  expect(preflight.status).toBe(204);
+  expect(Object.fromEntries(preflight.headers)).toMatchObject({
+    "access-control-allow-origin": origin,
+    "access-control-allow-methods": "GET, POST, DELETE",
+    "access-control-allow-headers": "authorization",
+    vary: "Origin",
+  });
+  const authorization = `Bearer ${token}`;
+  for (const [headers, status] of [
+    [{ authorization }, 200],
+    [{}, 401],
+    [{ authorization, "mcp-session-id": "x" }, 404],
+  ] as const) {
+    const answer = await post(served, initializing(), { origin, ...headers });
+    expect([answer.status, answer.headers.get("access-control-allow-origin")]).toEqual([status, origin]);
+    expect(answer.headers.get("access-control-expose-headers")).toContain("Mcp-Session-Id");
+  }
+  for (const other of ["http://localhost:6275", "https://localhost:6274", "null"]) {
+    const answer = await ask(other);
+    expect([answer.status, answer.headers.get("access-control-allow-origin")], other).toEqual([403, null]);
+  }
+});
+
+test("pages of other origins get no permission to read answers", async () => {
   const served = await serve();
   const origin = `http://localhost:${served.port}`;
   const method = "OPTIONS";
