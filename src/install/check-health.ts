@@ -98,7 +98,7 @@ function* checkSignIns(
   const states = subprocessServers.flatMap((server) => {
     const plan = server.url === undefined ? undefined : planRemoteServer(server, config);
     if (plan?.oauth === undefined || plan.fault !== undefined) return [];
-    const { tokens } = readSignIn(plan.url) ?? {};
+    const { tokens } = readSignIn({ url: plan.url, oauth: plan.oauth }) ?? {};
     const isRefused = refused.has(server.name);
     if (server.oauth === undefined && tokens === undefined && !isRefused) return [];
     const expiry = tokens && expiryOf(tokens);

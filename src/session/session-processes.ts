@@ -188,13 +188,13 @@ export class SessionProcesses {
   async #authorize({ label, url, oauth }: RemotePlan): Promise<Authorization | undefined> {
     const { memory, options } = this.frame;
     if (oauth === undefined) return undefined;
-    const { adaptProvider, StoredAuthorization } = await import("../sign-in/renew.ts");
+    const { useHostTokens, useStoredTokens } = await import("../sign-in/renew.ts");
     const onSecrets = (secrets: readonly string[]) => memory.addSecrets(secrets);
     const server = { label, url, oauth };
     const provider = options.authProvider?.(label, url);
     return provider === undefined
-      ? new StoredAuthorization(server, onSecrets)
-      : adaptProvider(server, provider, onSecrets);
+      ? useStoredTokens(server, onSecrets)
+      : useHostTokens(server, provider, onSecrets);
   }
 
   /** Whether a process that has exited may be restarted. */

@@ -1,18 +1,12 @@
 // Requests to issuers, and what is checked of them: tokens, codes and secrets go nowhere else.
-import type { AuthorizationServerMetadata, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type { FetchLike, OAuthServerInfo, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { fetchThrough, findProxy } from "../mcp/client/proxied-fetch.ts";
+import { findReason } from "../mcp/client/remote-fetch.ts";
 import { isLoopback } from "../mcp/http/http-options.ts";
 import { failure, type SignInFault, type TrailblazeError } from "../problems/index.ts";
 import type { OAuthSettings } from "../runtime/server-launches.ts";
-import type { StoredSignIn } from "./stored.ts";
-
-/** A server to sign in to. */
-export interface SignInServer {
-  label: string;
-  url: URL;
-  oauth: OAuthSettings;
-}
+import type { SignInServer, StoredSignIn } from "./stored.ts";
 
 /** Less than the age at which another process takes over a lock. Milliseconds. */
 const requestMs = 8000;
@@ -25,105 +19,87 @@ export const signInFailure = (label: string, reason: SignInFault, detail?: strin
 export const isLocal = ({ protocol, hostname }: URL): boolean =>
   protocol === "http:" && isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 
-const isSafe = (url: URL): boolean => url.protocol === "https:" || isLocal(url);
-
 /** Throws `SignInFailed` for an address to which nothing secret may go. */
-export function checkAddress(label: string, what: string, address: string | undefined): void {
-  if (address === undefined || (URL.canParse(address) && isSafe(new URL(address)))) return;
-  throw signInFailure(label, "endpoint", `${what} is neither https nor on this machine`);
+export function checkAddress(label: string, what: string, address: string): void {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || (url.protocol !== "https:" && !isLocal(url)))
+    throw signInFailure(label, "endpoint", `${what} is neither https nor on this machine`);
 }
 
-/** The requests of one sign-in: with a limit of time and size, and without redirects to other origins. */
-export class IssuerFetch {
-  /** The first failure. The SDK takes it for missing metadata. */
-  fault: unknown;
-  readonly #label: string;
-  readonly #signal: AbortSignal | undefined;
-  readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
-
-  constructor(label: string, signal?: AbortSignal) {
-    this.#label = label;
-    this.#signal = signal;
-  }
-
-  readonly fetch = (address: string | URL, init: RequestInit = {}): Promise<Response> =>
-    this.#note(async () => {
-      const response = await this.#send(new URL(address), init);
-      const { status, headers } = response;
-      const chunks: Uint8Array[] = [];
-      let size = 0;
+/**
+ * `fetch` for one sign-in: with a limit of time and size, and without redirects to other origins. Rejects with a `TypeError`
+ * that has the cause: the SDK takes other errors for missing metadata.
+ */
+export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLike {
+  const npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
+  const send = async (url: URL, init: RequestInit): Promise<Response> => {
+    checkAddress(label, url.origin, url.href);
+    const response = await fetchThrough(findProxy(url, npm, process.env), url, {
+      ...init,
+      body: init.body == null ? undefined : String(init.body),
+      signal: AbortSignal.any([AbortSignal.timeout(requestMs), ...(signal ? [signal] : [])]),
+    });
+    const { status, headers } = response;
+    const location = status >= 300 && status < 400 ? headers.get("location") : null;
+    const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : url;
+    const chunks: Uint8Array[] = [];
+    let size = 0;
+    // A server's stream of events may not end.
+    const isRead = target === url && headers.get("content-type")?.startsWith("text/event-stream") !== true;
+    if (!isRead) await response.body?.cancel();
+    else
       for await (const chunk of response.body ?? []) {
         size += chunk.length;
         if (size > maximumBytes) throw new Error(`an answer has more than ${maximumBytes} bytes`);
         chunks.push(chunk);
       }
-      // It has refused nothing.
-      if (init.method === "POST" && (status >= 500 || status === 429))
-        throw new Error(`it answered with HTTP status ${status}`);
-      return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
-    });
-
-  /** The status and the headers of an answer. */
-  readonly ask = (url: URL, init: RequestInit): Promise<Response> =>
-    this.#note(async () => {
-      const { status, headers, body } = await this.#send(url, init);
-      await body?.cancel();
-      return new Response(null, { status, headers });
-    });
-
-  async #note<Result>(request: () => Promise<Result>): Promise<Result> {
+    if (target.origin !== url.origin)
+      throw signInFailure(label, "endpoint", `${url.origin} redirects to ${target.origin}`);
+    // The SDK follows redirects itself.
+    if (target !== url && [307, 308].includes(status) && init.redirect !== "manual")
+      return send(target, { ...init, redirect: "manual" });
+    return new Response(size === 0 ? null : Buffer.concat(chunks), { status, headers });
+  };
+  return async (address, init = {}) => {
     try {
-      return await request();
-    } catch (error) {
-      this.fault ??= error;
-      throw error;
+      return await send(new URL(address), init);
+    } catch (cause) {
+      throw new TypeError(findReason(cause).text, { cause });
     }
-  }
-
-  async #send(url: URL, init: RequestInit): Promise<Response> {
-    checkAddress(this.#label, url.origin, url.href);
-    const signal = AbortSignal.any([AbortSignal.timeout(requestMs), ...(this.#signal ? [this.#signal] : [])]);
-    const body = init.body === undefined ? undefined : String(init.body);
-    const request: RequestInit = { ...init, body, signal, redirect: "manual" };
-    const proxy = findProxy(url, this.#npm, process.env);
-    const response = await (proxy === undefined ? fetch(url, request) : fetchThrough(proxy, url, request));
-    const location = response.headers.get("location");
-    const target = location && URL.canParse(location, url.href) ? new URL(location, url) : url;
-    if (target.origin === url.origin) return response;
-    await response.body?.cancel();
-    throw signInFailure(this.#label, "endpoint", `${url.origin} redirects to ${target.origin}`);
-  }
+  };
 }
 
-/** Checks what was found of an issuer before anything is sent to it. Throws `SignInFailed`. */
-export function checkIssuer(
-  { label, oauth }: SignInServer,
-  metadata: AuthorizationServerMetadata | undefined,
+/** Checks what was found of a server and its issuer before anything is sent to that. Throws `SignInFailed`. */
+export async function checkIssuer(
+  { label, url, oauth }: SignInServer,
+  { authorizationServerMetadata: metadata, resourceMetadata }: OAuthServerInfo,
   stored: StoredSignIn | undefined,
-): AuthorizationServerMetadata {
+): Promise<Pick<StoredSignIn, "issuer" | "metadata" | "resource">> {
+  const { checkResourceAllowed } = await import("@modelcontextprotocol/client");
   const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
   const isOwnGrant = oauth.grant === "client_credentials";
   if (metadata === undefined) throw fail("pkce", "it has no metadata");
-  const { issuer } = metadata;
+  const { issuer, token_endpoint, authorization_endpoint, registration_endpoint } = metadata;
+  // A secret goes to no other issuer than before.
   const expected = oauth.issuer ?? (oauth.clientSecret === undefined ? issuer : (stored?.issuer ?? issuer));
   if (issuer !== expected) throw fail("issuer", `it is ${issuer} instead of ${expected}`);
   checkAddress(label, "the issuer", issuer);
-  checkAddress(label, "its token endpoint", metadata.token_endpoint);
-  checkAddress(label, "its authorization endpoint", isOwnGrant ? undefined : metadata.authorization_endpoint);
-  checkAddress(label, "its registration endpoint", metadata.registration_endpoint);
+  checkAddress(label, "its token endpoint", token_endpoint);
+  if (!isOwnGrant) checkAddress(label, "its authorization endpoint", authorization_endpoint);
+  if (registration_endpoint !== undefined)
+    checkAddress(label, "its registration endpoint", registration_endpoint);
   if (!isOwnGrant && metadata.code_challenge_methods_supported?.includes("S256") !== true) throw fail("pkce");
-  return metadata;
+  // As it is written, because issuers compare the text.
+  const resource = resourceMetadata?.resource ?? url.href;
+  const isAllowed =
+    URL.canParse(resource) && checkResourceAllowed({ requestedResource: url, configuredResource: resource });
+  if (!isAllowed) throw fail("resource", resource);
+  return { issuer, metadata, resource };
 }
 
-/** The resource that tokens of a server are for, as its metadata writes it: issuers compare the text. */
-export async function chooseResource(label: string, server: URL, written: string | undefined): Promise<URL> {
-  if (written === undefined) return server;
-  const { checkResourceAllowed } = await import("@modelcontextprotocol/client");
-  const isOwn =
-    URL.canParse(written) && checkResourceAllowed({ requestedResource: server, configuredResource: written });
-  if (!isOwn) throw signInFailure(label, "resource", written);
-  return Object.defineProperty(new URL(written), "href", { value: written });
-}
+/** The scopes to ask for: those of the first list that has some. */
+export const chooseScope = (...lists: (readonly string[] | undefined)[]): string | undefined =>
+  lists.find((scopes) => scopes !== undefined && scopes.length > 0)?.join(" ");
 
 /** A client with the secret that the config has for it. */
 export const withSecret = (

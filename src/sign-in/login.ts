@@ -10,16 +10,22 @@ import { abortable, timerMs } from "../runtime/abort-listeners.ts";
 import {
   checkAddress,
   checkIssuer,
-  chooseResource,
-  IssuerFetch,
+  chooseScope,
+  createIssuerFetch,
   isLocal,
-  type SignInServer,
   signInFailure,
   withSecret,
 } from "./issuer.ts";
 import { listenAt, type Redirect } from "./listener.ts";
 import { fetchOwnToken } from "./renew.ts";
-import { readSignIn, type StoredSignIn, scopesOf, toTokens, withSignInLock } from "./stored.ts";
+import {
+  readSignIn,
+  type SignInServer,
+  type StoredSignIn,
+  scopesOf,
+  toTokens,
+  withSignInLock,
+} from "./stored.ts";
 
 export interface LoginOptions {
   /** The entry's headers, for the server alone. */
@@ -67,46 +73,43 @@ async function prepareRedirect(
   const { callbackPort, redirectUrl } = oauth;
   const fixed = redirectUrl ?? (callbackPort === undefined ? undefined : toUrl(callbackPort, "localhost"));
   if (readPasted !== undefined) {
-    const read = async () => {
+    const answer = async () => {
       const line = (await readPasted())?.trim() ?? "";
       return URL.canParse(line) ? new URL(line).searchParams : new URLSearchParams();
     };
-    return { redirectUrl: fixed ?? before ?? toUrl(randomInt(49_152, 65_536)), answer: read, close() {} };
+    return { redirectUrl: fixed ?? before ?? toUrl(randomInt(49_152, 65_536)), answer, close() {} };
   }
   if (fixed !== undefined && !isLocal(new URL(fixed))) {
     const reason = "`oauth.redirectUrl` of the server is not on this machine";
     throw failure("InvalidArguments", { reason, hint: "Add --no-browser, and paste the URL." });
   }
-  const known = fixed ?? (before !== undefined && isLocal(new URL(before)) ? before : toUrl(0));
-  return listenAt(known, state).catch((error: Error) => {
+  const isLocalBefore = before !== undefined && isLocal(new URL(before));
+  return listenAt(fixed ?? (isLocalBefore ? before : toUrl(0)), state).catch((error: Error) => {
     if (fixed !== undefined) throw signInFailure(label, "port", error.message);
     return listenAt(toUrl(0), state);
   });
 }
 
-/** One sign-in by a user: what is known of it so far. */
-interface Attempt {
-  fetcher: IssuerFetch;
-  /** What is being done, for errors that do not say more. */
+/** What a sign-in is doing, and what an error of it must not show. */
+interface Progress {
   step: SignInFault;
-  secrets: (string | undefined)[];
+  secrets: string[];
 }
 
 /** Resolves with what is to be stored, or with `undefined` if the server needs no sign-in. */
 async function signIn(
   server: SignInServer,
   options: LoginOptions,
-  attempt: Attempt,
+  progress: Progress,
   signal: AbortSignal,
 ): Promise<StoredSignIn | undefined> {
   const { label, url, oauth } = server;
-  const { fetcher } = attempt;
-  const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
-  const stored = readSignIn(url);
+  const fetchFn = createIssuerFetch(label, signal);
+  const stored = readSignIn(server);
   const sdk = await import("@modelcontextprotocol/client");
 
   // What the server asks for without a token.
-  const challenge = await fetcher.ask(url, {
+  const challenge = await fetchFn(url, {
     method: "POST",
     headers: {
       ...options.headers,
@@ -117,16 +120,16 @@ async function signIn(
   });
   const asked = sdk.extractWWWAuthenticateParams(challenge);
   if (challenge.status !== 401) {
-    const find = sdk.discoverOAuthProtectedResourceMetadata(url, {}, fetcher.fetch);
-    const metadata = await find.catch(() => undefined);
-    if (fetcher.fault !== undefined) throw fetcher.fault;
+    const metadata = await sdk.discoverOAuthProtectedResourceMetadata(url, {}, fetchFn).catch((error) => {
+      if (error instanceof TypeError) throw error;
+    });
     if (metadata === undefined) return undefined;
   }
 
   const state = randomBytes(32).toString("base64url");
   const redirect = await prepareRedirect(server, stored?.redirectUrl, options, state);
   const { redirectUrl } = redirect;
-  let found: Pick<StoredSignIn, "metadata" | "resource"> | undefined;
+  let found: Awaited<ReturnType<typeof checkIssuer>> | undefined;
   let client: StoredOAuthClientInformation | undefined;
   let codeVerifier = "";
   let authorizationUrl: URL | undefined;
@@ -140,24 +143,16 @@ async function signIn(
       response_types: ["code"],
       token_endpoint_auth_method: "none",
     },
-    // What was found before may be of another issuer.
-    discoveryState: () => undefined,
     async saveDiscoveryState(discovered) {
-      if (fetcher.fault !== undefined) throw fetcher.fault;
-      const metadata = checkIssuer(server, discovered.authorizationServerMetadata, stored);
-      const resource = await chooseResource(label, url, discovered.resourceMetadata?.resource);
-      found = { metadata, resource: resource.href };
-      attempt.step = "registration";
+      found = await checkIssuer(server, discovered, stored);
+      progress.step = "registration";
+      const { issuer, metadata } = found;
+      const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
+      const isRegistered = stored?.redirectUrl === redirectUrl && stored.issuer === issuer;
+      if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
+      else if (isRegistered && !hasDocument) client = stored.client;
     },
-    validateResourceURL: (_, written) => chooseResource(label, url, written),
-    clientInformation(context) {
-      const { clientId: client_id, clientMetadataUrl } = oauth;
-      if (client_id !== undefined) client = { client_id, issuer: context?.issuer };
-      const hasDocument = clientMetadataUrl && found?.metadata.client_id_metadata_document_supported === true;
-      const isRegistered = stored?.redirectUrl === redirectUrl && stored.issuer === context?.issuer;
-      if (isRegistered && !hasDocument) client ??= stored.client;
-      return client;
-    },
+    clientInformation: () => client,
     saveClientInformation: (registered) => {
       client = registered;
     },
@@ -173,45 +168,43 @@ async function signIn(
     },
   };
   try {
-    const scopes = [options.scopes, oauth.scopes ?? [], scopesOf(asked.scope)].find(
-      (some) => some.length > 0,
-    );
     await sdk.auth(provider, {
       serverUrl: url,
       resourceMetadataUrl: asked.resourceMetadataUrl,
-      scope: scopes?.join(" "),
+      scope: chooseScope(options.scopes, oauth.scopes, scopesOf(asked.scope)),
       forceReauthorization: true,
-      fetchFn: fetcher.fetch,
+      fetchFn,
     });
     if (!authorizationUrl || !found || !client) throw new Error("there is no URL to open");
+    const { issuer, metadata, resource } = found;
+    // The SDK leaves it out where the server has no metadata.
+    authorizationUrl.searchParams.set("resource", resource);
     options.show(authorizationUrl.href);
     if (options.readPasted === undefined) openBrowser(authorizationUrl.href);
     const answer = await abortable(signal, redirect.answer);
 
-    const { metadata, resource } = found;
-    if (answer.get("state") !== state) throw fail("state");
+    if (answer.get("state") !== state) throw signInFailure(label, "state");
     const iss = answer.get("iss") ?? undefined;
     const mustName = metadata.authorization_response_iss_parameter_supported === true;
     // What else it says may be of another issuer.
-    if (iss === undefined ? mustName : iss !== metadata.issuer) throw fail("issuer", "of the answer");
+    if (iss === undefined ? mustName : iss !== issuer) throw signInFailure(label, "issuer", "of the answer");
     const [error, description] = [answer.get("error"), answer.get("error_description")];
-    if (error !== null) throw fail("denied", description === null ? error : `${error}: ${description}`);
-    const authorizationCode = answer.get("code");
-    if (authorizationCode === null) throw fail("exchange", "the answer has no code");
+    if (error !== null)
+      throw signInFailure(label, "denied", description === null ? error : `${error}: ${description}`);
 
-    attempt.step = "exchange";
+    progress.step = "exchange";
+    const authorizationCode = answer.get("code");
+    if (authorizationCode === null) throw new Error("the answer has no code");
     const clientInformation = withSecret(client, oauth);
-    attempt.secrets = [authorizationCode, codeVerifier, clientInformation.client_secret];
-    const tokens = await sdk.exchangeAuthorization(metadata.issuer, {
-      ...{ metadata, clientInformation, authorizationCode, iss, codeVerifier, resource },
+    progress.secrets = [authorizationCode, codeVerifier, clientInformation.client_secret ?? ""];
+    const tokens = await sdk.exchangeAuthorization(issuer, {
+      ...{ metadata, clientInformation, authorizationCode, iss, codeVerifier, resource, fetchFn },
       redirectUri: redirectUrl,
-      fetchFn: fetcher.fetch,
     });
-    const scope = tokens.scope ?? authorizationUrl.searchParams.get("scope") ?? undefined;
     return {
-      ...{ url: url.href, issuer: metadata.issuer, metadata, resource, client },
+      ...{ url: url.href, ...found, client },
       redirectUrl: oauth.clientId === undefined ? redirectUrl : undefined,
-      tokens: toTokens({ ...tokens, scope }),
+      tokens: toTokens(tokens, authorizationUrl.searchParams.get("scope") ?? undefined),
     };
   } finally {
     redirect.close();
@@ -219,21 +212,13 @@ async function signIn(
 }
 
 /** Why a sign-in has failed. */
-async function explain(label: string, error: unknown, attempt: Attempt): Promise<TrailblazeError> {
-  for (const one of [attempt.fetcher.fault, error]) if (one instanceof TrailblazeError) return one;
-  const { InsecureTokenEndpointError, IssuerMismatchError } = await import("@modelcontextprotocol/client");
+async function explain(label: string, error: unknown, { step, secrets }: Progress): Promise<TrailblazeError> {
   const { message, cause } = error as Error;
-  const words =
-    explainFileError(error) ?? (cause instanceof Error ? `${message}: ${cause.message}` : message);
-  const { redact } = createRedactor(attempt.secrets.filter((one) => one !== undefined));
-  const { step } = attempt;
-  const reason =
-    error instanceof IssuerMismatchError
-      ? "issuer"
-      : error instanceof InsecureTokenEndpointError
-        ? "endpoint"
-        : step;
-  return signInFailure(label, reason, redact(words).slice(0, 400));
+  for (const one of [error, cause]) if (one instanceof TrailblazeError) return one;
+  const { IssuerMismatchError } = await import("@modelcontextprotocol/client");
+  const reason = error instanceof IssuerMismatchError ? "issuer" : step;
+  const { redact } = createRedactor(secrets);
+  return signInFailure(label, reason, redact(explainFileError(error) ?? message).slice(0, 400));
 }
 
 /**
@@ -244,19 +229,17 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
   const { label, url, oauth } = server;
   const limit = AbortSignal.timeout(timerMs(options.timeoutMs));
   const signal = AbortSignal.any([options.signal, limit]);
-  const attempt: Attempt = { fetcher: new IssuerFetch(label, signal), step: "endpoint", secrets: [] };
-  checkAddress(label, "its URL", url.href);
+  const isOwnGrant = oauth.grant === "client_credentials";
+  const progress: Progress = { step: isOwnGrant ? "exchange" : "endpoint", secrets: [] };
   try {
-    if (oauth.grant === "client_credentials") {
-      attempt.step = "exchange";
-      return await fetchOwnToken(server, options.scopes, signal);
-    }
-    const record = await signIn(server, options, attempt, signal);
+    checkAddress(label, "its URL", url.href);
+    if (isOwnGrant) return await fetchOwnToken(server, options.scopes, signal);
+    const record = await signIn(server, options, progress, signal);
     if (record !== undefined) await withSignInLock(url, (write) => write(record), signal);
     return record;
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (limit.aborted) throw signInFailure(label, "timeout");
-    throw await explain(label, error, attempt);
+    throw await explain(label, error, progress);
   }
 }

@@ -1,17 +1,11 @@
 // Tokens of sessions: renewed, but never authorized anew.
-import type { OAuthClientProvider } from "@modelcontextprotocol/client";
+import type { OAuthClientProvider, OAuthServerInfo } from "@modelcontextprotocol/client";
 import type { Authorization } from "../mcp/client/remote-fetch.ts";
-import {
-  checkAddress,
-  checkIssuer,
-  chooseResource,
-  IssuerFetch,
-  type SignInServer,
-  withSecret,
-} from "./issuer.ts";
+import { checkAddress, checkIssuer, chooseScope, createIssuerFetch, withSecret } from "./issuer.ts";
 import {
   isEnding,
   readSignIn,
+  type SignInServer,
   type StoredSignIn,
   scopesOf,
   secretsOf,
@@ -19,40 +13,45 @@ import {
   withSignInLock,
 } from "./stored.ts";
 
-/** What an error says, for the reason of a request without a token. */
-const textOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+type OnSecrets = (secrets: readonly string[]) => void;
 
 /** A token for the client itself, from the issuer that is recorded, or else from the one that the server names. */
 async function grantToClient(
   server: SignInServer,
   stored: StoredSignIn | undefined,
-  scopes: readonly string[],
-  signal?: AbortSignal,
+  { scopes, challenge, signal }: { scopes?: readonly string[]; challenge?: Response; signal?: AbortSignal },
 ): Promise<StoredSignIn> {
   const { label, url, oauth } = server;
   const { clientId = "", clientSecret = "" } = oauth;
   const sdk = await import("@modelcontextprotocol/client");
-  const { fetch: fetchFn } = new IssuerFetch(label, signal);
   checkAddress(label, "its URL", url.href);
-  const found = stored ?? (await sdk.discoverOAuthServerInfo(url, { fetchFn }));
-  const isFound = "authorizationServerUrl" in found;
-  const metadata = checkIssuer(server, isFound ? found.authorizationServerMetadata : found.metadata, stored);
-  const written = isFound ? found.resourceMetadata?.resource : found.resource;
-  const resource = (await chooseResource(label, url, written)).href;
-  const supported = isFound ? found.resourceMetadata?.scopes_supported : undefined;
-  const scope = [scopes, oauth.scopes ?? [], supported ?? []].find(({ length }) => length > 0)?.join(" ");
-  const { issuer } = metadata;
+  const fetchFn = createIssuerFetch(label, signal);
+  const asked = challenge === undefined ? {} : sdk.extractWWWAuthenticateParams(challenge);
+  const { resourceMetadataUrl } = asked;
+  const discovered: OAuthServerInfo =
+    stored === undefined
+      ? await sdk.discoverOAuthServerInfo(url, {
+          fetchFn,
+          ...(resourceMetadataUrl && { resourceMetadataUrl }),
+        })
+      : {
+          authorizationServerUrl: stored.issuer,
+          authorizationServerMetadata: stored.metadata,
+          resourceMetadata: {
+            resource: stored.resource,
+            scopes_supported: scopesOf(stored.tokens?.scope),
+          },
+        };
+  const found = await checkIssuer(server, discovered, stored);
+  const supported = discovered.resourceMetadata?.scopes_supported;
+  const scope = chooseScope(scopes, oauth.scopes, scopesOf(asked.scope), supported);
+  const { issuer } = found;
   const provider = new sdk.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: issuer });
-  const tokens = await sdk.fetchToken(provider, issuer, { metadata, resource, scope, fetchFn });
-  const granted = tokens.scope ?? scope ?? stored?.tokens?.scope;
-  const client = { client_id: clientId, issuer };
+  const tokens = await sdk.fetchToken(provider, issuer, { ...found, scope, fetchFn });
   return {
-    url: url.href,
-    issuer,
-    metadata,
-    resource,
-    client,
-    tokens: toTokens({ ...tokens, scope: granted }),
+    ...{ url: url.href, ...found },
+    client: { client_id: clientId, issuer },
+    tokens: toTokens(tokens, scope),
   };
 }
 
@@ -60,114 +59,79 @@ async function grantToClient(
 export const fetchOwnToken = (
   server: SignInServer,
   scopes: readonly string[],
-  signal?: AbortSignal,
+  signal: AbortSignal,
 ): Promise<StoredSignIn> =>
   withSignInLock(
     server.url,
     async (write) => {
-      const record = await grantToClient(server, readSignIn(server.url), scopes, signal);
+      const record = await grantToClient(server, readSignIn(server), { scopes, signal });
       write(record);
       return record;
     },
     signal,
   );
 
+/** A sign-in with other tokens. A refused refresh takes them away. */
+async function refresh(
+  { label, oauth }: SignInServer,
+  stored: StoredSignIn | undefined,
+): Promise<StoredSignIn | undefined> {
+  const { refresh_token: refreshToken, scope } = stored?.tokens ?? {};
+  if (stored === undefined || refreshToken === undefined) return undefined;
+  const { issuer, metadata, client, resource } = stored;
+  const { refreshAuthorization, OAuthError } = await import("@modelcontextprotocol/client");
+  const clientInformation = withSecret(client, oauth);
+  const fetchFn = createIssuerFetch(label);
+  try {
+    const request = { metadata, clientInformation, refreshToken, resource, fetchFn };
+    return { ...stored, tokens: toTokens(await refreshAuthorization(issuer, request), scope) };
+  } catch (error) {
+    // Other errors say that the issuer cannot answer now.
+    const isRefused = error instanceof OAuthError && /^(invalid|unauthorized|unsupported)_/.test(error.code);
+    if (isRefused) return { ...stored, tokens: undefined };
+    throw error;
+  }
+}
+
 /** The tokens of one server, as `trailblaze login` or another process has kept them. Each use reads them again. */
-export class StoredAuthorization implements Authorization {
-  readonly #server: SignInServer;
-  readonly #onSecrets: (secrets: readonly string[]) => void;
-
-  constructor(server: SignInServer, onSecrets: (secrets: readonly string[]) => void) {
-    this.#server = server;
-    this.#onSecrets = onSecrets;
-  }
-
-  #read(): StoredSignIn | undefined {
-    const stored = readSignIn(this.#server.url);
-    if (stored !== undefined) this.#onSecrets(secretsOf(stored));
-    return stored;
-  }
-
-  get #isOwnGrant(): boolean {
-    return this.#server.oauth.grant === "client_credentials";
-  }
-
-  get scopes(): readonly string[] {
-    return scopesOf(this.#read()?.tokens?.scope);
-  }
-
-  async token(): Promise<string | undefined> {
-    const tokens = this.#read()?.tokens;
-    const isWanted = tokens === undefined ? this.#isOwnGrant : isEnding(tokens);
-    // Without another one, it is for the server to refuse the old.
-    return isWanted
-      ? ((await this.renew(undefined, undefined)).token ?? tokens?.access_token)
-      : tokens?.access_token;
-  }
-
-  async renew(refused: string | undefined, response: Response | undefined) {
-    try {
-      const { url } = this.#server;
-      return { token: await withSignInLock(url, (write) => this.#renew(refused, response, write)) };
-    } catch (error) {
-      return { token: undefined, fault: textOf(error) };
-    }
-  }
-
-  async #renew(
-    refused: string | undefined,
-    response: Response | undefined,
-    write: (record: StoredSignIn) => void,
-  ): Promise<string | undefined> {
-    const stored = this.#read();
-    const tokens = stored?.tokens;
-    // Another process may have been here.
-    if (tokens !== undefined && (refused === undefined ? !isEnding(tokens) : tokens.access_token !== refused))
-      return tokens.access_token;
-    const record = this.#isOwnGrant
-      ? await this.#grant(stored, response)
-      : await this.#refresh(stored, write);
-    if (record === undefined) return undefined;
-    this.#onSecrets(secretsOf(record));
-    write(record);
-    return record.tokens?.access_token;
-  }
-
-  async #grant(stored: StoredSignIn | undefined, response: Response | undefined): Promise<StoredSignIn> {
-    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-    const asked = response && extractWWWAuthenticateParams(response).scope;
-    return grantToClient(this.#server, stored, this.#server.oauth.scopes ?? scopesOf(asked));
-  }
-
-  /** A sign-in with new tokens, or `undefined` without; a refused refresh deletes the tokens. */
-  async #refresh(
-    stored: StoredSignIn | undefined,
-    write: (record: StoredSignIn) => void,
-  ): Promise<StoredSignIn | undefined> {
-    const { label, oauth } = this.#server;
-    const { refresh_token: refreshToken, scope } = stored?.tokens ?? {};
-    if (stored === undefined || refreshToken === undefined) return undefined;
-    const { issuer, metadata, client, resource } = stored;
-    // A full disk is noticed before the token is redeemed, which may be possible only once.
-    write(stored);
-    const { refreshAuthorization, OAuthError } = await import("@modelcontextprotocol/client");
-    try {
-      const tokens = await refreshAuthorization(issuer, {
-        metadata,
-        clientInformation: withSecret(client, oauth),
-        refreshToken,
-        resource,
-        fetchFn: new IssuerFetch(label).fetch,
-      });
-      return { ...stored, tokens: toTokens({ ...tokens, scope: tokens.scope ?? scope }) };
-    } catch (error) {
-      const isRefused =
-        error instanceof OAuthError && !["server_error", "temporarily_unavailable"].includes(error.code);
-      if (!isRefused) throw error;
-      write({ ...stored, tokens: undefined });
-      return undefined;
-    }
-  }
+export function useStoredTokens(server: SignInServer, onSecrets: OnSecrets): Authorization {
+  const isOwnGrant = server.oauth.grant === "client_credentials";
+  const note = (record: StoredSignIn | undefined) => {
+    if (record !== undefined) onSecrets(secretsOf(record));
+    return record;
+  };
+  const read = () => note(readSignIn(server));
+  const renew = async (refused?: string, challenge?: Response): Promise<string | undefined> => {
+    if (!isOwnGrant && read()?.tokens?.refresh_token === undefined) return undefined;
+    return withSignInLock(server.url, async (write) => {
+      const stored = read();
+      const { tokens } = stored ?? {};
+      // Another process may have been here.
+      if (tokens && (refused === undefined ? !isEnding(tokens) : tokens.access_token !== refused))
+        return tokens.access_token;
+      // A full disk is noticed before a token is redeemed, which may be possible only once.
+      if (stored) write(stored);
+      const record = isOwnGrant
+        ? await grantToClient(server, stored, { ...(challenge && { challenge }) })
+        : await refresh(server, stored);
+      if (record === undefined) return undefined;
+      note(record);
+      write(record);
+      return record.tokens?.access_token;
+    });
+  };
+  return {
+    get scopes() {
+      return scopesOf(read()?.tokens?.scope);
+    },
+    async token() {
+      const tokens = read()?.tokens;
+      if (tokens === undefined ? !isOwnGrant : !isEnding(tokens)) return tokens?.access_token;
+      // Without another one, it is for the server to refuse the old.
+      return (await renew().catch(() => undefined)) ?? tokens?.access_token;
+    },
+    renew,
+  };
 }
 
 /**
@@ -180,37 +144,29 @@ export interface HostAuthProvider {
 }
 
 /** The tokens of a host's own provider, which authorizes anew in its own way. */
-export function adaptProvider(
+export function useHostTokens(
   { label, url }: SignInServer,
   given: HostAuthProvider,
-  onSecrets: (secrets: readonly string[]) => void,
+  onSecrets: OnSecrets,
 ): Authorization {
   const provider = given as OAuthClientProvider;
-  const read = async () => {
-    const tokens = await provider.tokens();
-    if (tokens !== undefined) onSecrets(secretsOf({ client: { client_id: "" }, tokens: toTokens(tokens) }));
-    return tokens;
-  };
   let scopes: readonly string[] = [];
+  const token = async () => {
+    const tokens = await provider.tokens();
+    scopes = scopesOf(tokens?.scope);
+    if (tokens !== undefined) onSecrets(secretsOf({ tokens: toTokens(tokens) }));
+    return tokens?.access_token;
+  };
   return {
     get scopes() {
       return scopes;
     },
-    async token() {
-      const tokens = await read();
-      scopes = scopesOf(tokens?.scope);
-      return tokens?.access_token;
-    },
-    async renew(_, response) {
+    token,
+    async renew(_, challenge) {
       const { auth, extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-      try {
-        const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(response);
-        const { fetch: fetchFn } = new IssuerFetch(label);
-        await auth(provider, { serverUrl: url, resourceMetadataUrl, scope, fetchFn });
-        return { token: (await read())?.access_token };
-      } catch (error) {
-        return { token: undefined, fault: textOf(error) };
-      }
+      const { resourceMetadataUrl, scope } = extractWWWAuthenticateParams(challenge);
+      await auth(provider, { serverUrl: url, resourceMetadataUrl, scope, fetchFn: createIssuerFetch(label) });
+      return token();
     },
   };
 }

@@ -7,17 +7,24 @@ import type {
   OAuthTokens,
   StoredOAuthClientInformation,
 } from "@modelcontextprotocol/client";
-import { isRecord } from "../data/parse-json.ts";
 import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { makeFolders, readBytes, removeDrafts, writeBeside } from "../files/write-files.ts";
+import type { OAuthSettings } from "../runtime/server-launches.ts";
 
-export type Tokens = Pick<OAuthTokens, "access_token" | "refresh_token" | "scope"> & {
+/** A server to sign in to. */
+export interface SignInServer {
+  label: string;
+  url: URL;
+  oauth: OAuthSettings;
+}
+
+export interface Tokens extends Pick<OAuthTokens, "access_token" | "refresh_token" | "scope"> {
   /** When they were received, and how long they last. Milliseconds; `null` for an unknown life. */
   receivedAt: number;
   lifeMs: number | null;
-};
+}
 
 /** The sign-in to a server. Nothing of it is for another issuer. */
 export interface StoredSignIn {
@@ -38,33 +45,29 @@ export interface StoredSignIn {
 const maximumBytes = 1 << 20;
 
 /** The file of a server's sign-in; `undefined` without a state folder. */
-export function findSignInFile(url: URL): string | undefined {
+function findSignInFile(url: URL): string | undefined {
   const state = findUserFolder("state");
   const name = createHash("sha256").update(url.href).digest("hex");
   return state === undefined ? undefined : join(state, "trailblaze", "oauth", `${name}.json`);
 }
 
-const isText = (value: unknown) => typeof value === "string";
-
-function isSignIn(value: unknown, url: URL): value is StoredSignIn {
-  if (!isRecord(value) || value.url !== url.href || !isText(value.issuer) || !isText(value.resource))
-    return false;
-  const { metadata, client, tokens } = value;
-  if (!isRecord(metadata) || !isText(metadata.token_endpoint) || metadata.issuer !== value.issuer)
-    return false;
-  if (!isRecord(client) || !isText(client.client_id)) return false;
-  return tokens === undefined || (isRecord(tokens) && isText(tokens.access_token));
-}
-
-/** The sign-in to a server; `undefined` without one that can be read. Others may not read it either. */
-export function readSignIn(url: URL): StoredSignIn | undefined {
+/**
+ * The sign-in to a server; `undefined` without one that can be read, or by another issuer than the config has. Others may not
+ * read it either.
+ */
+export function readSignIn({ url, oauth }: Pick<SignInServer, "url" | "oauth">): StoredSignIn | undefined {
   const file = findSignInFile(url);
   return attempt(() => {
     const bytes = file === undefined ? undefined : readBytes(file, maximumBytes);
     if (file === undefined || bytes === undefined) return undefined;
     if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    const value: unknown = JSON.parse(bytes.toString());
-    return isSignIn(value, url) ? value : undefined;
+    const record = JSON.parse(bytes.toString()) as StoredSignIn;
+    const { issuer, resource, metadata, client, tokens } = record;
+    const texts = [issuer, resource, metadata.token_endpoint, client.client_id, tokens?.access_token ?? ""];
+    const isWhole = texts.every((text) => typeof text === "string") && record.url === url.href;
+    return isWhole && [metadata.issuer, oauth.issuer ?? issuer].every((one) => one === issuer)
+      ? record
+      : undefined;
   });
 }
 
@@ -96,10 +99,16 @@ export async function withSignInLock<Result>(
   }
 }
 
-/** Tokens as they are kept. */
-export function toTokens({ access_token, refresh_token, scope, expires_in }: OAuthTokens): Tokens {
-  const lifeMs = expires_in === undefined ? null : expires_in * 1000;
-  return { access_token, refresh_token, scope, receivedAt: Date.now(), lifeMs };
+/** The longest life that is believed. Seconds. */
+const longestLife = 1e10;
+
+/** Tokens as they are kept. `asked`: their scope, if the issuer does not say it. */
+export function toTokens(
+  { access_token, refresh_token, scope, expires_in: life }: OAuthTokens,
+  asked?: string,
+): Tokens {
+  const lifeMs = life === undefined || life > longestLife ? null : life * 1000;
+  return { access_token, refresh_token, scope: scope ?? asked, receivedAt: Date.now(), lifeMs };
 }
 
 /** When tokens expire, in ISO 8601; `null` if it is unknown. */
@@ -110,8 +119,8 @@ export const scopesOf = (scope: string | undefined): string[] =>
   (scope ?? "").split(/\s+/).filter((one) => one !== "");
 
 /** What must not be shown of a sign-in. */
-export const secretsOf = ({ client, tokens }: Pick<StoredSignIn, "client" | "tokens">): string[] =>
-  [client.client_secret, tokens?.access_token, tokens?.refresh_token].filter((one) => one !== undefined);
+export const secretsOf = ({ client, tokens }: Partial<Pick<StoredSignIn, "client" | "tokens">>): string[] =>
+  [client?.client_secret, tokens?.access_token, tokens?.refresh_token].filter((one) => one !== undefined);
 
 /** The shortest life that is left of a token that is used. Milliseconds. */
 const shortestMs = 60_000;

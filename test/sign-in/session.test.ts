@@ -1,7 +1,7 @@
 import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { StoredAuthorization } from "../../src/sign-in/renew.ts";
+import { useStoredTokens } from "../../src/sign-in/renew.ts";
 import { openForTest } from "../session/support/session.ts";
 import { makeSignIn } from "./support.ts";
 
@@ -82,7 +82,7 @@ test("who starts at once makes one refresh, and a refused one deletes the tokens
   onTestFinished(() => void vi.unstubAllEnvs());
   const server = { label: "docs", url: new URL(remote.url), oauth: {} };
   const secrets = new Set<string>();
-  const one = () => new StoredAuthorization(server, (some) => secrets.add(some.join(" ")));
+  const one = () => useStoredTokens(server, (some) => secrets.add(some.join(" ")));
   const tokens = await Promise.all(Array.from({ length: 10 }, () => one().token()));
   expect([new Set(tokens).size, remote.to("/token").length]).toEqual([1, 2]);
   expect([...secrets].join(" ")).toContain(String(tokens[0]));

@@ -36,11 +36,8 @@ export interface Authorization {
   readonly scopes: readonly string[];
   /** The token for a request; `undefined` without one. */
   token(): Promise<string | undefined>;
-  /** Another token after the server has refused one, or wants one. `fault`: why there is none. */
-  renew(
-    refused: string | undefined,
-    response: Response,
-  ): Promise<{ token: string | undefined; fault?: string }>;
+  /** Another token after the server has refused one, or wants one. Rejects with the reason why there is none. */
+  renew(refused: string | undefined, challenge: Response): Promise<string | undefined>;
 }
 
 /** What is known of a remote server. */
@@ -61,7 +58,7 @@ const errorBytes = 1 << 16;
 const errorBodyMs = 2000;
 
 /** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
-function findReason(error: unknown): { text: string; isBefore: boolean } {
+export function findReason(error: unknown): { text: string; isBefore: boolean } {
   let reason = error;
   while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
   if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
@@ -163,10 +160,13 @@ export class RemoteFetch {
     const token = await authorization.token();
     const response = await send(token);
     if (response.status !== 401) return { response };
-    const another = await authorization.renew(token, response);
-    if (another.token === undefined || another.token === token) return { response, fault: another.fault };
+    let fault: string | undefined;
+    const another = await authorization.renew(token, response).catch((error) => {
+      fault = findReason(error).text;
+    });
+    if (another === undefined || another === token) return { response, fault };
     await response.body?.cancel();
-    return { response: await send(another.token) };
+    return { response: await send(another) };
   }
 
   /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
