@@ -81,15 +81,6 @@ function serverOf(reference: string | null | undefined): string | null | undefin
   return reference === null ? null : reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
 }
 
-/** The URL of an entry that starts nothing. It has no command line that shows who wrote it. */
-function addressOf({ shape }: ClientRecord, entry: unknown): string | undefined {
-  if (!isRecord(entry) || entry[shape.command ?? "command"] !== undefined) return undefined;
-  const url = entry[shape.address?.key ?? "url"];
-  return typeof url === "string" ? url : undefined;
-}
-
-const isLocal = (url: string) => /^http:\/\/(?:localhost|127\.0\.0\.1|\[::1\])[:/]/i.test(url);
-
 /** Whether a folder exists and is not the same as another. */
 function isOtherFolder(folder: string, than: string): boolean {
   try {
@@ -132,9 +123,7 @@ export function decideEdit(
 
     if (wanted === null) {
       if (entry === undefined) return unchanged();
-      const url = addressOf(client, entry);
-      if (owner === server || (url !== undefined && (force || isLocal(url))))
-        return change(config.remove(place), entry as JsonRecord);
+      if (owner === server) return change(config.remove(place), entry as JsonRecord);
       return unchanged([
         `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
       ]);
@@ -142,10 +131,8 @@ export function decideEdit(
 
     if (entry === undefined) return change(config.set(place, wanted), undefined, wanted);
     if (isDeepStrictEqual(toPlain(entry), toPlain(wanted))) return unchanged();
-    const url = addressOf(client, entry);
-    const isSameAddress = url !== undefined && url === addressOf(client, wanted);
     const project = owner === server ? findOtherProject(entry, wanted) : undefined;
-    if ((owner === server && project === undefined) || isSameAddress) {
+    if (owner === server && project === undefined) {
       const merged = mergeEntry(client, entry as JsonRecord, wanted);
       if (isDeepStrictEqual(toPlain(entry), toPlain(merged))) return unchanged();
       return change(config.set(place, merged), entry as JsonRecord, merged);

@@ -5,15 +5,11 @@ import { isRecord } from "../data/parse-json.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 
-/** A command that starts a server, or a server's URL. */
-export type Launch =
-  | { command: string; args: readonly string[] }
-  | {
-      /** The server's URL. */
-      url: string;
-      /** HTTP headers by name. */
-      headers?: Readonly<Record<string, string>> | undefined;
-    };
+/** A command that starts a server. */
+export interface Launch {
+  command: string;
+  args: readonly string[];
+}
 
 export interface LaunchRequest {
   scope: Scope;
@@ -65,7 +61,7 @@ export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(s
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
 /** Creates a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
-export function createLaunch(request: LaunchRequest): Exclude<Launch, { url: string }> {
+export function createLaunch(request: LaunchRequest): Launch {
   const { scope, server, project, isHttp, node, script } = request;
   const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
@@ -121,17 +117,7 @@ export function buildEntry(
   launch: Launch,
   { literals, names }: Environment = noEnvironment,
 ): { entry: JsonRecord; omitted: readonly string[] } {
-  const entry: JsonRecord = {};
-  if ("url" in launch) {
-    if (shape.name !== undefined) entry[shape.name] = key;
-    const { first, key: urlKey = "url", headers: headersKey, last } = shape.address ?? {};
-    Object.assign(entry, first, { [urlKey]: launch.url });
-    if (headersKey !== undefined && launch.headers !== undefined && Object.keys(launch.headers).length > 0)
-      entry[headersKey] = { ...launch.headers };
-    Object.assign(entry, last);
-    return { entry, omitted: names };
-  }
-  Object.assign(entry, shape.first);
+  const entry: JsonRecord = { ...shape.first };
   if (shape.name !== undefined) entry[shape.name] = key;
   const command = shape.command ?? "command";
   if (shape.commandIsList) entry[command] = [launch.command, ...launch.args];
@@ -156,10 +142,10 @@ export function mergeEntry(
   entry: JsonRecord,
   wanted: JsonRecord,
 ): JsonRecord {
-  const { command = "command", environment = "env", passedNames, address } = shape;
+  const { command = "command", environment = "env", passedNames } = shape;
   if ((entry[command] === undefined) !== (wanted[command] === undefined)) return wanted;
   const merged: JsonRecord = { ...entry };
-  for (const key of [command, "args", environment, passedNames, address?.key, address?.headers]) {
+  for (const key of [command, "args", environment, passedNames]) {
     if (key === undefined) continue;
     const value = wanted[key];
     if (value !== undefined) merged[key] = value;

@@ -8,8 +8,8 @@ const mask = "***";
 const shapes = clients.map(({ shape }) => shape);
 /** Keys of objects whose values are hidden. */
 const hiddenKeys = new Set<unknown>([
-  ...["env", "headers"],
-  ...shapes.flatMap(({ environment, address }) => [environment, address?.headers]),
+  ...["env", "headers", "http_headers"],
+  ...shapes.map(({ environment }) => environment),
 ]);
 const reference = /\$?\{(?:env:)?\w+(?::-([^{}]*))?\}|\$[A-Za-z_]\w*/g;
 

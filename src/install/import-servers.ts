@@ -263,8 +263,8 @@ class EntryReader {
 const shapes = clients.map(({ shape }) => shape);
 const commandKeys = ["command", ...shapes.flatMap(({ command = [] }) => command)];
 const environmentKeys = ["env", ...shapes.flatMap(({ environment = [] }) => environment)];
-const urlKeys = ["url", ...shapes.flatMap(({ address }) => address?.key ?? [])];
-const headerKeys = ["headers", ...shapes.flatMap(({ address }) => address?.headers ?? [])];
+const urlKeys = ["url", "serverUrl", "httpUrl", "uri"];
+const headerKeys = ["headers", "http_headers"];
 
 /**
  * Keys that are read, or have no effect on the server: the transport follows from the command or the URL, the name is the

@@ -15,10 +15,6 @@ export interface InstallOptions {
   env?: readonly string[] | Readonly<Record<string, string | null | undefined>> | undefined;
   /** Replaces an entry that Trailblaze did not write or that was edited. */
   force?: boolean | undefined;
-  /** URL of a running server: the entry connects to it and starts nothing. */
-  url?: string | undefined;
-  /** HTTP headers that the client sends to `url`. The file contains the values; diffs and errors do not. */
-  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** A resolved reference to a server. */
@@ -36,9 +32,6 @@ export interface ResolvedServer {
   project: string;
 }
 
-/** Whether a string is an http or https URL. */
-export const isWebAddress = (text: string): boolean => /^https?:\/\//i.test(text) && URL.canParse(text);
-
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Splits `NAME=VALUE` or `NAME`. Throws `InvalidArguments` for an invalid name. */
@@ -52,24 +45,6 @@ export function readVariable(text: string): [name: string, value: string | undef
     reason,
     hint: "Pass --env NAME=VALUE, or --env NAME for a reference.",
   });
-}
-
-/** The requested headers. Throws `InvalidArguments` without their names and values, which may be secrets. */
-export function readHeaders({ headers = {}, url }: InstallOptions): Record<string, string> {
-  const names = Object.keys(headers);
-  const hint = "Pass --header NAME=VALUE.";
-  let count: number;
-  try {
-    count = [...new Headers(headers)].length;
-  } catch {
-    throw failure("InvalidArguments", { reason: "The name or the value of a header is not valid", hint });
-  }
-  if (count < names.length) throw failure("InvalidArguments", { reason: "A header is given twice", hint });
-  if (names.length > 0 && url === undefined) {
-    const reason = "Headers are for a server that already runs";
-    throw failure("InvalidArguments", { reason, hint: "Pass its URL with --url." });
-  }
-  return { ...headers };
 }
 
 /** The variables of an entry: the requested ones, and those that the server takes from the environment. */

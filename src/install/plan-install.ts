@@ -18,16 +18,14 @@ import { buildEntry, createLaunch, findOwnScript, isInNpxCache } from "./entry.t
 import {
   chooseKey,
   type InstallOptions,
-  isWebAddress,
   normalizeServer,
   type ResolvedServer,
   readEnvironment,
-  readHeaders,
 } from "./install-request.ts";
 
 /**
- * What an install or an uninstall would do. Plain data: it can be stored and applied. `entry` contains the values of variables and
- * headers, which may be secrets.
+ * What an install or an uninstall would do. Plain data: it can be stored and applied. `entry` contains the values of variables,
+ * which may be secrets.
  */
 export interface InstallPlan {
   /** The client's id. */
@@ -99,29 +97,8 @@ export async function refuseLinkOut(file: string, options: InstallOptions): Prom
   throw failure("ClientConfigUnwritable", { file, reason }, { file });
 }
 
-/** Throws for a URL, or what it is given with, that the client's config cannot have. */
-function checkAddress(
-  { name, shape: { address } }: ClientRecord,
-  url: string,
-  headers: readonly string[],
-  variables: readonly string[],
-): void {
-  const refuse = (reason: string, hint?: string) => failure("InvalidArguments", { reason, hint });
-  if (!isWebAddress(url)) throw refuse(`"${url}" is not an http or https URL`);
-  if (address === undefined) throw refuse(`Trailblaze does not know how ${name} configures a server by URL`);
-  if (variables.length > 0)
-    throw refuse("Variables cannot reach a server that already runs", "Omit --env, or omit --url.");
-  if (headers.length > 0 && address.headers === undefined)
-    throw refuse(`Trailblaze does not know how ${name} configures HTTP headers`, "Omit --header.");
-}
-
-/** Notes for users about a new entry, as sentences. `omitted`: variables. `headerNames`: HTTP headers in the entry. */
-function describeNextSteps(
-  client: ClientRecord,
-  scope: Scope,
-  omitted: readonly string[],
-  headerNames: readonly string[],
-): string[] {
+/** Notes for users about a new entry, as sentences. `omitted`: variables. */
+function describeNextSteps(client: ClientRecord, scope: Scope, omitted: readonly string[]): string[] {
   const notes: string[] = [];
   if (omitted.length > 0) {
     const [were, them] = omitted.length === 1 ? ["was", "it"] : ["were", "them"];
@@ -129,10 +106,6 @@ function describeNextSteps(
       `${listOf(omitted, "and")} ${were} omitted, because ${client.name} entries cannot refer to environment variables: ` +
         `set ${them} in the environment of ${client.name}, or add ${them} to the entry by hand.`,
     );
-  }
-  if (headerNames.length > 0) {
-    const whose = `The file contains the value of ${listOf(headerNames, "and")} in plain text`;
-    notes.push(scope === "project" ? `${whose}: do not commit a secret.` : `${whose}.`);
   }
   notes.push(`Restart ${client.name}, or start a new session in it, to load the new configuration.`);
   if (scope === "project") {
@@ -195,8 +168,7 @@ export async function planInstall(
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   const client = findClient(clientName);
-  const { scope = "user", cwd = process.cwd(), name, env, force = false, url } = options;
-  const headers = readHeaders(options);
+  const { scope = "user", cwd = process.cwd(), name, env, force = false } = options;
   const normal = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
@@ -205,28 +177,23 @@ export async function planInstall(
   const { server, started } = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
   const key = chooseKey(client, name, resolved);
   const environment = readEnvironment(env, resolved.envPassthrough);
-  const headerNames = Object.keys(headers);
-  if (url !== undefined) checkAddress(client, url, headerNames, Object.keys(env ?? {}));
   const script = findOwnScript(resolved.project);
-  if (url === undefined && scope === "user" && isInNpxCache(script)) {
+  if (scope === "user" && isInNpxCache(script)) {
     const reason = "An entry cannot start this command from npx's cache, which is temporary";
     const hint = "Install trailblaze in the project first, or pass --scope project.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const launch =
-    url !== undefined
-      ? { url, headers }
-      : createLaunch({
-          scope,
-          server: started,
-          project: resolved.project,
-          isHttp: resolved.transport === "http",
-          node: process.execPath,
-          script,
-        });
+  const launch = createLaunch({
+    scope,
+    server: started,
+    project: resolved.project,
+    isHttp: resolved.transport === "http",
+    node: process.execPath,
+    script,
+  });
   const { entry, omitted } = buildEntry(client, key, launch, environment);
   const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
-  const nextSteps = describeNextSteps(client, scope, omitted, headerNames);
+  const nextSteps = describeNextSteps(client, scope, omitted);
   return createPlan(client, { file, key, server, scope, entry, force }, options, nextSteps);
 }
 

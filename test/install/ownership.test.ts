@@ -149,19 +149,6 @@ describe("an entry that Trailblaze wrote", () => {
     expect(result).toMatchObject({ changed: true, key: "Acme Jira", server: "acme/jira/named" });
     expect(existsSync(place.file)).toBe(false);
   });
-
-  test("an entry that connects to a URL is removed, on another machine with --force only", async () => {
-    for (const [url, isLocal] of [
-      ["http://127.0.0.1:4000/mcp", true],
-      ["https://a.test/mcp", false],
-    ] as const) {
-      const place = makeCursorPlace('{ "mcpServers": { "a": {} } }');
-      await place.install("cursor", server, { url });
-      expect(await place.uninstall("cursor", server)).toMatchObject({ changed: isLocal });
-      if (!isLocal) await place.uninstall("cursor", server, { force: true });
-      expect(read(place.file)).toBe('{ "mcpServers": { "a": {} } }');
-    }
-  });
 });
 
 describe("a config that Trailblaze created", () => {

@@ -20,21 +20,6 @@ describe("an invalid install request", () => {
     ["a reserved entry name", "cursor", server, { name: "__proto__" }, "InvalidArguments"],
     ["an entry name that the client rejects", "codex", server, { name: "a b" }, "InvalidArguments"],
     ["a variable with an invalid name", "cursor", server, { env: ["A B=x"] }, "InvalidArguments"],
-    [
-      "a URL for a client that does not support URLs",
-      "claude-desktop",
-      server,
-      { url: "http://x/mcp" },
-      "InvalidArguments",
-    ],
-    [
-      "variables for a server at a URL",
-      "cursor",
-      server,
-      { url: "http://x/mcp", env: ["A=x"] },
-      "InvalidArguments",
-    ],
-    ["a URL that is not HTTP", "cursor", server, { url: "file:///etc/passwd" }, "InvalidArguments"],
   ])("an install request with %s is rejected and writes nothing", async (_, client, name, options, code) => {
     const place = makeInstallPlace();
     const request = place.install(client as string, name as string, options as object);
@@ -128,15 +113,12 @@ describe("the entry of a server", () => {
     expect(given.notes.join()).not.toContain("JIRA_TOKEN");
   });
 
-  test("an entry of an HTTP server starts it over stdio, or has the URL that was given", async () => {
+  test("an entry of an HTTP server starts it over stdio", async () => {
     const place = makeInstallPlace();
     for (const name of ["weather/over-http", "web"]) {
       const { file, key } = await place.install("cursor", name);
       expect(entryOf(file, key).args.at(-1)).toBe("--stdio");
     }
-    const url = "http://127.0.0.1:4000/mcp";
-    const { file: codex } = await place.install("codex", "weather/over-http", { url });
-    expect(readFileSync(codex, "utf8")).toBe(`[mcp_servers.over-http]\nurl = "${url}"\nenabled = true\n`);
   });
 
   test("an entry keeps the requested version range, and is uninstalled without it", async () => {

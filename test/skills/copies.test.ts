@@ -148,6 +148,6 @@ test("a folder outside the project and a client without skills are refused", asy
   expect(await codeOf("install", "claude-code", "--skills")).toBe("ClientConfigUnwritable");
   expect(await codeOf("uninstall", "claude-code", "--skills")).toBe("ClientConfigUnwritable");
   expect(await codeOf("install", "claude-desktop", "--skills")).toBe("InvalidArguments");
-  expect(await codeOf("install", "claude-code", "--skills", "--url", "http://x")).toBe("InvalidArguments");
+  expect(await codeOf("install", "claude-code", "--skills", "--force")).toBe("InvalidArguments");
   expect(await codeOf("install", "claude-code", "a", "b")).toBe("InvalidArguments");
 });

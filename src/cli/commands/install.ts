@@ -31,17 +31,12 @@ const options = {
   ...placeOptions,
   skills: {
     ...flag("Copy skills, or the named ones, to where the client reads them (in the project by default)"),
-    excludes: ["all", "env", "url", "header", "force", "file", "name"],
+    excludes: ["all", "env", "force", "file", "name"],
   },
   all: { ...flag("Install into every detected client"), excludes: ["file"] },
   env: texts(
     "NAME[=VALUE]",
     "Set an environment variable; without =VALUE, its value stays out of the file (repeatable)",
-  ),
-  url: text("URL", "Connect to a server that already runs at this URL"),
-  header: texts(
-    "NAME=VALUE",
-    "Send this HTTP header to the URL, such as Authorization; its value is not printed (repeatable)",
   ),
   force: flag("Replace an entry that Trailblaze did not write; a backup is kept"),
   ...installOption,
@@ -76,21 +71,8 @@ interface Outcome {
 }
 
 function readOptions({ options, cwd }: Input): InstallOptions {
-  // An invalid header becomes one without a name, which is refused without its value.
-  const headers = (options.header ?? []).map((header) => {
-    const equals = header.indexOf("=");
-    return [header.slice(0, Math.max(equals, 0)), header.slice(equals + 1)];
-  });
-  return {
-    cwd,
-    scope: options.scope,
-    file: options.file,
-    name: options.name,
-    env: options.env,
-    force: options.force,
-    url: options.url,
-    headers: Object.fromEntries(headers),
-  };
+  const { scope, file, name, env, force } = options;
+  return { cwd, scope, file, name, env, force };
 }
 
 /** Applies a plan, unless the command is a dry run. */
@@ -224,10 +206,9 @@ const uninstallOptions = {
   ...placeOptions,
   skills: {
     ...flag("Remove the copies of skills, or of the named ones (from the project by default)"),
-    excludes: ["all", "force", "file", "name"],
+    excludes: ["all", "file", "name"],
   },
   all: { ...flag("Uninstall from every detected client"), excludes: ["file"] },
-  force: flag("Remove an entry that connects to a URL of another machine, too"),
 };
 
 export const uninstall = defineCommand({

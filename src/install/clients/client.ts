@@ -10,17 +10,7 @@ export type SystemPaths = Readonly<Partial<Record<"linux" | "darwin" | "win32", 
 
 export type Scope = "user" | "project";
 
-/** The part of an entry that connects to a server with a URL. */
-export interface AddressShape {
-  first?: JsonRecord;
-  /** The key of the URL. */
-  key: string;
-  /** The key of an object with HTTP headers; absent if the client does not support headers or their form is unknown. */
-  headers?: string;
-  last?: JsonRecord;
-}
-
-/** How a client writes an entry for a server that it starts or connects to. Keys are in this order. */
+/** How a client writes an entry for a server that it starts. Keys are in this order. */
 export interface EntryShape {
   /** Keys before the command, such as `{ type: "stdio" }`. */
   first?: JsonRecord;
@@ -35,8 +25,6 @@ export interface EntryShape {
   name?: string;
   /** Keys after all others, such as `{ tools: ["*"] }`. */
   last?: JsonRecord;
-  /** For a server with a URL; absent if the client does not support URLs or their form is unknown. */
-  address?: AddressShape;
 }
 
 /** The configuration of an MCP client. Each record has its source and its date, because facts become outdated. */

@@ -30,25 +30,14 @@ const xdgOnLinux = (path: string, windowsPath: string): SystemPaths => ({
 /** The same path in the home folder and in the project. */
 const both = (path: string) => ({ user: everywhere(`~/${path}`), project: [`./${path}`] as const });
 
-/** `{ url, headers }`. */
-const plainAddress = { key: "url", headers: "headers" } as const;
-/** `{ type: "http", url, headers }`. */
-const typedAddress = { first: { type: "http" }, ...plainAddress } as const;
-const typedShape: EntryShape = { first: { type: "stdio" }, address: typedAddress };
-const transportShape: EntryShape = {
-  first: { transport: "stdio" },
-  address: { first: { transport: "http" }, ...plainAddress },
-};
-const clineShape: EntryShape = {
-  last: { disabled: false, autoApprove: [] },
-  address: { first: { type: "streamableHttp" }, ...plainAddress },
-};
+const typedShape: EntryShape = { first: { type: "stdio" } };
+const transportShape: EntryShape = { first: { transport: "stdio" } };
+const clineShape: EntryShape = { last: { disabled: false, autoApprove: [] } };
 const openCodeShape: EntryShape = {
   first: { type: "local" },
   commandIsList: true,
   environment: "environment",
   last: { enabled: true },
-  address: { first: { type: "remote" }, ...plainAddress, last: { enabled: true } },
 };
 
 const vscode = {
@@ -85,7 +74,7 @@ function client(
     checked: "2026-11",
     format: "json",
     container: ["mcpServers"],
-    shape: { address: plainAddress },
+    shape: {},
     ...(agentsClients.includes(id) && { skills: ".agents/skills" }),
     ...facts,
   };
@@ -104,7 +93,6 @@ export const clients: readonly ClientRecord[] = [
     format: "jsonc",
     user: everywhere("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
     project: ["./.agents/mcp_config.json"],
-    shape: { address: { key: "serverUrl", headers: "headers" } },
   }),
   client("auggie augment augment-code", "Auggie", "rulesync, real client", both(".augment/settings.json")),
   client("claude-code claude", "Claude Code", "docs, add-mcp, rulesync, real client", {
@@ -124,7 +112,7 @@ export const clients: readonly ClientRecord[] = [
     "Claude Desktop",
     "add-mcp, Glean",
     // There is no official build for Linux; the path there is that of others' builds.
-    { user: inSettings("Claude/claude_desktop_config.json"), shape: {} },
+    { user: inSettings("Claude/claude_desktop_config.json") },
   ),
   client("cline cline-cli", "Cline CLI", "add-mcp, rulesync", {
     user: everywhere("~/.cline/data/settings/cline_mcp_settings.json"),
@@ -140,11 +128,7 @@ export const clients: readonly ClientRecord[] = [
     user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"),
     project: ["./.codex/config.toml"],
     container: ["mcp_servers"],
-    shape: {
-      passedNames: "env_vars",
-      last: { enabled: true },
-      address: { key: "url", headers: "http_headers", last: { enabled: true } },
-    },
+    shape: { passedNames: "env_vars", last: { enabled: true } },
     keyPattern: "^[A-Za-z0-9_-]+$",
     approval: "Codex reads a project's file only where the project is trusted.",
   }),
@@ -152,11 +136,7 @@ export const clients: readonly ClientRecord[] = [
   client("copilot-cli github-copilot-cli", "GitHub Copilot CLI", "add-mcp, rulesync, real client", {
     user: everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"),
     project: ["./.mcp.json", "./.github/mcp.json"],
-    shape: {
-      first: { type: "stdio" },
-      last: { tools: ["*"] },
-      address: { ...typedAddress, last: { tools: ["*"] } },
-    },
+    shape: { first: { type: "stdio" }, last: { tools: ["*"] } },
     approval: "The folder must be trusted. Other clients read .mcp.json too.",
   }),
   client("copilot-jetbrains copilot-intellij", "GitHub Copilot for JetBrains", "docs", {
@@ -182,7 +162,6 @@ export const clients: readonly ClientRecord[] = [
   client("devin devin-desktop", "Devin Desktop", "docs, rulesync", {
     user: { ...inDotConfig("devin/mcp_config.json"), win32: [`${appData}/devin/mcp_config.json`] },
     project: ["./.devin/mcp_config.json"],
-    shape: { address: { key: "url" } },
   }),
   client("droid factory factory-droid", "Factory Droid", "rulesync, real client", {
     ...both(".factory/mcp.json"),
@@ -191,7 +170,6 @@ export const clients: readonly ClientRecord[] = [
   client("gemini-cli gemini", "Gemini CLI", "add-mcp, Glean, real client", {
     format: "jsonc",
     ...both(".gemini/settings.json"),
-    shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
     disabledNames: ["mcp", "excluded"],
@@ -210,12 +188,6 @@ export const clients: readonly ClientRecord[] = [
       environment: "envs",
       passedNames: "env_keys",
       last: { timeout: 300 },
-      address: {
-        first: { enabled: true, type: "streamable_http" },
-        key: "uri",
-        headers: "headers",
-        last: { timeout: 300 },
-      },
     },
   }),
   client("grok grok-build grok-cli", "Grok Build", "add-mcp, rulesync", {
@@ -245,7 +217,7 @@ export const clients: readonly ClientRecord[] = [
   }),
   client("kiro kiro-cli", "Kiro", "docs, add-mcp, rulesync", {
     ...both(".kiro/settings/mcp.json"),
-    shape: { last: { disabled: false, autoApprove: [] }, address: plainAddress },
+    shape: clineShape,
     reference: "${NAME}",
     signs: ["~/.kiro"],
   }),
@@ -254,7 +226,7 @@ export const clients: readonly ClientRecord[] = [
     user: {},
     format: "yaml",
     project: ["./librechat.yaml"],
-    shape: { first: { type: "stdio" }, address: { first: { type: "streamable-http" }, key: "url" } },
+    shape: { first: { type: "stdio" } },
     reference: "${NAME}",
   }),
   client("lm-studio lmstudio", "LM Studio", "docs; the second file: its bug tracker, 1371", {
@@ -272,7 +244,7 @@ export const clients: readonly ClientRecord[] = [
     ...both(".vibe/config.toml"),
     container: ["mcp_servers"],
     isList: true,
-    shape: { first: { transport: "stdio" }, address: { first: { transport: "http" }, key: "url" } },
+    shape: transportShape,
   }),
   client("opencode open-code", "OpenCode", "docs, add-mcp, rulesync, real client", {
     format: "jsonc",
@@ -290,7 +262,6 @@ export const clients: readonly ClientRecord[] = [
   }),
   client("qwen-code qwen", "Qwen Code", "rulesync, its code, real client", {
     ...both(".qwen/settings.json"),
-    shape: { address: { key: "httpUrl", headers: "headers" } },
     reference: "${NAME}",
     alsoReads: ["$NAME"],
     disabledNames: ["mcp", "excluded"],
@@ -298,7 +269,6 @@ export const clients: readonly ClientRecord[] = [
   client("rovo-dev rovodev", "Rovo Dev", "rulesync", { ...both(".rovodev/mcp.json"), shape: transportShape }),
   client("tabnine-cli tabnine", "Tabnine CLI", "docs, rulesync", {
     ...both(".tabnine/agent/settings.json"),
-    shape: { address: typedAddress },
     signs: ["~/.tabnine"],
   }),
   client("visual-studio vs", "Visual Studio", "docs", {
@@ -326,7 +296,7 @@ export const clients: readonly ClientRecord[] = [
     user: xdgOnLinux("zed/settings.json", "Zed/settings.json"),
     project: ["./.zed/settings.json"],
     container: ["context_servers"], // add-mcp writes the source; the reason is unknown.
-    shape: { first: { source: "custom" }, address: plainAddress },
+    shape: { first: { source: "custom" } },
     approval: "Zed asks whether the worktree is trusted.",
   }),
 ];
