@@ -20,17 +20,15 @@ export type {
   ContentBlock,
   EmbeddedResourceBlock,
   ImageBlock,
+  PromptMessage,
+  PromptResult,
   ResourceContents,
   ResourceLinkBlock,
+  ResourceResult,
   TextBlock,
   ToolResult,
   Variant,
 } from "./runtime/tool-result.ts";
-export type {
-  PromptMessage,
-  PromptResult,
-  ResourceResult,
-} from "./session/calls.ts";
 export type {
   CallDecision,
   CallLog,

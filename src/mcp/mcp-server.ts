@@ -18,7 +18,7 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
-import type { ServerCompletion } from "./client/connected-server.ts";
+import type { ServerCompletion } from "./client/server-calls.ts";
 import type { ListKey } from "./client/server-lists.ts";
 import { badRequest, type RequestId, RpcError, rpcCode } from "./client-message.ts";
 import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";

@@ -5,8 +5,8 @@ import { failure } from "../problems/index.ts";
 import type { Cancellation } from "../runtime/abort-listeners.ts";
 import type { InputRequired, InputRound } from "../runtime/handler-context.ts";
 import type { ReadAnswer } from "../runtime/pack-resource.ts";
-import type { CallToolResult } from "../runtime/tool-result.ts";
-import type { ServerCompletion, Suggestions } from "./client/connected-server.ts";
+import type { CallToolResult, PromptResult } from "../runtime/tool-result.ts";
+import type { ServerCompletion, Suggestions } from "./client/server-calls.ts";
 import type { ListKey } from "./client/server-lists.ts";
 import type { Questions } from "./questions.ts";
 
@@ -34,25 +34,13 @@ export type CallTool = (
   ...use: Parameters<Use<CallToolResult>>
 ) => ReturnType<Use<CallToolResult>>;
 
-/** A message of a prompt: who says it, and a block of MCP content. */
-export interface PromptMessage {
-  role: "user" | "assistant";
-  content: { type: string } & Record<string, unknown>;
-}
-
-/** How a request for a prompt ends. */
-export type PromptAnswer =
-  | { messages: PromptMessage[]; description?: string }
-  | { inputRequired: InputRequired };
-
 export interface ServedPrompt {
   /** Names of the required arguments. */
   required: readonly string[];
   get(
     args: Readonly<Record<string, string>>,
-    request: ServedRequest,
-    round: InputRound | undefined,
-  ): Promise<PromptAnswer>;
+    ...use: Parameters<Use<PromptResult>>
+  ): ReturnType<Use<PromptResult>>;
 }
 
 /** Which lists of a server have changed. */

@@ -9,13 +9,11 @@ import { readInputRequired } from "./input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, type OutcomeRunner, placeOfCode } from "./tool-code.ts";
-import type { ResourceContents } from "./tool-result.ts";
+import type { ResourceContents, ResourceResult } from "./tool-result.ts";
 
-export interface ReadAnswer {
-  contents: readonly ResourceContents[];
+export interface ReadAnswer extends ResourceResult {
   /** Whether it is the same for each client and read, so that clients may keep it as long as lists. */
   isStatic: boolean;
-  _meta?: Readonly<Record<string, unknown>>;
 }
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

@@ -108,6 +108,22 @@ export type ResourceContents = { uri: string; mimeType?: string; _meta?: Record<
   | { text: string; blob?: never }
   | { blob: string; text?: never }
 );
+/** What reading a resource results in. Strings are the author's and not trusted. */
+export interface ResourceResult {
+  contents: readonly ResourceContents[];
+  /** What its server adds. */
+  _meta?: Readonly<Record<string, unknown>>;
+}
+/** A message of a prompt: who says it, and a block of MCP content. */
+export interface PromptMessage {
+  role: "user" | "assistant";
+  content: { type: string } & Record<string, unknown>;
+}
+/** The messages of a prompt. Strings are the author's and not trusted. */
+export interface PromptResult {
+  description?: string | undefined;
+  messages: PromptMessage[];
+}
 /** A resource with its contents. */
 export type EmbeddedResourceBlock = {
   type: "resource";

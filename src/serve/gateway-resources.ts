@@ -1,4 +1,4 @@
-import type { ServerCompletion, Suggestions } from "../mcp/client/connected-server.ts";
+import type { ServerCompletion, Suggestions } from "../mcp/client/server-calls.ts";
 import type { RunContext } from "../runtime/handler-context.ts";
 import { type CodeUse, findResource, type PackResource } from "../runtime/pack-resource.ts";
 import type { CodePlace } from "../runtime/tool-code.ts";

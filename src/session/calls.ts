@@ -2,23 +2,21 @@
 import { randomUUID } from "node:crypto";
 import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
 import { matchesAny } from "../config/packs-policy.ts";
+import type { Device } from "../config/session-config.ts";
 import { carryIntegers, parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
-import { noteLeftOut } from "../mcp/client/call-result.ts";
+import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
+import type { Server } from "../mcp/client/server.ts";
 import {
+  noteLeftOut,
   type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
   type ServerCompletion,
   type Suggestions,
-} from "../mcp/client/connected-server.ts";
-import { copyArguments } from "../mcp/client/copy-arguments.ts";
-import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
-import type { Server } from "../mcp/client/server.ts";
-import { createCallMeta, createLegacyContext } from "../mcp/envelope.ts";
-import type { PromptMessage } from "../mcp/served-server.ts";
+} from "../mcp/client/server-calls.ts";
 import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
@@ -43,7 +41,8 @@ import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
   failedResult,
-  type ResourceContents,
+  type PromptResult,
+  type ResourceResult,
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
@@ -69,19 +68,57 @@ import { describeServerExit } from "./session-servers.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
-export type { PromptMessage } from "../mcp/served-server.ts";
-
-/** The messages of a prompt. Strings are the author's and not trusted. */
-export interface PromptResult {
-  description?: string | undefined;
-  messages: PromptMessage[];
+/** What every call of a session carries besides its arguments. */
+interface CallFacts {
+  sessionId: string;
+  invocationId: string;
+  /** `undefined` if callbacks are disabled. */
+  baseUrl: string | undefined;
+  device: Device | undefined;
+  /** The part of the memory that the tool's pack may see. */
+  memory: Record<string, string>;
 }
 
-/** What a resource contains. Strings are the author's and not trusted. */
-export interface ResourceResult {
-  contents: readonly ResourceContents[];
-  /** What its server adds. */
-  _meta?: Readonly<Record<string, unknown>>;
+/** `arguments._trailblazeContext`: only memory and device, the platform in upper case. */
+export function createLegacyContext({ memory, device }: Pick<CallFacts, "memory" | "device">) {
+  return { memory, device: device === undefined ? null : { ...device } };
+}
+
+/** `_meta.trailblaze` of a `tools/call`, the platform in lower case. */
+export function createCallMeta({ sessionId, invocationId, baseUrl, device, memory }: CallFacts) {
+  const lower = device && { ...device, platform: device.platform?.toLowerCase() ?? null };
+  const rest = { sessionId, invocationId, device: lower ?? null, memory };
+  return baseUrl === undefined ? rest : { baseUrl, ...rest };
+}
+
+/** The arguments of a call as JSON text and as a copy of the value, or why they are invalid. */
+type CopiedArguments = { json: string; args: Record<string, unknown> } | { fault: string };
+
+const isPlain = (value: object) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** The own properties but one; the object itself if it has no more. */
+function withoutContext(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  if (isPlain(given) && !Object.hasOwn(given, legacyContextKey)) return given;
+  const { [legacyContextKey]: _, ...written } = given;
+  return carryIntegers(given, written);
+}
+
+/** Copies a call's arguments through JSON, so that every tool gets the same values wherever it runs. */
+function copyArguments(given: unknown): CopiedArguments {
+  if (given !== undefined && !isRecord(given)) {
+    return { fault: `The arguments must be an object, but they are ${describeType(given)}.` };
+  }
+  try {
+    const written = withoutContext(given ?? {});
+    const json: string | undefined = stringifyExactly(written);
+    const args: unknown = json === undefined ? undefined : parseExactly(json);
+    // `toJSON` can return something else than an object.
+    if (json !== undefined && isRecord(args)) return { json, args };
+    return { fault: `The arguments must be an object, but their JSON is ${describeType(args)}.` };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { fault: `The arguments cannot be written as JSON: ${reason}` };
+  }
 }
 
 /** For whom a call is executed: the session itself, or one of the clients that it is served to. */

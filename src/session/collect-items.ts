@@ -2,7 +2,7 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import type { Prompt } from "../mcp/client/server-lists.ts";
 import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
@@ -71,7 +71,7 @@ export const describePrompt = (
   name: string,
   qualifiedName: string | null,
   source: ToolSource,
-  { title, description, arguments: args = [] }: AdvertisedPrompt,
+  { title, description, arguments: args = [] }: Prompt,
 ): SessionPrompt => defined({ name, qualifiedName, source, title, description, arguments: args });
 
 export const describeResource = (

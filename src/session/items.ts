@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Kind } from "../kinds.ts";
-import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
+import type { Prompt } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
 import type { PackResource } from "../runtime/pack-resource.ts";
@@ -125,7 +125,7 @@ export interface ToolItem extends Offered<"tool", SessionTool, object, RunnableT
   legacyContext?: boolean;
 }
 
-export type PromptItem = Offered<"prompt", SessionPrompt, AdvertisedPrompt, PackPrompt>;
+export type PromptItem = Offered<"prompt", SessionPrompt, Prompt, PackPrompt>;
 
 export type ResourceItem = Offered<
   "resource",

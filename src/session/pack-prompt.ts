@@ -1,11 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { AdvertisedPrompt } from "../mcp/client/connected-server.ts";
-import type { PromptAnswer, PromptMessage } from "../mcp/served-server.ts";
+import type { Prompt } from "../mcp/client/server-lists.ts";
+import type { InputRequired } from "../runtime/handler-context.ts";
 import { readInputRequired } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { CodeUse } from "../runtime/pack-resource.ts";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
+import type { PromptMessage, PromptResult } from "../runtime/tool-result.ts";
 
 const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
@@ -24,9 +25,12 @@ function placesFor(names: Iterable<string>): RegExp | undefined {
 export interface PackPrompt {
   item: InspectedItem;
   /** Its entry in `prompts/list`. */
-  listing: AdvertisedPrompt;
+  listing: Prompt;
   /** Fills the content, or runs the handler. */
-  get(args: Readonly<Record<string, string>>, use: CodeUse): Promise<PromptAnswer>;
+  get(
+    args: Readonly<Record<string, string>>,
+    use: CodeUse,
+  ): Promise<PromptResult | { inputRequired: InputRequired }>;
 }
 
 export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
@@ -34,7 +38,7 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   const meta = createEntryMeta(_meta, item.qualifiedName);
   const advertised = typeof name === "string" ? name : item.declaration.name;
   const values = { name: advertised, title, description, arguments: args, _meta: meta };
-  const listing = createEntry("prompts", values) as unknown as AdvertisedPrompt;
+  const listing = createEntry("prompts", values) as unknown as Prompt;
   const shown = listing.description === undefined ? {} : { description: listing.description };
   const handler = placeOfCode(code, owner.root, "handler", item);
   return {
@@ -99,7 +103,7 @@ export function fillPrompt(
 }
 
 /** The messages that a prompt's handler returned: a string, or `{ messages }`, whose contents may be strings. */
-function readPromptAnswer(answer: unknown): { messages: PromptMessage[]; description?: string } {
+function readPromptAnswer(answer: unknown): PromptResult {
   if (typeof answer === "string") return { messages: [asMessage({ content: answer })] };
   if (!isRecord(answer) || !Array.isArray(answer.messages))
     throw new Error("The prompt's handler must return a string or an object with `messages`.");

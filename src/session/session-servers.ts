@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ListedServer } from "../lock/gate.ts";
-import { describeLeftOut } from "../mcp/client/call-result.ts";
-import type { ServerEvents } from "../mcp/client/connected-server.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
+import type { ServerEvents } from "../mcp/client/server-calls.ts";
+import { describeLeftOut } from "../mcp/client/server-calls.ts";
 import { entriesOf, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,

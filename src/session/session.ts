@@ -1,8 +1,8 @@
 import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { ToolResult } from "../runtime/tool-result.ts";
-import type { Calls, PromptResult, ResourceResult } from "./calls.ts";
+import type { PromptResult, ResourceResult, ToolResult } from "../runtime/tool-result.ts";
+import type { Calls } from "./calls.ts";
 import type { CallOptions, RequestOptions } from "./host-functions.ts";
 import type {
   SessionPrompt,

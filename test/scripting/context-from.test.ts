@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { clientFrom, contextFrom, OutsideSessionError } from "../../packages/scripting/src/index.ts";
-import { createCallMeta, createLegacyContext } from "../../src/mcp/envelope.ts";
+import { createCallMeta, createLegacyContext } from "../../src/session/calls.ts";
 
 const device = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "android-host" };
 const facts = {

@@ -9,8 +9,8 @@ import {
   rpcCode,
   unsupportedRevision,
 } from "../client-message.ts";
-import type { ServerCallOptions } from "./connected-server.ts";
 import { AnswerError, type JsonObject, own, readAnswer } from "./json-rpc.ts";
+import type { ServerCallOptions } from "./server-calls.ts";
 
 /** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
 export type Era = "legacy" | "modern";

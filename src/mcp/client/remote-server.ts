@@ -1,14 +1,13 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { markIntegers, readMarks } from "../../data/exact-integers.ts";
+import type { Tool } from "@modelcontextprotocol/server";
+import { findInteger, markIntegers, readMarks } from "../../data/exact-integers.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { claimedRevision } from "../client-message.ts";
-import type { AdvertisedTool, ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
-import { createMirrorHeaders, findMirroredArguments, type MirroredArgument } from "./param-headers.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import {
   type Authorization,
@@ -19,6 +18,7 @@ import {
   SessionLostError,
 } from "./remote-fetch.ts";
 import { type Carrier, Server } from "./server.ts";
+import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import type { ListLimits } from "./server-lists.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
@@ -50,6 +50,73 @@ const delays = {
 };
 /** How long the server may take to end its session. Milliseconds. */
 const closeMs = 1000;
+
+/** An argument that clients repeat in a header, because its schema has `x-mcp-header`. */
+interface MirroredArgument {
+  /** In lower case. */
+  header: string;
+  /** From the top of the arguments. */
+  path: readonly string[];
+}
+
+const headerToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+const headerTypes = ["string", "integer", "boolean"];
+/** How deep schemas are searched. */
+const deepestSchema = 20;
+
+/**
+ * The arguments that clients repeat in headers; empty if a declaration is invalid, because clients leave out such a tool.
+ * Only properties that are reached through `properties` alone can be declared.
+ */
+export function findMirroredArguments(inputSchema: unknown): MirroredArgument[] {
+  const found: MirroredArgument[] = [];
+  let isValid = true;
+  const visit = (schema: unknown, path: readonly string[]): void => {
+    if (!isRecord(schema) || !isRecord(schema.properties) || path.length >= deepestSchema) return;
+    for (const [name, property] of Object.entries(schema.properties)) {
+      if (!isRecord(property)) continue;
+      const here = [...path, name];
+      const { "x-mcp-header": written, type } = property;
+      if (written !== undefined) {
+        isValid &&=
+          typeof written === "string" && headerToken.test(written) && headerTypes.includes(String(type));
+        found.push({ header: `mcp-param-${String(written).toLowerCase()}`, path: here });
+      }
+      visit(property, here);
+    }
+  };
+  visit(inputSchema, []);
+  const isUnique = new Set(found.map(({ header }) => header)).size === found.length;
+  return isValid && isUnique ? found : [];
+}
+
+/** A value for a header, encoded if a header cannot contain it. */
+function encodeHeader(text: string): string {
+  const isPlain = /^[\t\x20-\x7e]*$/.test(text) && text === text.trim() && !/^=\?base64\?.*\?=$/.test(text);
+  return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
+}
+
+function valueAt(args: unknown, path: readonly string[]): unknown {
+  let value = args;
+  for (const key of path) {
+    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
+    value = findInteger(value, key) ?? value[key];
+  }
+  return value;
+}
+
+/** The headers that repeat arguments of a call. */
+export function createMirrorHeaders(
+  mirrored: readonly MirroredArgument[],
+  args: unknown,
+): Record<string, string> {
+  const headers = mirrored.flatMap(({ header, path }) => {
+    const value = valueAt(args, path);
+    const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
+    return isScalar ? [[header, encodeHeader(String(value))] as const] : [];
+  });
+  return Object.fromEntries(headers);
+}
 
 /** Of a message without an answer. */
 const noExchange: Exchange = { id: undefined, isStream: false, settle() {} };
@@ -128,7 +195,7 @@ class RemoteCarrier implements Carrier {
     this.#protocolVersion = protocolVersion;
   }
 
-  onReady(tools: readonly AdvertisedTool[]): void {
+  onReady(tools: readonly Tool[]): void {
     this.#isReady = true;
     this.#mirrored = new Map(
       tools.map(({ name, inputSchema }) => [name, findMirroredArguments(inputSchema)]),

@@ -1,14 +1,11 @@
+import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
-import type {
-  AdvertisedPrompt,
-  AdvertisedResource,
-  AdvertisedResourceTemplate,
-  AdvertisedTool,
-} from "./connected-server.ts";
 import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
+
+export type { Prompt };
 
 export interface ListLimits {
   pages: number;
@@ -20,10 +17,10 @@ export interface ListLimits {
 
 /** What servers list, by the key of the result. */
 export interface ServerLists {
-  readonly tools: readonly AdvertisedTool[];
-  readonly prompts: readonly AdvertisedPrompt[];
-  readonly resources: readonly AdvertisedResource[];
-  readonly resourceTemplates: readonly AdvertisedResourceTemplate[];
+  readonly tools: readonly Tool[];
+  readonly prompts: readonly Prompt[];
+  readonly resources: readonly Resource[];
+  readonly resourceTemplates: readonly ResourceTemplateType[];
   readonly skills: readonly SkillEntry[];
 }
 
@@ -31,10 +28,10 @@ export type ListKey = keyof ServerLists;
 
 /** An entry of a server's list. `id`: its name, or of a resource the URI or template. */
 export type ListedEntry = { id: string } & (
-  | { kind: "tool"; list: "tools"; entry: AdvertisedTool }
-  | { kind: "prompt"; list: "prompts"; entry: AdvertisedPrompt }
-  | { kind: "resource"; list: "resources"; entry: AdvertisedResource }
-  | { kind: "resource"; list: "resourceTemplates"; entry: AdvertisedResourceTemplate }
+  | { kind: "tool"; list: "tools"; entry: Tool }
+  | { kind: "prompt"; list: "prompts"; entry: Prompt }
+  | { kind: "resource"; list: "resources"; entry: Resource }
+  | { kind: "resource"; list: "resourceTemplates"; entry: ResourceTemplateType }
   | { kind: "skill"; list: "skills"; entry: SkillEntry & { name: string } }
 );
 

@@ -1,3 +1,4 @@
+import type { Tool } from "@modelcontextprotocol/server";
 import { carryIntegers } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import {
@@ -23,18 +24,6 @@ import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import type { CallToolResult } from "../../runtime/tool-result.ts";
 import { capabilitiesKey, rpcCode } from "../client-message.ts";
-import { noteLeftOut, type Results, readResult } from "./call-result.ts";
-import {
-  type AdvertisedTool,
-  type ServerAnswer,
-  type ServerCall,
-  ServerCallError,
-  type ServerCallOptions,
-  type ServerCompletion,
-  type ServerEvents,
-  type ServerLaunch,
-  type Suggestions,
-} from "./connected-server.ts";
 import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 import {
   type CallEars,
@@ -46,6 +35,19 @@ import {
   type ServerRequest,
 } from "./mcp-client.ts";
 import type { Redactor } from "./redact.ts";
+import {
+  noteLeftOut,
+  type Results,
+  readResult,
+  type ServerAnswer,
+  type ServerCall,
+  ServerCallError,
+  type ServerCallOptions,
+  type ServerCompletion,
+  type ServerEvents,
+  type ServerLaunch,
+  type Suggestions,
+} from "./server-calls.ts";
 import {
   fetchList,
   findOfferedLists,
@@ -66,7 +68,7 @@ export interface Carrier extends MessageTransport {
   /** How many bytes were read in total. */
   bytesRead(): number;
   /** Called when the tools are known. */
-  onReady?(tools: readonly AdvertisedTool[]): void;
+  onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start besides its error. The reason continues the server's name. */
   explain(error: unknown): Promise<{ reason?: string | undefined; hint?: string | undefined }>;
   /** What a server has written whose start has failed. */

@@ -18,10 +18,10 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import { nestsDeeper } from "../client-message.ts";
-import type { ServerEvents, ServerLaunch } from "./connected-server.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
+import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import type { ListLimits } from "./server-lists.ts";
 
 /** Reads a server's stderr as it arrives, even without a log. */

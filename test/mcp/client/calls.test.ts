@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { ServerCallError } from "../../../src/mcp/client/connected-server.ts";
+import { ServerCallError } from "../../../src/mcp/client/server-calls.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { call, limit, outcome, startFixture } from "./start-fixture.ts";
 

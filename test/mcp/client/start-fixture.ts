@@ -1,10 +1,6 @@
 import { afterEach, expect } from "vitest";
-import type {
-  ServerCallError,
-  ServerEvents,
-  ServerLaunch,
-} from "../../../src/mcp/client/connected-server.ts";
 import type { Introduction, Server } from "../../../src/mcp/client/server.ts";
+import type { ServerCallError, ServerEvents, ServerLaunch } from "../../../src/mcp/client/server-calls.ts";
 import { type ServerLimits, type StartOptions, startServer } from "../../../src/mcp/client/start-server.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";

@@ -1,5 +1,7 @@
-import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
-import type { UnexpectedExit } from "../../problems/index.ts";
+// What a server is started with and asked, and how its results are read.
+import { carryIntegers } from "../../data/exact-integers.ts";
+import { isRecord } from "../../data/parse-json.ts";
+import { createProblem, type Problem, type ProblemPlace, type UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
 import type {
@@ -8,8 +10,10 @@ import type {
   InputRequired,
   InputRound,
 } from "../../runtime/handler-context.ts";
+import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
-import type { ContentBlock, ResourceContents } from "../../runtime/tool-result.ts";
+import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
+import { type JsonObject, own } from "./json-rpc.ts";
 import type { ServerProtocol } from "./mcp-client.ts";
 import type { ListCapability, ListFault } from "./server-lists.ts";
 
@@ -32,25 +36,6 @@ export interface ServerLaunch {
   canAsk?: boolean | "modern";
   /** What the server is told of apps when it starts; a modern one gets what its requests say, too. */
   apps?: AppsDeclaration | undefined;
-}
-
-/** What a server lists: names and URIs may not be unique, and strings are hostile. */
-export type AdvertisedTool = Tool;
-export type AdvertisedPrompt = Prompt;
-export type AdvertisedResource = Resource;
-export type AdvertisedResourceTemplate = ResourceTemplateType;
-
-/** The result of `prompts/get`. */
-export interface PromptResult {
-  description?: string;
-  messages: { role: "user" | "assistant"; content: ContentBlock }[];
-  _meta?: Record<string, unknown>;
-}
-
-/** The result of `resources/read`: each of the contents has a `uri`, and `text` or `blob` in base64. */
-export interface ResourceResult {
-  contents: ResourceContents[];
-  _meta?: Record<string, unknown>;
 }
 
 /** Of a prompt by the server's own name, or of a URI or template. */
@@ -155,3 +140,56 @@ export interface ServerEvents {
   /** `notifications/message` of the server, redacted. */
   onLog?(entry: ServerLog): void;
 }
+
+/** The keys of results that are passed on. */
+const keysOf = {
+  "tools/call": ["content", "structuredContent", "isError", "_meta"],
+  "prompts/get": ["description", "messages", "_meta"],
+  "resources/read": ["contents", "_meta"],
+  "completion/complete": ["completion"],
+} as const;
+
+/** The result of each method. */
+export interface Results {
+  "tools/call": CallToolResult;
+  "prompts/get": PromptResult;
+  "resources/read": ResourceResult;
+  "completion/complete": { completion: Suggestions };
+}
+
+/** A result with the keys that are passed on, valid for each client, or why it cannot be used. May change the value. */
+export function readResult<Method extends ResultMethod>(
+  method: Method,
+  value: object,
+  leaveOut?: LeaveOut,
+): Results[Method] | { fault: string } {
+  const keys: readonly string[] = keysOf[method];
+  const result: JsonObject = Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));
+  carryIntegers(value, result);
+  const fault = repairResult(method, result, leaveOut);
+  return fault === undefined ? (result as unknown as Results[Method]) : { fault: `it ${fault}` };
+}
+
+/** What tells of the parts of a request's result that are left out. */
+export function noteLeftOut(
+  method: string,
+  { name, uri, ref }: Readonly<JsonObject>,
+  onLeftOut: (fault: ResultFault) => void,
+): LeaveOut {
+  const completed = isRecord(ref) ? (own(ref, "name") ?? own(ref, "uri")) : undefined;
+  const about = String(name ?? uri ?? completed);
+  return (path, reason) => {
+    const key = path.replaceAll(/\[\d+\]/g, "[]");
+    onLeftOut({ method, name: about, key, reason: `it ${reason}` });
+  };
+}
+
+/** The problem of a part of a server's lists, or of a result, that is left out. */
+export const describeLeftOut = (
+  label: string,
+  fault: ListFault | ResultFault,
+  place: ProblemPlace,
+): Problem =>
+  "method" in fault
+    ? createProblem("ServerResultIncomplete", { label, ...fault }, place)
+    : createProblem("ServerListIncomplete", { label, ...fault }, place);
