@@ -4,30 +4,10 @@ import { ancestorsOf } from "../discovery/project.ts";
 import type { Problem } from "../problems/index.ts";
 import { fileOfPosition } from "../problems/index.ts";
 import { countOf, printable } from "../problems/text.ts";
-import type { DetailedReport } from "../validate/validate-target.ts";
+import type { DetailedReport, ValidationReport } from "../validate/validate-target.ts";
 import type { TextStyle } from "./command.ts";
 import { disarmCommands } from "./output.ts";
 import { formatProblemText } from "./problem-text.ts";
-
-/** Longer lines, such as minified JSON, are cut around the column. */
-const maximumWidth = 100;
-
-/**
- * A line of a text, the line before it, and a caret below the column. `line` and `column` count from 1. Unprintable
- * characters are escaped. Returns "" if the text has no such line.
- */
-export function formatCodeFrame(text: string, line: number, column: number): string {
-  const lines = text.split(/\r\n|\r|\n/);
-  if (lines[line - 1] === undefined) return "";
-  const gutter = String(line).length;
-  const start = Math.max(0, column - 1 - maximumWidth / 2);
-  const show = (number: number, end = start + maximumWidth) =>
-    printable((lines[number - 1] ?? "").slice(start, end).replaceAll("\t", "  "));
-  const row = (mark: string, number: number) =>
-    `  ${mark} ${String(number).padStart(gutter)} | ${show(number)}`.trimEnd();
-  const caret = `    ${" ".repeat(gutter)} | ${" ".repeat([...show(line, column - 1)].length)}^`;
-  return [...(line > 1 ? [row(" ", line - 1)] : []), row(">", line), caret].join("\n");
-}
 
 export const reportFormats = ["pretty", "json", "github"] as const;
 export type ReportFormat = (typeof reportFormats)[number];
@@ -35,23 +15,15 @@ export type ReportFormat = (typeof reportFormats)[number];
 const count = (problems: readonly Problem[], severity: Problem["severity"]): string =>
   countOf(problems.filter((problem) => problem.severity === severity).length, severity);
 
-/** Formats each problem with its line, and with its pack if there are several; then a summary. */
+/** Formats each problem, with its pack if there are several; then a summary. */
 export function formatPretty(
-  { report, texts }: DetailedReport,
+  { ok, pack, version, problems }: ValidationReport,
   style: TextStyle,
   isOneOfSeveral = false,
 ): string {
-  const { ok, pack, version, problems } = report;
   const blocks = problems.map((problem) => {
     const { pack: _, ...withoutPack } = problem;
-    const place = isOneOfSeveral ? problem : withoutPack;
-    const file = fileOfPosition(problem);
-    const text = file === undefined ? undefined : texts.get(file);
-    const frame =
-      text === undefined || problem.line === undefined
-        ? ""
-        : formatCodeFrame(text, problem.line, problem.column ?? 1);
-    return `${formatProblemText(place, style)}${frame === "" ? "" : `\n${frame}`}\n`;
+    return `${formatProblemText(isOneOfSeveral ? problem : withoutPack, style)}\n`;
   });
   const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
   const counts = `${count(problems, "error")}, ${count(problems, "warning")}`;

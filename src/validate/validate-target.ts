@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { DataSyntaxError } from "../data/parse-json.ts";
 import { describeFault } from "../discovery/describe-fault.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
@@ -26,13 +25,13 @@ export type ValidationReport = {
   version: string | null;
 } & Record<KindKey, string[]> & { problems: Problem[] };
 
-/** A report with the sources for showing it. */
+/** A report, and what it is about. */
 export interface DetailedReport {
   report: ValidationReport;
   /** Absolute path of the package. */
   location: string;
-  /** The texts that positions refer to, by file. */
-  texts: ReadonlyMap<string, string>;
+  /** Files with definitions and package.json, relative to the package. */
+  sources: ReadonlySet<string>;
 }
 
 /** The options of an inspection, and what counts as a failure. */
@@ -51,7 +50,7 @@ function isUnexplained({ code, file, args }: Problem, found: readonly Problem[])
   return !(isOfVersion && found.some((one) => isFound(one) && one.severity === "error"));
 }
 
-/** Like `validateExtension`, but also returns the texts that positions refer to. */
+/** Like `validateExtension`, but also returns where the pack is and its sources. */
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
@@ -63,7 +62,7 @@ export async function validateTarget(
     target,
     options,
   );
-  const texts = new Map<string, string>();
+  const sources = new Set(["package.json"]);
   const report = (
     name: string | undefined,
     version: unknown,
@@ -81,19 +80,16 @@ export async function validateTarget(
       version: typeof version === "string" ? version : null,
     };
     const ofItems: Record<KindKey, string[]> = Object.fromEntries(items);
-    return { report: { ...head, ...ofItems, problems }, location, texts };
+    return { report: { ...head, ...ofItems, problems }, location, sources };
   };
 
   if (read === undefined)
     throw failure("ProjectNotFound", { directory: location, exists: true, isTarget: true });
   if (isFault(read)) {
-    const text = read.fault instanceof DataSyntaxError ? read.fault.text : undefined;
-    if (text !== undefined) texts.set("package.json", text);
     const problem = describeFault(read, undefined, { context: "validation", isSource: true });
     return report(undefined, null, [problem]);
   }
-  const { value, text } = read;
-  texts.set("package.json", text);
+  const { value } = read;
   const source = { location, manifest: read, origin, name: installedAs };
   const mayBePack = Object.hasOwn(value, "trailblaze") || mayHaveSkills(port, location);
   const found = mayBePack ? await describePack(port, source, "validation") : undefined;
@@ -118,11 +114,7 @@ export async function validateTarget(
   const pack = new PackUnderTest(inspected, { port, builtIns, findContext, findWorkspace: findMembers });
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
 
-  for (const [file, source] of inspected.texts) texts.set(file, source.text);
-  for (const { file = "", line } of ofChecks) {
-    const ofModule = line === undefined ? undefined : pack.files.texts.get(file);
-    if (ofModule !== undefined && !texts.has(file)) texts.set(file, ofModule);
-  }
+  for (const file of inspected.texts.keys()) sources.add(file);
   const ofInspection = [...found.pack.problems, ...inspected.problems];
   const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
   return report(found.pack.name, value.version, problems, found.pack);

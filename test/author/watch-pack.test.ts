@@ -47,7 +47,7 @@ describe("watching a pack", () => {
     writeFileSync(join(directory, "trailblaze/tools/hello.json"), "{ oops");
     const broken = await next("probe-pack 1.0.0 is invalid");
     expect(broken).toContain("InvalidDefinitionContents");
-    expect(broken).toContain("> 1 | { oops");
+    expect(broken).toMatch(/:1:\d+\n/);
     expect(running()).toEqual([first]);
 
     writeJson(join(directory, "trailblaze/tools/hello.json"), toolDefinition("probe_goodDay"));

@@ -36,9 +36,8 @@ describe("the place of MissingDefinitionFile", () => {
     const column = (lines[line - 1] ?? "").indexOf('"two"') + 1;
     const missing = detailed.report.problems.find(({ code }) => code === "MissingDefinitionFile");
     expect(missing).toMatchObject({ file: "trailblaze/prompts.yaml", path: ["prompts", 1], line, column });
-    const pretty = formatPretty(detailed, style);
+    const pretty = formatPretty(detailed.report, style);
     expect(pretty).toContain(`MissingDefinitionFile  prompt two › package.json:${line}:${column}`);
-    expect(pretty).toMatch(/^ {2}> *\d+ \|.*"two"/m);
     expect(formatGithub(detailed, cwd)).toContain(
       `::error file=package.json,line=${line},col=${column},title=MissingDefinitionFile::`,
     );

@@ -10,14 +10,14 @@ const empty = expect.stringContaining("empty");
 
 async function judge(tree: PackTree) {
   const detailed = await validateTarget(makePack(tree), {});
-  return { shown: formatPretty(detailed, style), problems: detailed.report.problems };
+  return { shown: formatPretty(detailed.report, style), problems: detailed.report.problems };
 }
 const show = async (tree: PackTree) => (await judge(tree)).shown;
 
 const withPrompt = (ending: string, text: string) =>
   judge({ extension: { prompts: ["hello"] }, files: { [`trailblaze/prompts/hello.${ending}`]: text } });
 
-type Row = [ending: string, text: string, place: string, args: object, frame: string];
+type Row = [ending: string, text: string, place: string, args: object];
 
 describe("data files that cannot be parsed", () => {
   test.each<Row>([
@@ -26,20 +26,17 @@ describe("data files that cannot be parsed", () => {
       "name: hello\ninputs: { name: Hello ${{ a ? b : c }}, d: 1 }\n",
       "hello.yaml:2:24",
       { reason: expect.stringContaining("YAML") },
-      "> 2 | inputs:",
     ],
     [
       "json",
       '{\n  "name": "hello",\n}',
       "hello.json:2:18",
       { reason: expect.stringContaining("trailing comma") },
-      '> 2 |   "name": "hello",',
     ],
-  ])("a syntax error in .%s is shown at its place: %j", async (ending, text, place, args, frame) => {
+  ])("a syntax error in .%s is shown at its place: %j", async (ending, text, place, args) => {
     const { shown, problems } = await withPrompt(ending, text);
     expect(shown).toContain(`error InvalidDefinitionContents  prompt hello › trailblaze/prompts/${place}\n`);
     expect(problems).toMatchObject([{ code: "InvalidDefinitionContents", args }]);
-    expect(shown).toContain(frame);
   });
 
   test("an empty combined file is called empty", async () => {
@@ -75,21 +72,19 @@ describe("problems of definitions that are code", () => {
     expect(shown).toContain(
       `error InvalidToolDefinition  tool greet › trailblaze/tools/greet.${ending}${position}\n`,
     );
-    expect(shown).toMatch(/^ {2}> \d \|/m);
   });
 });
 
 describe("package.json files that cannot be parsed", () => {
   const validateText = async (text: string) => {
     const detailed = await validateTarget(makeTree({ "package.json": text }), {});
-    return { shown: formatPretty(detailed, style), report: detailed.report };
+    return { shown: formatPretty(detailed.report, style), report: detailed.report };
   };
 
   test("a syntax error in package.json is shown at its place", async () => {
     const { shown, report } = await validateText('{\n  "name": "@acme/tea",\n  "trailblaze": {},\n}\n');
     expect(shown).toContain("package.json:3:19\n");
     expect(report.problems[0]?.args).toMatchObject({ reason: expect.stringContaining("trailing comma") });
-    expect(shown).toContain('> 3 |   "trailblaze": {},');
     expect(shown).toContain("The package is invalid: 1 error");
     expect(report.pack).toBe(null);
   });

@@ -95,7 +95,7 @@ export async function watchPack(
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   let session: Session | undefined;
-  let sources: ReadonlyMap<string, string> = new Map();
+  let sources: ReadonlySet<string> = new Set();
   // While servers start and shortly after, what they write to their pack would restart them, endlessly.
   let busyUntil = 0;
   const report = (problem: Problem, more = "") => {
@@ -138,12 +138,12 @@ export async function watchPack(
     const isFirst = ++result.runs === 1;
     let isValidated = false;
     try {
-      const detailed = await validateTarget(root, { cwd: root, strict });
+      const { report: validated, sources: files } = await validateTarget(root, { cwd: root, strict });
       isValidated = true;
-      sources = detailed.texts;
-      const { ok, pack, problems } = detailed.report;
+      sources = files;
+      const { ok, pack, problems } = validated;
       Object.assign(result, { ok, pack, problems: [...problems] });
-      say((style) => `${isFirst ? "" : "\n"}${formatPretty(detailed, style)}`);
+      say((style) => `${isFirst ? "" : "\n"}${formatPretty(validated, style)}`);
       if (hasErrors(problems)) return;
       busyUntil = Number.POSITIVE_INFINITY;
       await reopen(outdated);

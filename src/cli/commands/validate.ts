@@ -133,7 +133,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     formatText(style) {
       if (format === "json") return formatJson(json);
       if (format === "pretty")
-        return details.map((detailed) => formatPretty(detailed, style, !isOne)).join("\n\n");
+        return reports.map((report) => formatPretty(report, style, !isOne)).join("\n\n");
       const texts = details.map((detailed) => formatGithub(detailed, findReportBase(detailed.location, cwd)));
       return texts.filter((text) => text !== "").join("\n");
     },
