@@ -1,82 +1,129 @@
-// A regular expression takes exponential time if a string can be divided among the turns of a repetition in exponentially many
-// ways: all are tried before the match fails.
+// A regular expression takes exponential time if a text leads from one of its characters back to it in two ways: when many such
+// texts follow each other, all combinations are tried before the match fails.
 import { type PatternPart, parsePattern } from "./parse-pattern.ts";
 
-/** Longer patterns are not judged. */
+/** Longer patterns are not judged, nor are those that take more steps. */
 const longest = 500;
-/** Turns of a repetition that make no difference. */
+const maximumSteps = 1_000_000;
+/** Turns of a repetition that make no difference, so that they are written out. */
 const few = 10;
 
-/** The characters of Latin-1 with which a part can begin, as bits. */
-type Characters = bigint;
-
-function charactersOf(source: string): Characters {
-  const character = new RegExp(`^${source}$`, "u");
-  const codes = Array.from({ length: 0x100 }, (_, code) => code);
-  return codes.reduce(
-    (all, code) => all | (BigInt(character.test(String.fromCharCode(code))) << BigInt(code)),
-    0n,
-  );
+/** The characters, by their numbers, with which a part begins and ends. */
+interface Span {
+  first: readonly number[];
+  last: readonly number[];
+  canBeEmpty: boolean;
 }
 
-function canBeEmpty(part: PatternPart): boolean {
-  if (part.type === "repeat") return part.min === 0 || canBeEmpty(part.part);
-  if (part.type === "sequence") return part.parts.every(canBeEmpty);
-  return part.type === "choice" ? part.parts.some(canBeEmpty) : part.type === "aside";
-}
+const nothing: Span = { first: [], last: [], canBeEmpty: true };
 
-function beginningOf(part: PatternPart): Characters {
-  if (part.type === "character") return charactersOf(part.source);
-  if (part.type === "repeat") return beginningOf(part.part);
-  if (part.type === "aside") return 0n;
-  const end = part.type === "sequence" ? part.parts.findIndex((one) => !canBeEmpty(one)) : -1;
-  const first = end < 0 ? part.parts : part.parts.slice(0, end + 1);
-  return first.reduce((all, one) => all | beginningOf(one), 0n);
-}
+/** The characters of a pattern, and in how many ways one follows another. */
+class CharacterGraph {
+  readonly #samples: readonly string[];
+  /** For each kind of character, which samples it matches, as bits. */
+  readonly #kinds = new Map<string, bigint>();
+  readonly #characters: { matches: bigint; followers: Map<number, number> }[] = [];
+  #steps = 0;
 
-/** Whether two alternatives match the same text: characters in common, or one as the other. */
-const areSame = (one: PatternPart, other: PatternPart) =>
-  one.type === "character" && other.type === "character"
-    ? one.source === other.source || (charactersOf(one.source) & charactersOf(other.source)) !== 0n
-    : JSON.stringify(one) === JSON.stringify(other);
+  constructor(pattern: string) {
+    const latin = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code));
+    this.#samples = [...new Set([...latin, ...pattern])];
+    this.#add(parsePattern(pattern));
+  }
 
-/**
- * Whether a text of many turns of a part can be divided in several ways. `around` is where each of the other things in a turn that
- * cannot be empty begins: one that begins unlike an inner repetition shows where that ends.
- */
-function isAmbiguous(part: PatternPart, around: readonly Characters[]): boolean {
-  switch (part.type) {
-    case "repeat": {
-      const inside = beginningOf(part.part);
-      const varies = part.max > 1 && part.min < part.max;
-      return (varies && !around.some((one) => (one & inside) === 0n)) || isAmbiguous(part.part, around);
+  #matchesOf(source: string): bigint {
+    const character = new RegExp(`^${source}$`, "u");
+    return BigInt(`0b${this.#samples.map((sample) => Number(character.test(sample))).join("")}`);
+  }
+
+  #connect({ last }: Span, { first }: Span): void {
+    for (const end of last) {
+      const followers = this.#characters[end]?.followers;
+      for (const next of this.#canGoOn() ? first : []) followers?.set(next, (followers.get(next) ?? 0) + 1);
     }
-    case "sequence": {
-      const fixed = part.parts.map((one) => (canBeEmpty(one) ? undefined : beginningOf(one)));
-      return part.parts.some((one, at) => {
-        const others = fixed.filter((other, index) => index !== at && other !== undefined) as Characters[];
-        return isAmbiguous(one, [...around, ...others]);
-      });
+  }
+
+  #append(before: Span, after: Span): Span {
+    this.#connect(before, after);
+    return {
+      first: before.canBeEmpty ? [...before.first, ...after.first] : before.first,
+      last: after.canBeEmpty ? [...before.last, ...after.last] : after.last,
+      canBeEmpty: before.canBeEmpty && after.canBeEmpty,
+    };
+  }
+
+  #add(part: PatternPart): Span {
+    // Each part takes memory, too.
+    if (!this.#canGoOn(100)) return nothing;
+    if (part.type === "character") {
+      const matches = this.#kinds.get(part.source) ?? this.#matchesOf(part.source);
+      this.#kinds.set(part.source, matches);
+      const number = this.#characters.push({ matches, followers: new Map() }) - 1;
+      return { first: [number], last: [number], canBeEmpty: false };
     }
-    case "choice":
-      return part.parts.some(
-        (one, at) => part.parts.slice(0, at).some((other) => areSame(one, other)) || isAmbiguous(one, around),
-      );
-    default:
-      return false;
+    if (part.type === "sequence")
+      return part.parts.reduce((before: Span, one) => this.#append(before, this.#add(one)), nothing);
+    if (part.type === "choice") {
+      const spans = part.parts.map((one) => this.#add(one));
+      const canBeEmpty = spans.some((one) => one.canBeEmpty);
+      return {
+        first: spans.flatMap(({ first }) => first),
+        last: spans.flatMap(({ last }) => last),
+        canBeEmpty,
+      };
+    }
+    if (part.type === "aside") {
+      // A lookaround is matched on its own.
+      if (part.part !== undefined) this.#add(part.part);
+      return nothing;
+    }
+    if (part.max > few) {
+      const span = this.#add(part.part);
+      this.#connect(span, span);
+      return { ...span, canBeEmpty: span.canBeEmpty || part.min === 0 };
+    }
+    // `a{1,3}` is `a(a(a)?)?`.
+    let rest = nothing;
+    for (let turn = part.max; turn > 0; turn--) {
+      const span = this.#append(this.#add(part.part), rest);
+      rest = { ...span, canBeEmpty: span.canBeEmpty || turn > part.min };
+    }
+    return rest;
+  }
+
+  #canGoOn(steps = 1): boolean {
+    this.#steps += steps;
+    return this.#steps < maximumSteps;
+  }
+
+  /** Goes both ways at once: to pairs of characters that match the same text. `differ`: the ways have been different. */
+  #leadsBackInTwoWays(start: number): boolean {
+    const pairs = [{ one: start, other: start, differ: false }];
+    const seen = new Set<string>();
+    const at = (index: number) =>
+      this.#characters[index] ?? { matches: 0n, followers: new Map<number, number>() };
+    for (const { one, other, differ: differed } of pairs)
+      for (const [next, ways] of at(one).followers)
+        for (const otherNext of at(other).followers.keys()) {
+          if (!this.#canGoOn()) return false;
+          if ((at(next).matches & at(otherNext).matches) === 0n) continue;
+          const differ = differed || next !== otherNext || (one === other && ways > 1);
+          if (differ && next === start && otherNext === start) return true;
+          const key = `${next} ${otherNext} ${differ}`;
+          if (!seen.has(key)) pairs.push({ one: next, other: otherNext, differ });
+          seen.add(key);
+        }
+    return false;
+  }
+
+  isAmbiguous(): boolean {
+    return this.#characters.some((_, start) => this.#leadsBackInTwoWays(start));
   }
 }
 
-function isUnsafe(part: PatternPart): boolean {
-  if (part.type === "character") return false;
-  if (part.type === "aside") return part.part !== undefined && isUnsafe(part.part);
-  if (part.type !== "repeat") return part.parts.some(isUnsafe);
-  return (part.max > few && isAmbiguous(part.part, [])) || isUnsafe(part.part);
-}
-
 /**
- * Whether a regular expression with the flag `u` seems to take time that is exponential in the length of a string, by what is
- * repeated in it. False for invalid expressions. Does not run the expression.
+ * Whether a regular expression with the flag `u` can take time that is exponential in the length of a text. False for invalid
+ * expressions. Takes limited time and does not run the expression.
  */
 export function isExponential(pattern: string): boolean {
   // Only repeated groups can be ambiguous.
@@ -86,5 +133,5 @@ export function isExponential(pattern: string): boolean {
   } catch {
     return false;
   }
-  return isUnsafe(parsePattern(pattern));
+  return new CharacterGraph(pattern).isAmbiguous();
 }

@@ -9,6 +9,10 @@ describe("patterns that backtrack exponentially", () => {
     // Alternatives that take the same text.
     "^(a|a)*$",
     "^(\\d|\\w)+$",
+    "^(?:Ж|[А-Я])+!$",
+    "^(a|aa)+$",
+    "^(a|a?)+$",
+    "(a|ab|b)*c",
     "^(\\s*\\w+\\s*)*$",
     // Counted, but so often that it makes no difference.
     "(?:.{0,99}.{0,99}.{0,99})*",
@@ -28,6 +32,7 @@ describe("patterns that do not backtrack exponentially", () => {
     "^((?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\\.)+)[a-z]{2,}$",
     '^("[^"]*"|[^,"]*)(,("[^"]*"|[^,"]*))*$',
     "^(?:a|[b-z])*$",
+    "^(?:a|ab)*c$",
     '^("(\\\\.|[^"\\\\])*",?)*$',
     "^(/[\\w-]+)*$",
     "^(?:\\p{Lu}\\p{Ll}*)+$",
@@ -44,5 +49,7 @@ describe("patterns that do not backtrack exponentially", () => {
 
 test("a hostile pattern is judged in limited time", () => {
   isExponential(`${"(?:a".repeat(60)}${"b*x)*".repeat(60)}`);
+  isExponential(`${"(?:".repeat(8)}a${"){1,9}".repeat(8)}`);
+  isExponential(`(?:${"(?:[a-z]?){9}".repeat(38)})*`);
   isExponential(`${"(".repeat(5000)}a${")".repeat(5000)}*`);
 });
