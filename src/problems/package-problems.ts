@@ -97,7 +97,7 @@ export const packageProblems = {
       "readAs=esm": {},
     },
     message: 'Node reads "{file:200}" as an ES module, but it uses CommonJS.',
-    hint: "Give it the extension .cjs, or replace `module.exports` with `export` and `require` with `import`.",
+    hint: "Give it the extension .cjs, or use `export`, `import` and `import.meta.dirname`.",
   }),
   TypeScriptNotPublishable: entry({
     message: '"{file:200}" is TypeScript, which Node does not run in installed packages.',

@@ -4,7 +4,11 @@ import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import type { ModuleImport } from "../modules/module-files.ts";
-import { isTypeScript } from "../needed-files.ts";
+import { isInBundled, isInPackage, isTypeScript } from "../needed-files.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
+
+const placeOf = ({ files }: PackUnderTest, { file, index }: ModuleImport) =>
+  positionAt(files.textOf(file), index);
 
 /** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
 export const checkModules: Check = async function* ({ moduleFaults }) {
@@ -12,6 +16,27 @@ export const checkModules: Check = async function* ({ moduleFaults }) {
     yield found.fault === "syntax"
       ? findInFile(file, "UnparsableModule", { file, reason: found.reason }, { line, column })
       : findInFile(file, "WrongModuleFormat", { file, readAs: found.readAs }, { line, column });
+};
+
+/**
+ * Checks that published modules import no files that are not published: of a folder around the package, by an absolute path, or in
+ * `node_modules`. Ignores imports in a `try` block or with a `.catch`.
+ */
+export const checkOutsideImports: Check = async function* (pack) {
+  if (!pack.isUnderDevelopment || !pack.isPublished) return;
+  const { manifest, problems } = pack.inspected;
+  const reported = new Set(problems.map(({ file }) => file));
+  for (const one of await pack.imports()) {
+    const { target, file, specifier } = one;
+    const isInside =
+      "elsewhere" in target
+        ? !/^(?:[/\\]|file:|[a-z]:[/\\])/i.test(target.elsewhere)
+        : isInPackage(target.file)
+          ? pack.files.kindOf(target.file) !== "outside"
+          : isInBundled(target.file, manifest.value);
+    if (isInside || one.isGuarded || reported.has(file)) continue;
+    yield findInFile(file, "DefinitionOutsidePackage", { what: specifier }, placeOf(pack, one));
+  }
 };
 
 export const hasKey = (value: unknown, name: string): boolean =>
@@ -49,8 +74,7 @@ export const checkImports: Check = async function* (pack) {
     const isDev = hasKey(manifest.devDependencies, name);
     const others = new Set(imports.map(({ file }) => file)).size - 1;
     const args = { name, specifier, isGuarded, isDev, others };
-    const position = positionAt(pack.files.textOf(first.file), first.index);
-    yield findInFile(first.file, "UndeclaredDependency", args, position);
+    yield findInFile(first.file, "UndeclaredDependency", args, placeOf(pack, first));
   }
 };
 
@@ -68,10 +92,13 @@ export const checkTypeScript: Check = async function* (pack) {
     if (file !== null && isTypeScript(file))
       yield findInFile(file, code, { file, isPrivate, isDefinition: true });
 
+  const isSource = (file: string) => isTypeScript(file) && pack.files.kindOf(file) === "file";
   for (const { file, item, path } of pack.needed()) {
-    // With a loader among its arguments, a program may run TypeScript.
-    if (path === undefined || path[0] === "command" || path[0] === "args") continue;
-    if (isTypeScript(file) && pack.files.kindOf(file) === "file")
-      yield findInItem(item, code, { file, isPrivate }, path);
+    // With a loader before it, `node` may run TypeScript.
+    if (path === undefined || path[0] === "command" || (path[0] === "args" && path[1] !== 0)) continue;
+    if (isSource(file)) yield findInItem(item, code, { file, isPrivate }, path);
   }
+  for (const one of await pack.imports())
+    if ("file" in one.target && isSource(one.target.file))
+      yield findInFile(one.file, code, { file: one.target.file, isPrivate }, placeOf(pack, one));
 };

@@ -40,6 +40,7 @@ export const checks: readonly Check[] = [
   references.checkToolsetCycles,
   prompts.checkExpressions,
   imports.checkModules,
+  imports.checkOutsideImports,
   handlers.checkHandlers,
   prompts.checkResourceFiles,
   servers.checkServerPrograms,

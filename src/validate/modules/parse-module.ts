@@ -111,13 +111,20 @@ export type ParsedModule =
 /** Where code does not run whenever the module is loaded. */
 const perhaps =
   /^(?:TryStatement\.|(?:If|Conditional)\w+\.(?:consequent|alternate)|LogicalExpression\.right|SwitchStatement\.cases|(?:For|While|DoWhile)\w*\.body|PropertyDefinition\.value|(?:Arrow)?Function\w+\.)/;
-/** Where a name is declared or set. */
-const declared = /\.(?:id|params?|local)$|^Assignment\w+\.left$|^(?:Array|Object)Pattern\.|^RestElement\./;
+/** Where a name is declared or set, also as a property, perhaps of `globalThis`. */
+const declared =
+  /\.(?:id|params?|local|property)$|^Assignment\w+\.left$|^(?:Array|Object)Pattern\.|^RestElement\./;
 /** Where a name is no variable. */
-const noVariable = /\.(?:property|key|imported|exported|label)$/;
+const noVariable = /\.(?:key|imported|exported|label)$/;
 
-/** The variables that only CommonJS modules have, and that its syntax consists of. */
-const commonJsNames: ReadonlySet<string> = new Set(["require", "module", "exports"]);
+/** The variables that only CommonJS modules have. */
+const commonJsNames: ReadonlySet<string> = new Set([
+  "require",
+  "module",
+  "exports",
+  "__dirname",
+  "__filename",
+]);
 
 interface Surroundings {
   /** The type of the node around it, and the key there. */
@@ -217,7 +224,7 @@ function readDeclarations({ body }: Program) {
 }
 
 /** Code with any of these needs more than a look at its declarations. */
-const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports)\b/;
+const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports|__dirname|__filename)\b/;
 
 function readEsm(text: string, program: Program): ParsedModule {
   const { imports, ...exported } = readDeclarations(program);
