@@ -81,7 +81,8 @@ async function readSource(source: string, { cwd, scope, readInput }: ImportOptio
     return { file, text };
   };
   if (/[./\\]/.test(source)) {
-    const byEnding = formats.filter((format) => source.replace(/\.yml$/, ".yaml").endsWith(`.${format}`));
+    const name = source.replace(/\.json5?$/i, ".jsonc").replace(/\.yml$/, ".yaml");
+    const byEnding = formats.filter((format) => name.endsWith(`.${format}`));
     return { ...plain, ...read(resolve(cwd, source)), formats: byEnding.length > 0 ? byEnding : formats };
   }
   const client = findClient(source);

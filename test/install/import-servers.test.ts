@@ -217,6 +217,7 @@ describe("an import", () => {
     ["cursor", undefined, "ClientConfigNotFound"],
     ["nope", undefined, "UnknownClient"],
     ["./broken.json", "{", "ClientConfigMalformed"],
+    ["./yaml.json", "mcpServers: { a: { command: x } }", "ClientConfigMalformed"],
     ["./other.json", "{}", "ClientConfigMalformed"],
   ])("an import from %s with the content %j fails and writes nothing", async (source, text, code) => {
     const cwd = open(text === undefined ? {} : { [source]: text });
