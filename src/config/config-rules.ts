@@ -131,32 +131,19 @@ export const hasCredentials = (headers: unknown): boolean =>
 function findSignInBreaches({ url, headers, oauth }: Fields): Breach[] {
   if (!isRecord(oauth)) return [];
   const { clientId, clientSecret, grant, redirectUrl, callbackPort } = oauth;
-  const isOwnGrant = grant === "client_credentials";
-  const faults: readonly [isPresent: boolean, key: string, words: string, hint: string][] = [
-    [url === undefined, "", "is present without `url`", "Remove it: only remote servers are signed in to."],
-    [hasCredentials(headers), "", "and an Authorization header are both present", "Remove one of them."],
-    [
-      redirectUrl !== undefined && callbackPort !== undefined,
-      "callbackPort",
-      "and `redirectUrl` are both present",
-      "Remove one of them.",
-    ],
-    [
-      clientSecret !== undefined && clientId === undefined,
-      "clientSecret",
-      "is present without `clientId`",
-      "Add `clientId`.",
-    ],
-    [
-      isOwnGrant && (clientId === undefined || clientSecret === undefined),
-      "grant",
-      "is client_credentials without `clientId` and `clientSecret`",
-      "Add both.",
-    ],
-  ];
-  return faults.flatMap(([isPresent, key, words, hint]) =>
-    isPresent ? [{ words, hint, path: key === "" ? ["oauth"] : ["oauth", key] }] : [],
-  );
+  const breaches: Breach[] = [];
+  const refuse = (words: string, hint: string, ...path: string[]) =>
+    breaches.push({ words, hint, path: ["oauth", ...path] });
+  if (url === undefined)
+    refuse("is present without `url`", "Remove it: only remote servers are signed in to.");
+  if (hasCredentials(headers)) refuse("and an Authorization header are both present", "Remove one of them.");
+  if (redirectUrl !== undefined && callbackPort !== undefined)
+    refuse("and `redirectUrl` are both present", "Remove one of them.", "callbackPort");
+  if (clientSecret !== undefined && clientId === undefined)
+    refuse("is present without `clientId`", "Add `clientId`.", "clientSecret");
+  if (grant === "client_credentials" && (clientId === undefined || clientSecret === undefined))
+    refuse("is client_credentials without `clientId` and `clientSecret`", "Add both.", "grant");
+  return breaches;
 }
 
 export const explainRedirect = (url: string): Breach | undefined =>

@@ -91,25 +91,21 @@ async function checkLock(
 }
 
 /** Says of remote servers whether they are signed in to. `refused`: the labels of those that require authorization. */
-function* checkSignIns(
-  { subprocessServers, ...config }: SessionConfig,
-  refused: ReadonlySet<string>,
-): Generator<Check> {
-  const states = subprocessServers.flatMap((server) => {
+function* checkSignIns(config: SessionConfig, refused: readonly string[]): Generator<Check> {
+  const states = config.subprocessServers.flatMap((server) => {
     const plan = server.url === undefined ? undefined : planRemoteServer(server, config);
     if (plan?.oauth === undefined || plan.fault !== undefined) return [];
     const { tokens } = readSignIn({ url: plan.url, oauth: plan.oauth }) ?? {};
-    const isRefused = refused.has(server.name);
-    if (server.oauth === undefined && tokens === undefined && !isRefused) return [];
-    const expiry = tokens && expiryOf(tokens);
-    const isOver = expiry != null && Date.parse(expiry) <= Date.now() && tokens?.refresh_token === undefined;
-    const until = expiry == null ? "" : ` until ${expiry}`;
-    const state = tokens === undefined ? "never" : isOver || isRefused ? "expired" : `signed in${until}`;
-    return [{ ok: state.startsWith("signed in"), text: `${server.name}: ${state}` }];
+    const isRefused = refused.includes(server.name);
+    if (tokens === undefined)
+      return server.oauth === undefined && !isRefused ? [] : [{ ok: false, text: `${server.name}: never` }];
+    const expiry = expiryOf(tokens);
+    const isOver = expiry !== null && Date.parse(expiry) <= Date.now() && tokens.refresh_token === undefined;
+    const state = isOver || isRefused ? "expired" : `signed in${expiry === null ? "" : ` until ${expiry}`}`;
+    return [{ ok: !isOver && !isRefused, text: `${server.name}: ${state}` }];
   });
-  if (states.length === 0) return;
   const summary = states.map(({ text }) => text).join("; ");
-  yield { name: "sign-in", ok: states.every(({ ok }) => ok), summary };
+  if (states.length > 0) yield { name: "sign-in", ok: states.every(({ ok }) => ok), summary };
 }
 
 /** Opens a session, which starts its servers, and closes it. */
@@ -124,7 +120,10 @@ async function* checkSession(config: SessionConfig, options: SessionOptions): As
       const started = total === 0 ? "none to start" : `${running} of ${total} started`;
       const failures = lost.length === 0 ? "" : `; failed: ${lost.map(({ label }) => label).join(", ")}`;
       yield { name: "servers", ok: lost.length === 0, summary: `${started}${failures}` };
-      yield* checkSignIns(config, new Set(unauthorized.map(({ label }) => label)));
+      yield* checkSignIns(
+        config,
+        unauthorized.map(({ label }) => label),
+      );
       // `openSession` would reject. Here, these are excluded so that the others are checked, too.
       const needed = lost
         .filter((one) => one.source.type === "config" && !unauthorized.includes(one))

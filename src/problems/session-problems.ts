@@ -1,6 +1,6 @@
 import { entry, entryOf, listSome } from "./entry.ts";
 import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { formatInstall, listOf, type PackageManager, printable, quote, quoteForShell } from "./text.ts";
+import { formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -19,18 +19,26 @@ const lastWords = (text: string): string =>
     .trim()
     .slice(-300);
 
-/** Why a sign-in fails. */
+const signInAgain = "Run `trailblaze login` again. The sign-in from before is kept.";
+
+/** Why a sign-in fails, and what to do. */
 const signInFaults = {
-  timeout: "there was no answer in time",
-  denied: "the issuer refused it",
-  state: "the answer does not belong to this sign-in",
-  issuer: "the issuer is not the expected one",
-  endpoint: "an address cannot be used",
-  resource: "the server's metadata is of another resource",
-  pkce: "the issuer does not support PKCE with S256",
-  registration: "the issuer does not register a client",
-  exchange: "there is no token for the answer",
-  port: "the port of the redirect URL cannot be used",
+  timeout: ["there was no answer in time", signInAgain],
+  denied: ["the issuer refused it", signInAgain],
+  state: ["the answer does not belong to this sign-in", signInAgain],
+  issuer: [
+    "the issuer is not the expected one",
+    "Check `oauth.issuer` in the config, if you trust the issuer.",
+  ],
+  endpoint: ["an address cannot be used", "Check `url` of the server, and ask its operator to use https."],
+  resource: ["the server's metadata is of another resource", "Check `url` of the server in the config."],
+  pkce: [
+    "the issuer does not support PKCE with S256",
+    "Set a token in `headers` of the server in the config.",
+  ],
+  registration: ["the issuer does not register a client", "Register one with it, and set `oauth.clientId`."],
+  exchange: ["there is no token for the answer", "Run `trailblaze logout`, then `trailblaze login` again."],
+  port: ["the port of the redirect URL cannot be used", "End the program that uses it, or set another."],
 } as const;
 
 export type SignInFault = keyof typeof signInFaults;
@@ -123,55 +131,31 @@ export const sessionProblems = {
         : "Set `crash` in trailblaze.config.yaml to choose how sessions react: fail, isolate or relaunch.",
   }),
   /**
-   * `scheme` is what the server asks for, `reason` the text of its answer or why there is no token. `scopes`: what it asks for
-   * beside those of the token, and all of them. `hasHeader`: the entry has an `Authorization` header of its own.
+   * `scheme` is what the server asks for, `reason` the text of its answer or why there is no token; `missing`: the scopes that it
+   * asks for beside those of the token, `scopes`: with those. `hasHeader`: the entry has an `Authorization` header of its own.
    */
-  AuthorizationRequired: entryOf<{
-    label: string;
-    status: number;
-    scheme?: string | undefined;
-    reason?: string | undefined;
-    scopes?: { missing: readonly string[]; all: readonly string[] } | undefined;
-    hasHeader?: boolean | undefined;
-  }>({
-    message: ({ label, status, scheme, reason, scopes }) => {
-      const needs = scopes ? `more scopes (${printable(scopes.missing.join(" "))})` : "authorization";
-      const asked = scheme === undefined ? "" : ` and the scheme ${printable(scheme)}`;
-      const said = reason === undefined ? "" : `: ${quote(reason, 500)}`;
-      return `Server ${quote(label)} requires ${needs}: it answered with HTTP status ${status}${asked}${said}.`;
-    },
-    hint: ({ label, scheme = "Bearer", scopes, hasHeader }) => {
-      const wanted = scopes === undefined ? "" : ` --scope "${scopes.all.join(" ")}"`;
-      const command = `trailblaze login ${quoteForShell(printable(label))}${wanted}`;
-      const header = `\`headers\` of the server in the config, for example \`Authorization: ${printable(scheme)} \${TOKEN}\``;
-      return hasHeader ? `Check ${header}.` : `Run \`${command}\`, or set a token in ${header}.`;
+  AuthorizationRequired: entry({
+    message:
+      'Server "{label}" requires authorization: it answered with HTTP status {status:number}[ and the scheme {scheme}][: "{reason:500}"].',
+    hint: "Run `trailblaze login {label:shell}`, or set a token in `headers` of the server in the config, for example `Authorization: Bearer ${TOKEN}`.",
+    when: {
+      hasHeader: {
+        hint: "Check `headers` of the server in the config, for example `Authorization: Bearer ${TOKEN}`.",
+      },
+      scopes: {
+        message:
+          'Server "{label}" requires more scopes[ ({missing})]: it answered with HTTP status {status:number}.',
+        hint: 'Run `trailblaze login {label:shell} --scope "{scopes:9999}"`.',
+      },
     },
   }),
   SignInFailed: entryOf<{ label: string; reason: SignInFault; detail?: string | undefined }>({
     message: ({ label, reason, detail }) => {
       const more = detail === undefined ? "" : `: ${printable(detail)}`;
-      return `Signing in to ${quote(label)} failed, because ${signInFaults[reason]}${more}.`;
+      return `Signing in to ${quote(label)} failed, because ${signInFaults[reason][0]}${more}.`;
     },
-    hint: "Run `trailblaze login` again. The sign-in from before is kept.",
-    when: {
-      "reason=registration": {
-        hint: "Register a client with the issuer, and set `oauth.clientId` of the server in the config.",
-      },
-      "reason=issuer": {
-        hint: "Do not sign in unless you trust the issuer; `oauth.issuer` in the config names it.",
-      },
-      "reason=endpoint": {
-        hint: "Check `url` of the server in the config, and ask its operator to use https.",
-      },
-      "reason=port": {
-        hint: "End the program that uses the port, or set another one in `oauth` in the config.",
-      },
-      "reason=exchange": {
-        hint: "Run `trailblaze login` again, after `trailblaze logout` if the issuer no longer knows the client.",
-      },
-    },
+    hint: ({ reason }) => signInFaults[reason][1],
   }),
-  /** `target` has no parameters. Causes: another origin; a status that may change the method; a redirect after a redirect. */
   RemoteRedirect: entry({
     hint: "Set `url` of the server in the config to the URL that it redirects to.",
     when: {

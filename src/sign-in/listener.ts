@@ -32,7 +32,7 @@ export async function listenAt(url: string, state: string): Promise<Redirect> {
     const { searchParams } = address;
     if (searchParams.get("state") !== state) return reply(400, "This is not the answer that is awaited.");
     reply(200, "You can close this page and go back to the terminal.");
-    resolveAnswer(searchParams);
+    response.once("close", () => resolveAnswer(searchParams));
   });
   const host = redirect.hostname === "[::1]" ? "::1" : "127.0.0.1";
   await new Promise<void>((resolve, reject) => {
@@ -45,6 +45,10 @@ export async function listenAt(url: string, state: string): Promise<Redirect> {
   return {
     redirectUrl: isFree ? redirect.href : url,
     answer: () => answer,
-    close: () => void server.close(),
+    close() {
+      server.close();
+      // Browsers open connections that they may never use.
+      server.closeAllConnections();
+    },
   };
 }

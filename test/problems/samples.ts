@@ -173,14 +173,11 @@ export const samples: Samples = {
   AuthorizationRequired: [
     { label: "docs", status: 401, scheme: "Bearer" },
     { label: "docs", status: 401, reason: "no", hasHeader: true },
-    { label: "docs", status: 403, scopes: { missing: ["write"], all: ["read", "write"] } },
+    { label: "docs", status: 403, missing: "write", scopes: "read write" },
   ],
   SignInFailed: [
     { label: "docs", reason: "denied", detail: "access_denied" },
-    ...(["timeout", "registration", "issuer", "endpoint", "port", "exchange"] as const).map((reason) => ({
-      label: "docs",
-      reason,
-    })),
+    { label: "docs", reason: "registration" },
   ],
   RemoteRedirect: [{ label: "docs", status: 307, target: "https://other.example/mcp", cause: "origin" }],
   InputRequired: [{ name: "notes", asked: '"version": "Which version?"' }],

@@ -1,7 +1,7 @@
 import { readConfig } from "../../config/read-config.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeInspectionPort } from "../../files/node-inspection-port.ts";
-import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, printable, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
 import { login } from "../../sign-in/login.ts";
@@ -20,18 +20,16 @@ export async function findRemoteServer(
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
-  const server = config.subprocessServers.find(({ name }) => name === label);
+  const labels = config.subprocessServers.map(({ name }) => name);
+  const server = config.subprocessServers[labels.indexOf(label)];
   if (server === undefined) {
-    const nearest = findNearestNames(
-      label,
-      config.subprocessServers.map(({ name }) => name),
-    );
+    const nearest = findNearestNames(label, labels);
     throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
   }
   const invalid = (reason: string) => failure("InvalidArguments", { reason: `${quote(label)} ${reason}` });
   if (server.url === undefined) throw invalid("is not a remote server: it has no `url`");
   const plan = planRemoteServer(server, config);
-  if (plan.fault instanceof TrailblazeError) throw plan.fault;
+  if (plan.fault !== undefined) throw plan.fault;
   const { oauth } = plan;
   if (oauth === undefined) throw invalid("has an Authorization header of its own in the config");
   return { ...plan, oauth };
@@ -50,7 +48,6 @@ export const command = defineCommand({
     const { positionals, options } = input;
     const [label = ""] = positionals;
     const { url, headers, oauth } = await findRemoteServer(label, input);
-    const isPasted = options["no-browser"];
     const record = await withSignals((signal) =>
       login(
         { label, url, oauth },
@@ -61,7 +58,7 @@ export const command = defineCommand({
           signal,
           show: (address) =>
             output.note(`Open this URL to sign in to ${printable(label)}:\n${printable(address)}`),
-          readPasted: isPasted
+          readPasted: options["no-browser"]
             ? () => withAsk((ask) => ask("Paste the URL to which the browser was sent:"), signal)
             : undefined,
         },
@@ -70,11 +67,9 @@ export const command = defineCommand({
     const { issuer = null, tokens } = record ?? {};
     const scopes = scopesOf(tokens?.scope);
     const expiresAt = tokens === undefined ? null : expiryOf(tokens);
-    const granted = scopes.length === 0 ? "no scopes" : scopes.join(" ");
-    const text =
-      issuer === null
-        ? `${label} needs no sign-in`
-        : `Signed in to ${label}: ${issuer} granted ${granted}${expiresAt === null ? "" : ` until ${expiresAt}`}`;
+    const until = expiresAt === null ? "" : ` until ${expiresAt}`;
+    const granted = `${issuer} granted ${scopes.join(" ") || "no scopes"}${until}`;
+    const text = issuer === null ? `${label} needs no sign-in` : `Signed in to ${label}: ${granted}`;
     return { json: { label, url: url.href, issuer, scopes, expiresAt }, formatText: () => printable(text) };
   },
 });

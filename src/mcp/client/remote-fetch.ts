@@ -115,8 +115,8 @@ export class RemoteFetch {
       const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       const hasHeader = new Headers(init.headers).has("authorization");
-      const scopes = status === 403 && !hasHeader ? await this.#findScopes(response) : undefined;
-      const more = { ...(hasHeader && { hasHeader }), ...(scopes && { scopes }) };
+      const scopes = status === 403 && !hasHeader ? await this.#findScopes(response) : {};
+      const more = { ...(hasHeader && { hasHeader }), ...scopes };
       throw failure("AuthorizationRequired", { label, status, scheme, reason, ...more });
     }
     if (status === 404 && new Headers(init.headers).has("mcp-session-id")) {
@@ -170,15 +170,16 @@ export class RemoteFetch {
   }
 
   /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
-  async #findScopes(response: Response): Promise<{ missing: string[]; all: string[] } | undefined> {
+  async #findScopes(response: Response): Promise<{ missing?: string; scopes?: string }> {
     const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
     const { error, scope = "" } = extractWWWAuthenticateParams(response);
-    if (error !== "insufficient_scope") return undefined;
+    if (error !== "insufficient_scope") return {};
     const granted = this.#facts.authorization?.scopes ?? [];
     const isPlain = (one: string) => /^[\x23\x25-\x5b\x5d-\x5f\x61-\x7e]{1,200}$/.test(one);
     const asked = scope.split(/\s+/).filter(isPlain).slice(0, 50);
     const missing = asked.filter((one) => !granted.includes(one));
-    return { missing, all: [...new Set([...granted, ...asked])].filter(isPlain) };
+    const all = new Set([...granted.filter(isPlain), ...asked]);
+    return { missing: missing.join(" "), scopes: [...all].join(" ") };
   }
 
   async #send(url: URL, init: RequestInit): Promise<Response> {
