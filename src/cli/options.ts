@@ -85,33 +85,8 @@ export const configOption = {
   config: text("FILE", "Use this config file instead of the project's"),
 };
 
-/** The options of every command that opens a session. */
-export const sessionOptions = {
-  platform: text("NAME", "Platform of the device: IOS, ANDROID or WEB"),
-  driver: text("NAME", "Driver of the device"),
-  memory: texts("KEY=VALUE", "Set a value in the session's memory (repeatable)"),
-  toolset: texts("NAME", "Offer only the tools of this toolset (repeatable)"),
-  "on-device": flag("Exclude tools that need an agent on the host"),
-  frozen: flag("Fail unless trailblaze.lock approves what is installed"),
-  ...configOption,
-};
-
 /** The option of every command that can install the packs it needs. */
 export const installOption = { install: flag("Install missing packs first") };
-
-/** The option of every command that can name tools and prompts as `start` does. */
-export const servedOption = {
-  served: flag("Name tools as `start` does, with prefixes where names collide"),
-};
-
-/** The options of the commands that decide when servers start. */
-export const startOptions = {
-  lazy: {
-    ...flag("Start servers when a call needs them, if trailblaze.lock has their lists"),
-    excludes: ["eager"],
-  },
-  eager: flag("Start all servers at once"),
-};
 
 /** The options of commands that read definitions without running them. */
 export const inspectionOptions = {

@@ -5,12 +5,12 @@ import { failure, printable, quote, shorten, TrailblazeError } from "../../probl
 import type { ToolProgress } from "../../session/host-functions.ts";
 import { formatRecording } from "../../session/session-memory.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
-import { installOption, integer, servedOption, sessionOptions, text } from "../options.ts";
+import { installOption, integer, text } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
 import { parseTrail } from "../session/read-trail.ts";
-import { withSession } from "../session/session-command.ts";
+import { servedOption, sessionOptions, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Call a tool by its advertised or qualified name, or by label/tool",

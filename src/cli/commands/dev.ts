@@ -12,11 +12,11 @@ import { validateTarget } from "../../validate/validate-target.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import { flag, sessionOptions } from "../options.ts";
+import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { formatPretty } from "../report-formats.ts";
-import { readSessionOptions } from "../session/session-command.ts";
+import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Watch a pack: validate it and reopen a session on every change",

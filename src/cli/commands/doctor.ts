@@ -4,8 +4,8 @@ import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
 import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
-import { sessionOptions } from "../options.ts";
-import { readSessionOptions } from "../session/session-command.ts";
+
+import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Diagnose why a session would fail to start",

@@ -2,9 +2,15 @@ import { printable } from "../../problems/index.ts";
 import type { SessionPrompt } from "../../session/items.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
-import { installOption, servedOption, sessionOptions } from "../options.ts";
+import { installOption } from "../options.ts";
 import { formatBlock } from "../session/format-result.ts";
-import { formatSource, splitPair, withSession } from "../session/session-command.ts";
+import {
+  formatSource,
+  servedOption,
+  sessionOptions,
+  splitPair,
+  withSession,
+} from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "List the prompts of a session, or print the messages of one",

@@ -4,9 +4,9 @@ import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/tool-result.ts";
 import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
-import { installOption, servedOption, sessionOptions, text } from "../options.ts";
+import { installOption, text } from "../options.ts";
 import { output } from "../output.ts";
-import { withSession } from "../session/session-command.ts";
+import { servedOption, sessionOptions, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Read a resource by its URI, and print its text",

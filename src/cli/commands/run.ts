@@ -4,10 +4,10 @@ import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import { defineCommand } from "../command.ts";
 import { type ExitCode, exitCodeOfFailure } from "../exit-code.ts";
 import { shortenForPeople } from "../layout.ts";
-import { flag, installOption, servedOption, sessionOptions } from "../options.ts";
+import { flag, installOption } from "../options.ts";
 import { output } from "../output.ts";
 import { readTrail } from "../session/read-trail.ts";
-import { withSession } from "../session/session-command.ts";
+import { servedOption, sessionOptions, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Replay a trail, stopping at the first failure",

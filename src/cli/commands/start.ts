@@ -8,18 +8,9 @@ import type {
 } from "../../serve/serve-options.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { onSignals } from "../interruption.ts";
-import {
-  choice,
-  flag,
-  installOption,
-  integer,
-  sessionOptions,
-  startOptions,
-  text,
-  texts,
-} from "../options.ts";
+import { choice, flag, installOption, integer, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { readSessionOptions } from "../session/session-command.ts";
+import { readSessionOptions, sessionOptions, startOptions } from "../session/session-command.ts";
 
 const options = {
   http: text("[HOST:]PORT", "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)"),

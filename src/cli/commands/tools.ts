@@ -4,8 +4,14 @@ import type { SessionTool } from "../../session/items.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
-import { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
-import { formatSource, withSession } from "../session/session-command.ts";
+import { installOption } from "../options.ts";
+import {
+  formatSource,
+  servedOption,
+  sessionOptions,
+  startOptions,
+  withSession,
+} from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "List the tools of a session, and why others are excluded",

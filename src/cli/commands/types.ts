@@ -3,8 +3,8 @@ import { declareTools } from "../../author/generate-types.ts";
 import { planEdit } from "../../files/edit.ts";
 import { countOf, quoteForShell } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";
-import { flag, sessionOptions, text } from "../options.ts";
-import { withSession } from "../session/session-command.ts";
+import { flag, text } from "../options.ts";
+import { sessionOptions, withSession } from "../session/session-command.ts";
 import { writeOrCheck } from "../written-file.ts";
 
 export const command = defineCommand({

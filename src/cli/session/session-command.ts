@@ -13,9 +13,34 @@ import {
 } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { withSignals } from "../interruption.ts";
-import type { installOption, servedOption, sessionOptions, startOptions } from "../options.ts";
+import { configOption, flag, type installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { printError } from "../problem-text.ts";
+
+/** The options of every command that opens a session. */
+export const sessionOptions = {
+  platform: text("NAME", "Platform of the device: IOS, ANDROID or WEB"),
+  driver: text("NAME", "Driver of the device"),
+  memory: texts("KEY=VALUE", "Set a value in the session's memory (repeatable)"),
+  toolset: texts("NAME", "Offer only the tools of this toolset (repeatable)"),
+  "on-device": flag("Exclude tools that need an agent on the host"),
+  frozen: flag("Fail unless trailblaze.lock approves what is installed"),
+  ...configOption,
+};
+
+/** The option of every command that can name tools and prompts as `start` does. */
+export const servedOption = {
+  served: flag("Name tools as `start` does, with prefixes where names collide"),
+};
+
+/** The options of the commands that decide when servers start. */
+export const startOptions = {
+  lazy: {
+    ...flag("Start servers when a call needs them, if trailblaze.lock has their lists"),
+    excludes: ["eager"],
+  },
+  eager: flag("Start all servers at once"),
+};
 
 /** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {
