@@ -66,16 +66,6 @@ describe("a request that is rejected by its head", () => {
     expect(calls).toHaveLength(1);
   });
 
-  test.each<[string, number, Headers]>([
-    ["two lengths", 400, { "Content-Length": ["10", "20"] }],
-    ["a length and chunks", 400, { "Transfer-Encoding": "chunked" }],
-    ["headers without end", 431, { x: "x".repeat(20_000) }],
-  ])("a request with %s gets %i from Node.js itself", async (_what, status, headers) => {
-    const { answer, calls } = await askWith(headers);
-    expect(answer?.status).toBe(status);
-    expect(calls).toEqual([]);
-  });
-
   test("of several errors, the first is reported: the path before the token, and the token before the body", async () => {
     const faults: [number, Headers, string?][] = [
       [403, { Origin: "x", Authorization: undefined }, "GET / HTTP/1.1"],

@@ -136,8 +136,9 @@ test("--frozen needs a lock, and one that does not differ", async () => {
   expect(await exitCodes()).toEqual([0, 0, 0, 0]);
   changeTool(cwd, "Creates.");
   expect(await exitCodes()).toEqual([1, 1, 1, 1]);
-  // Its input stays open, as a client's does.
+  // Its input stays open, as a client's does, whose first message starts the session.
   const started = spawn(process.execPath, [command, "start", "--frozen"], { cwd });
+  started.stdin.write('{"jsonrpc":"2.0","id":1,"method":"ping"}\n');
   let stderr = "";
   started.stderr.on("data", (chunk) => {
     stderr += String(chunk);

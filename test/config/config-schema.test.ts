@@ -20,18 +20,6 @@ describe("the exported schema of the config", () => {
     expect(["$schema", ...written].sort()).toEqual(Object.keys(schema.properties).sort());
   });
 
-  test("the schema of the config describes every key", () => {
-    const keysOf = ({ properties = {}, items, additionalProperties }: Schema): [string, Schema][] => [
-      ...Object.entries(properties),
-      ...[...Object.values(properties), items, additionalProperties].flatMap((value) =>
-        typeof value === "object" && value !== null ? keysOf(value as Schema) : [],
-      ),
-    ];
-    const { builtIns: _, ...ours } = schema.properties;
-    const undescribed = keysOf({ ...schema, properties: ours }).filter(([, value]) => !value.description);
-    expect(undescribed.map(([key]) => key)).toEqual([]);
-  });
-
   test.each(wrongByShape)("the schema and the reader both reject %j", (config) => {
     expect(fitsSchema(JSON.parse(JSON.stringify(config)))).toBe(false);
   });

@@ -1,13 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { createJsonLocator, describeSyntaxError } from "../../src/data/json-positions.ts";
-import {
-  DataSyntaxError,
-  describeType,
-  isRecord,
-  maximumDepth,
-  parseJson,
-} from "../../src/data/parse-json.ts";
+import { DataSyntaxError, maximumDepth, parseJson } from "../../src/data/parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const nestedLists = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
@@ -24,10 +18,6 @@ function syntaxErrorOf(source: Uint8Array | string): DataSyntaxError {
 }
 
 describe("parsing JSON", () => {
-  test("parsing JSON returns the value and the string that positions refer to", () => {
-    expect(parseJson(bytes('{"a":[1,"é"]}'))).toEqual({ text: '{"a":[1,"é"]}', value: { a: [1, "é"] } });
-  });
-
   test.each([
     ["bytes", Uint8Array.from([0xef, 0xbb, 0xbf, ...bytes('{"a":1}')])],
     ["decoded text", '\uFEFF{"a":1}'],
@@ -138,15 +128,4 @@ describe("finding a path in JSON", () => {
     expect(parseJson(twice).value).toEqual({ tools: ["../bad"] });
     expect(createJsonLocator(twice)(["tools", 0])).toEqual({ line: 3, column: 11 });
   });
-});
-
-test.each([
-  [null, "null", false],
-  [undefined, "missing", false],
-  [[], "an array", false],
-  [{}, "an object", true],
-  [1, "a number", false],
-])("the path %j is formatted as %j", (value, words, record) => {
-  expect(describeType(value)).toBe(words);
-  expect(isRecord(value)).toBe(record);
 });

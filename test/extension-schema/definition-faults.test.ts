@@ -31,29 +31,6 @@ const bundle = (fields: Fields) => ({
   ...fields,
 });
 
-test.each<[DefinedKind, Fields, string]>([
-  ["tool", tool({}), "tool"],
-  ["prompt", prompt({}), "prompt"],
-  ["prompt", prompt({ content: undefined, handler: run, $function: "a" }), "prompt"],
-  ["resource", resource({}), "resource"],
-  ["toolset", { name: "a", toolsets: ["b"] }, "toolsetList"],
-  ["toolset", bundle({}), "toolsBundle"],
-  ["server", { tools: [] }, "composedServer"],
-  ["server", { command: "npx", mcpServers: {} }, "subprocessServer"],
-  ["server", { package: "@acme/mcp", bin: "mcp" }, "subprocessServer"],
-  ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" }, tools: ["b"] }, "serverDocument"],
-])("the shape of a %s with the keys of %j is %s", (kind, content, shape) => {
-  const checked = checkDefinition(kind, content, "validation");
-  expect(checked).toEqual({ shape, definition: content, problems: [] });
-});
-
-test("a definition with faults has its shape", () => {
-  const content = tool({ title: 5 });
-  const { shape, definition, problems } = checkDefinition("tool", content, "operation");
-  expect([shape, definition]).toEqual(["tool", content]);
-  expect(problems).toMatchObject([{ code: "InvalidToolDefinition", path: ["title"] }]);
-});
-
 describe("a content that is no definition", () => {
   test.each<[unknown, string]>([
     [null, "it is empty"],

@@ -123,26 +123,3 @@ describe("a package that another program changes", () => {
     expect(counts.get("good")).toBeGreaterThan(0);
   });
 });
-
-describe("paths inside and outside a package", () => {
-  onPosix("describePath follows links", () => {
-    const outside = makeTree({ "a.json": "" });
-    const root = makeTree({ "folder/a.json": "" });
-    makeFifo(join(root, "pipe"));
-    makeLink(outside, join(root, "out"));
-    makeLink("folder", join(root, "in"));
-    const describeAll = (...paths: string[]) => paths.map((path) => port.describePath(root, path));
-    expect(describeAll("folder", "in", ".", "folder/a.json", "in/a.json")).toEqual([
-      "folder",
-      "folder",
-      "folder",
-      "file",
-      "file",
-    ]);
-    expect(describeAll("pipe", "none", "out", "out/a.json", "..", "../none", "/", root)).toEqual([
-      "other",
-      "absent",
-      ...Array<string>(6).fill("outside"),
-    ]);
-  });
-});

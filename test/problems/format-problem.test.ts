@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import type { Problem } from "../../src/problems/index.ts";
-import { createProblem, formatProblem } from "../../src/problems/index.ts";
+import { formatProblem } from "../../src/problems/index.ts";
 
 /** Everything that acts on a terminal or is not seen: controls, formats, surrogates, line and paragraph separators. */
 const acting = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
@@ -38,21 +38,6 @@ describe("a problem formatted for people", () => {
     expect(lines).toHaveLength(3);
     for (const line of lines)
       expect(line.replace(/\u001b\[\d{1,2}m/g, color ? "" : "$&")).not.toMatch(acting);
-  });
-});
-
-describe("creating a problem", () => {
-  test("createProblem adds severity, message and hint from the catalog, and keeps place and arguments", () => {
-    const args = { name: "a b", reason: "it holds a space" };
-    expect(createProblem("InvalidItemName", args, { pack: "p", path: ["tools", 0] })).toEqual({
-      code: "InvalidItemName",
-      severity: "error",
-      message: '"a b" is not a valid item name: it holds a space.',
-      hint: expect.stringContaining("Use 1 to 64 characters"),
-      pack: "p",
-      path: ["tools", 0],
-      args,
-    });
   });
 });
 

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { createProblem } from "../../src/problems/problem.ts";
-import { failure, TrailblazeError } from "../../src/problems/trailblaze-error.ts";
 
 describe("the arguments of a problem", () => {
   test("they are plain data: strings are cut, and undefined values are left out", () => {
@@ -25,22 +24,4 @@ test("messages and hints keep their lines", () => {
   const { message, hint } = createProblem("InvalidArguments", { reason: "a\nb", hint: "c\u0007\nd" });
   expect(message.split("\n")).toHaveLength(2);
   expect(hint).toContain("c\\u{0007}\nd");
-});
-
-describe("an error of the library", () => {
-  test("it has the problem with its code, and what else its callers need", () => {
-    const cause = new Error("x");
-    const options = { cause, missingPack: "@acme/jira@^1", isMissingTarget: true };
-    const error = failure("InternalError", { reason: "x" }, { file: "a.json" }, options);
-    expect(error).toBeInstanceOf(TrailblazeError);
-    expect(error).toMatchObject({
-      name: "TrailblazeError",
-      code: "InternalError",
-      problem: { code: "InternalError", file: "a.json" },
-      missingPack: "@acme/jira@^1",
-      isMissingTarget: true,
-      cause,
-    });
-    expect(error.message).toBe(error.problem.message);
-  });
 });

@@ -1,8 +1,6 @@
 import { readFileSync, readlinkSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { PassThrough } from "node:stream";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { createLifeline, type Watcher } from "../../src/processes/server-lifeline.ts";
 import {
   createPosixGroup,
   createProcessPort,
@@ -82,73 +80,6 @@ describe("a supervised process", () => {
       await expect.poll(watchers).toBe(0);
     },
   );
-});
-
-describe("the watcher of processes", () => {
-  const startWatcher = (groups: readonly number[]) => {
-    const said = groups.map((group) => `given ${group}`);
-    let isEnded = false;
-    const input = new PassThrough();
-    input.setEncoding("utf8").on("data", (text: string) => said.push(...text.trim().split("\n")));
-    input.on("end", () => {
-      isEnded = true;
-    });
-    let end: () => void = () => {};
-    const watcher: Watcher = {
-      input,
-      onEnd: (listener) => {
-        end = listener;
-      },
-    };
-    return { watcher, said, end: () => end(), isEnded: () => isEnded };
-  };
-  const watchGroups = () => {
-    const started: ReturnType<typeof startWatcher>[] = [];
-    const lifeline = createLifeline((groups) => {
-      const next = startWatcher(groups);
-      started.push(next);
-      return next.watcher;
-    });
-    return { started, lifeline };
-  };
-  const settle = () => new Promise((resolve) => setImmediate(resolve));
-
-  test("one watcher serves all process groups, and ends with the last one", async () => {
-    const { started, lifeline } = watchGroups();
-    lifeline.hold(10);
-    lifeline.hold(11);
-    lifeline.release(10);
-    lifeline.release(10);
-    await settle();
-    expect(started).toHaveLength(1);
-    expect(started[0]?.said).toEqual(["+ 10", "+ 11", "- 10"]);
-    expect(started[0]?.isEnded()).toBe(false);
-    lifeline.release(11);
-    await settle();
-    expect(started[0]?.isEnded()).toBe(true);
-    lifeline.hold(12);
-    await settle();
-    expect(started[1]?.said).toEqual(["+ 12"]);
-  });
-
-  test("a killed watcher is restarted a limited number of times", async () => {
-    const { started, lifeline } = watchGroups();
-    lifeline.hold(10);
-    for (let i = 0; i < 10; i++) started.at(-1)?.end();
-    await settle();
-    expect(started).toHaveLength(4);
-    expect(started[3]?.said).toEqual(["given 10"]);
-  });
-
-  test("the watcher runs before the first process, and ends if that fails to start", async () => {
-    const { started, lifeline } = watchGroups();
-    lifeline.prepare();
-    lifeline.prepare();
-    expect(started).toHaveLength(1);
-    lifeline.release(undefined);
-    await settle();
-    expect(started[0]?.isEnded()).toBe(true);
-  });
 });
 
 describe("process groups", () => {

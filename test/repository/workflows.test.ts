@@ -73,13 +73,3 @@ test("a release publishes both packages with provenance after the tests", () => 
   for (const run of published) expect(run).toContain("--provenance");
   expect(published.filter((run) => run?.includes("@trailblaze/scripting"))).toHaveLength(1);
 });
-
-test.each(["bug", "feature"])("the issue form %s names each of its fields once", (name) => {
-  const form = parse(readFileSync(inRepository(`.github/ISSUE_TEMPLATE/${name}.yml`), "utf8"));
-  const ids = form.body.flatMap(({ type, id }: { type: string; id?: string }) =>
-    type === "markdown" ? [] : [id],
-  );
-  expect(ids).not.toContain(undefined);
-  expect(new Set(ids).size).toBe(ids.length);
-  expect(form).toMatchObject({ name: expect.any(String), description: expect.any(String) });
-});

@@ -13,7 +13,6 @@ import { editLock } from "../lock/support/locked-project.ts";
 import { listingConfig, makeLocked, writeListing } from "../session/support/lazy.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern, connectToCommand } from "../support/clients.ts";
-import { makeSampleProject } from "../support/sample-packs.ts";
 
 const extension = "io.modelcontextprotocol/ui";
 const knows = { extensions: { [extension]: { mimeTypes: ["text/html;profile=mcp-app", "text/x"] } } };
@@ -177,21 +176,6 @@ test("updates have the URI that was subscribed to, and what the gateway does not
   for (const method of ["ui/initialize", "tasks/list", "com.example/do"])
     await expect(client.request({ method } as never, {} as never)).rejects.toMatchObject({ code: -32601 });
   expect(readFileSync(join(cwd, "trace"), "utf8")).not.toMatch(/ui\/|tasks|example/);
-});
-
-test("a sample pack shows an app, whose page comes through the gateway", async () => {
-  const cwd = makeProject({});
-  makeSampleProject(cwd, "host");
-  const running = await startSession({ port: 0 }, { cwd, config: { logDir: "logs" } });
-  onTestFinished(() => running.close());
-  const client = await connectModern(String(running.url), knows);
-  const { tools } = await client.listTools();
-  const uri = "ui://globex%2Fcalculator%2Fstatistics/calculator/result.html";
-  expect(tools.find(({ name }) => name === "calculator_mean")?._meta).toEqual({ ui: { resourceUri: uri } });
-  const { contents } = await client.readResource({ uri });
-  expect(contents).toMatchObject([
-    { uri, mimeType: "text/html;profile=mcp-app", _meta: { ui: { prefersBorder: true } } },
-  ]);
 });
 
 test("what an approved tool names is approved, unless it is denied, and an app alone is nothing without its tool", async () => {

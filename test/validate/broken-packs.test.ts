@@ -9,8 +9,6 @@ import { inRepository } from "../support/repository.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
-import { entry } from "./validate-tool.ts";
-import { greetTool, toolset, validateTree } from "./validate-tree.ts";
 
 const brokenPacks = inRepository("fixtures/sample-plugins/broken");
 
@@ -60,54 +58,4 @@ describe("valid sample packs", () => {
       expect({ ok, pack, problems }).toEqual({ ok: true, pack: name, problems: [] });
     },
   );
-});
-
-test("validate reports more than twenty unrelated problems of one pack in one run", async () => {
-  const tool = (name: string, fields: Record<string, unknown> = {}) =>
-    greetTool("./lib/greet.js#greet", { name, description: "Greet.", ...fields });
-  const schema = (keywords: object) => ({
-    parameters: undefined,
-    inputSchema: { type: "object", ...keywords },
-  });
-  const tools = {
-    first: tool("acme_first", { title: "a\u200bb" }),
-    second: tool("acme_second", { title: "\u001b[8m" }),
-    third: tool("acme_third", { _meta: { "trailblaze/tooolset": "a" } }),
-    fourth: tool("acme_fourth", { _meta: { "trailblaze/isForLlm": 1 } }),
-    fifth: tool("acme.fifth"),
-    sixth: tool("Acme_Sixth"),
-    seventh: tool("ios_seventh"),
-    eighth: tool("acme_eighth", { description: " " }),
-    ninth: tool("acme_ninth", schema({ properties: { a: { type: "text" } } })),
-    tenth: tool("acme_tenth", schema({ properties: { a: { pattern: "(a+)+" } } })),
-    eleventh: tool("acme_eleventh", schema({ properties: { _trailblazeContext: {} } })),
-    twelfth: tool("acme_first"),
-    thirteenth: tool("acme_thirteenth", { handler: 5 }),
-  };
-  const files = {
-    "lib/greet.js": "export const greet = () => 'Hello';\n",
-    "trailblaze/tools.json": tools,
-    "trailblaze/toolsets/one.json": toolset("other", { tools: ["first"] }),
-    "trailblaze/toolsets/two.json": { ...toolset("two", {}), entries: [entry()] },
-    "trailblaze/prompts/one.json": "{",
-    "trailblaze/servers/one.json": { name: "one", description: "A server." },
-  };
-  const extension = {
-    tools: [...Object.keys(tools), "first", 5, "a b"],
-    toolsets: ["one", "two"],
-    prompts: ["one", "missing"],
-    servers: ["one"],
-    tool: [],
-  };
-  const fields = { keywords: [], scripts: { postinstall: "node x.js" } };
-  const problems = await validateTree({ extension, files, fields });
-  const expected = [
-    "HiddenText ControlCharacters UnknownMetaKey InvalidMetaValue InvalidAdvertisedName ToolNameConvention",
-    "ReservedToolPrefix MissingDescription InvalidInputSchema UnsafePattern ReservedParameter",
-    "DuplicateAdvertisedName InvalidToolDefinition NameMismatch InvalidToolsetDefinition",
-    "InvalidDefinitionContents MissingDefinitionFile InvalidServerDefinition DuplicateDeclaration",
-    "InvalidDeclaration InvalidItemName UnknownExtensionKey MissingKeyword LifecycleScript",
-  ].flatMap((codes) => codes.split(" "));
-  expect(expected.length).toBeGreaterThanOrEqual(20);
-  expect(problems.map(({ code }) => code).sort()).toEqual(expected.sort());
 });
