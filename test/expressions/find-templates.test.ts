@@ -28,11 +28,4 @@ describe("finding templates", () => {
       expect(findTemplates(text).templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
     },
   );
-
-  test.each([
-    ["${{ a", 0],
-    ["${{ {'k': 1 }}", 0],
-  ])("an unclosed template in %j is reported", (text, offset) => {
-    expect(findTemplates(text).unclosed).toBe(offset);
-  });
 });

@@ -28,7 +28,6 @@ async function follow(manager: PackageManager) {
   return { cwd, session, run, isolated, names: () => session.tools.map(({ name }) => name) };
 }
 
-// Clients that follow npm are in followed-clients.test.ts.
 test("an open session has a pack's tools after pnpm has installed and updated it", async () => {
   const { session, names, run } = await follow("pnpm");
   await run("add", "@acme/live@1.0.0");

@@ -50,17 +50,6 @@ describe.each(readdirSync(folder))("the workflow %s", (name) => {
   });
 });
 
-test("the tests run on three systems and three versions of Node, with the command of README.md", () => {
-  const ci = read("ci.yml");
-  expect(ci.jobs.test?.strategy?.matrix).toEqual({
-    os: ["ubuntu-latest", "macos-latest", "windows-latest"],
-    node: [20, 22, 24],
-  });
-  const command = "npm ci && npm test";
-  expect(readFileSync(inRepository("README.md"), "utf8")).toContain(`\n${command}\n`);
-  expect(runsOf(ci, "test")).toContain(command);
-});
-
 test("a release publishes both packages with provenance after the tests", () => {
   const release = read("release.yml");
   expect(release.on).toEqual({ push: { tags: ["v*.*.*"] } });

@@ -47,7 +47,6 @@ const away = "http://192.0.2.1/token";
 
 test.each<[reason: string, Parameters<typeof makeSignIn>]>([
   ["denied", [{ answer: { error: "access_denied", error_description: "not today" } }]],
-  ["issuer", [{ iss: "https://other.example" }]],
   ["issuer", [{ iss: "https://other.example", answer: { error: "shown_by_nobody" } }]],
   ["issuer", [{ iss: undefined, changes: { authorization_response_iss_parameter_supported: true } }]],
   ["issuer", [{}, { oauth: { issuer: "https://other.example" } }]],

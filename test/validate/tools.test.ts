@@ -34,23 +34,6 @@ describe("metadata of tools", () => {
   const codes = ["UnknownMetaKey", "InvalidMetaValue"] as const;
   const validateMeta = (_meta: Record<string, unknown>) => validateTool({ _meta }, codes);
 
-  test("validate accepts every known key of `_meta`, and keys of other vendors", async () => {
-    const problems = await validateMeta({
-      "trailblaze/isForLlm": false,
-      "trailblaze/surfaceToLlm": false,
-      "trailblaze/isRecordable": true,
-      "trailblaze/requiresHost": true,
-      "trailblaze/supportedDrivers": [],
-      "trailblaze/supportedPlatforms": ["IOS", "android", "Web"],
-      "trailblaze/toolset": "auth",
-      "trailblaze/requiresContext": false,
-      "trailblaze/qualifiedName": "acme/sample/greet",
-      "acme/isForLlm": "yes",
-      isForLlm: 5,
-    });
-    expect(problems).toEqual([]);
-  });
-
   describe("unknown keys of `_meta`", () => {
     test.each([
       ["trailblaze/isForLLM", "trailblaze/isForLlm"],

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { openConnection } from "./raw-connection.ts";
-import { beginSession, calling, initializing, post, type Served, serve } from "./served.ts";
+import { initializing, post, type Served, serve } from "./served.ts";
 
 const probe = ({ url }: Served, init: RequestInit = {}) => fetch(new URL("/healthz", url), init);
 
@@ -22,30 +22,4 @@ test("a probe is answered without a token, whatever its Host", async () => {
 test("without `health`, /healthz is a path like any other", async () => {
   const served = await serve();
   expect((await probe(served)).status).toBe(404);
-});
-
-test("a server that drains finishes its calls, while probes get 503", async () => {
-  const served = await serve({ health: true });
-  const session = await beginSession(served);
-  const slow = post(served, calling("slow", 5), session);
-  await expect.poll(() => served.slowCalls.length).toBe(1);
-
-  const drained = served.drain(60_000);
-  const answer = await probe(served);
-  expect([answer.status, await answer.json()]).toEqual([503, { status: "ending" }]);
-  served.slowCalls[0]?.finish();
-  expect(await (await slow).text()).toContain("slow");
-  await drained;
-  await served.close();
-});
-
-test("draining ends after its time, and closing then aborts the call", async () => {
-  const served = await serve();
-  const session = await beginSession(served);
-  const slow = post(served, calling("slow", 5), session).then((response) => response.text());
-  await expect.poll(() => served.slowCalls.length).toBe(1);
-  await served.drain(1);
-  await served.close();
-  expect(await slow).toContain("The session has ended.");
-  expect(served.slowCalls[0]?.signal.aborted).toBe(true);
 });

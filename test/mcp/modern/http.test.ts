@@ -121,19 +121,6 @@ describe("a modern request over HTTP", () => {
     controller.abort();
     await expect.poll(() => slowCalls[0]?.signal.aborted).toBe(true);
   });
-
-  test("lists have pages of a hundred", async () => {
-    const tools = Array.from({ length: 205 }, (_, index) => ({ name: `t${index}`, inputSchema: {} }));
-    const { ask } = await serve({}, { ...createServed(), list: (key) => (key === "tools" ? tools : []) });
-    const sizes: number[] = [];
-    for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
-      const { result } = await ask(modern("tools/list", { cursor }));
-      const page = result as { tools: object[]; nextCursor?: string };
-      sizes.push(page.tools.length);
-      cursor = page.nextCursor;
-    }
-    expect(sizes).toEqual([100, 100, 5]);
-  });
 });
 
 describe("an invalid modern request", () => {

@@ -164,15 +164,6 @@ describe("a modern client over stdio", () => {
 });
 
 describe("the protocol that is served over stdio", () => {
-  test("a legacy process answers server/discover as an unknown method, and ignores claims", async () => {
-    const { ask } = await serve({ protocol: "legacy" });
-    expect(await ask(discover(1))).toMatchObject({ error: { code: -32601 } });
-    expect(await ask(initializing(2))).toMatchObject({ result: { protocolVersion: "2025-11-25" } });
-    expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
-      result: { content: [{ text: "{}" }] },
-    });
-  });
-
   test("a modern process rejects initialize, names its revisions, and continues", async () => {
     const { ask } = await serve({ protocol: "modern" });
     expect(await ask(initializing(1))).toMatchObject(versionError("2025-11-25"));
