@@ -282,15 +282,16 @@ describe("modules that only one place may use", () => {
     ]);
   });
 
-  test("the MCP SDK is imported only in src/mcp, for signing in, and by the reader of skills", () => {
+  test("the MCP SDK is imported only in src/mcp, for serving and signing in, and by the reader of skills", () => {
     const importers = importersOf(/^@modelcontextprotocol\//);
     expect(importers.length).toBeGreaterThan(0);
-    for (const path of importers) expect(path).toMatch(/^(?:mcp\/|sign-in\/|skills\/read-skill)/);
+    for (const path of importers)
+      expect(path).toMatch(/^(?:mcp\/|serve\/(?:mcp-server|serve-clients)|sign-in\/|skills\/read-skill)/);
     expect(importersOf(/^@modelcontextprotocol\/sdk($|\/)/)).toEqual([]);
   });
 
   test("servers load the MCP SDK only when they need it", () => {
-    const loaders = /^mcp\/(?:mcp-server|serve-clients)\.ts$|^@modelcontextprotocol\//;
+    const loaders = /^serve\/(?:mcp-server|serve-clients)\.ts$|^@modelcontextprotocol\//;
     for (const path of ["serve.ts", "adapters.ts", "serve/start-session.ts"]) {
       expect(forbiddenWays(path, ["static"], loaders)).toEqual([]);
     }

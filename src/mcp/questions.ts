@@ -11,7 +11,14 @@ import {
 } from "../runtime/handler-context.ts";
 import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import { RpcError, rpcCode } from "./client-message.ts";
-import type { StateSeal } from "./serve-clients.ts";
+
+/** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
+export interface StateSeal {
+  /** `request`: what the state belongs to; another request cannot use it. */
+  seal(request: unknown, state: unknown): Promise<string>;
+  /** Rejects with `RpcError` for a state that is not of this seal and request, or too old. */
+  open(request: unknown, sealed: string): Promise<unknown>;
+}
 
 type Asking = { inputRequired: InputRequired };
 /** Runs a handler. `round`: answers to what it asked before. */

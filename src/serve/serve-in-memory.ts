@@ -1,10 +1,10 @@
 import { randomUUID } from "node:crypto";
-import { serveEras } from "../mcp/serve-clients.ts";
 import type { ProtocolServer } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-states.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
+import { serveEras } from "./serve-clients.ts";
 import { type ClientScope, SessionGateway } from "./session-gateway.ts";
 
 /**

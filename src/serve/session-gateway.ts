@@ -1,17 +1,11 @@
 import { randomUUID } from "node:crypto";
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
+import type { ServerCompletion, Suggestions } from "../mcp/client/server-calls.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
 import { RpcError } from "../mcp/client-message.ts";
 import { type Questions, UnaskedError } from "../mcp/questions.ts";
-import type {
-  CallTool,
-  ListChange,
-  Listing,
-  ServedClients,
-  ServedRequest,
-  ServedServer,
-} from "../mcp/served-server.ts";
+import type { Listing, ServedRequest } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName } from "../qualified-names/advertised-names.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
@@ -21,22 +15,39 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import type { InputAnswers, InputRound } from "../runtime/handler-context.ts";
 import { listRequests } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
-import { makesSuggestions } from "../runtime/pack-resource.ts";
-import type { CallToolResult, ToolResult } from "../runtime/tool-result.ts";
-import type { CallRequest, CallScope } from "../session/calls.ts";
+import { makesSuggestions, type ReadAnswer } from "../runtime/pack-resource.ts";
+import type { CallToolResult, PromptResult, ToolResult } from "../runtime/tool-result.ts";
+import type { CallRequest, CallScope, Round } from "../session/calls.ts";
 import type { AskedRound } from "../session/host-functions.ts";
 import type { ItemOf, SessionTool, ToolItem } from "../session/items.ts";
+import { ownUriOf } from "../session/items.ts";
 import { attempt } from "../session/names.ts";
 import { Session, type SessionParts } from "../session/session.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
+import type { SessionChange } from "../session/session-states.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hasFile } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
-import { complete, createWatches } from "./gateway-resources.ts";
+import { ResourceWatches } from "./resource-watches.ts";
 import { describeSkillTool, skillToolName } from "./skill-tool.ts";
+
+type Ask<Answer> = (request: ServedRequest, round: InputRound | undefined) => Promise<Round<Answer>>;
+type CallTool = (
+  args: Record<string, unknown>,
+  ...use: Parameters<Ask<CallToolResult>>
+) => ReturnType<Ask<CallToolResult>>;
+
+/** Which lists of a session have changed. */
+type ListChange = Omit<SessionChange, "problems">;
+
+/** What one client is served, or all that share a scope. */
+export type ServedServer = ReturnType<SessionGateway["serve"]>;
+
+/** What clients are served: a legacy client's connection may have state of its own. */
+export type ServedClients = ReturnType<SessionGateway["serveClients"]>;
 
 /** The scope of a client, without what each of its requests adds. */
 export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
@@ -138,13 +149,7 @@ export class SessionGateway {
   readonly #report: (message: string) => void;
   readonly #options: GatewayOptions;
   readonly #listeners = new Set<(change: ListChange) => void>();
-  /** For what belongs to no client. */
-  readonly #own = {
-    parts: () => this.#parts,
-    ownScope: (): CallScope => ({ ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined }),
-    report: (message: string) => this.#report(message),
-  };
-  readonly #watches = createWatches(this.#own);
+  readonly #watches: ResourceWatches;
   #listed: Listed | undefined;
   #parts: SessionParts | undefined;
 
@@ -156,6 +161,11 @@ export class SessionGateway {
   ) {
     this.#report = report;
     this.#options = options;
+    this.#watches = new ResourceWatches(
+      () => this.#parts,
+      () => this.#sessionScope(),
+      report,
+    );
     this.#opening = opening.then((session) => {
       this.#parts = Session.partsOf(session);
       this.#watches.refresh();
@@ -256,13 +266,16 @@ export class SessionGateway {
    * What a client is served. `scopeOf` is called for each of its requests. With `search`, it is listed the search and what it
    * finds if there are many tools, and may call all of them.
    */
-  serve(scopeOf: () => ClientScope, search?: ServedSearch): ServedServer {
+  serve(scopeOf: () => ClientScope, search?: ServedSearch) {
     const followers = new Set<(change: ListChange) => void>();
-    const { info } = this.#options;
+    const { info, isComposed = false } = this.#options;
     const instructions = () => this.#parts?.frame.state().instructions;
+    // A composed server offers what it has, and nothing that could have more.
+    const fixed = isComposed ? this.#open.frame.state() : undefined;
+    const items = fixed?.packs.flatMap(({ inspected }) => inspected.items);
     const reportOnce = (problem: Problem) => this.#open.frame.reportOnce(problem);
     const searched = search && new ToolSearch(() => this.#open.frame.state(), reportOnce, makeServedName);
-    const list = (key: ListKey, showsApps = false) => {
+    const list = (key: ListKey, showsApps = false): readonly Listing[] => {
       const now = this.#listedNow();
       if (key !== "tools" || now === undefined) return now?.lists[key] ?? [];
       const { lists, ofTools, ofApps, skillTool } = now;
@@ -280,13 +293,15 @@ export class SessionGateway {
           for (const follower of followers) follower({ tools: true, prompts: false });
         return toCallResult(result);
       });
-    const served: ServedServer = {
+    return {
       info,
       get instructions() {
         return instructions();
       },
+      /** The entries of a list. `showsApps`: of tools also those that are for the code of apps alone, which a client hides from models. */
       list,
-      findTool: (name) => {
+      /** What calls a tool by this name, listed or not. */
+      findTool: (name: string): CallTool | undefined => {
         if (name === searchToolName && callSearch !== undefined) return callSearch;
         const state = this.#open.frame.state();
         if (name === skillToolName && this.#listedNow()?.skillTool !== undefined)
@@ -295,18 +310,19 @@ export class SessionGateway {
         if (tool === undefined || this.#listedNow()?.ofTools.has(tool.shown) !== true) return undefined;
         return (args, request, round) => this.#callTool(state, tool, args, request, round, scopeOf());
       },
-      findPrompt: (name) => {
+      findPrompt: (name: string) => {
         const state = this.#open.frame.state();
         const prompt = attempt(() => state.resolvePrompt(name));
         if (prompt === undefined) return undefined;
         const { arguments: args = [] } = prompt.listing;
         return {
           required: args.filter(({ required }) => required).map((one) => one.name),
-          get: (given, request, round) =>
+          get: (given: Record<string, string>, ...[request, round]: Parameters<Ask<PromptResult>>) =>
             this.#open.calls.askPrompt(prompt, given, this.#ask(state, scopeOf(), request, round)),
         };
       },
-      findResource: (uri) => {
+      /** The reader of a URI: of a listed resource, of a template, or of a link in a result. */
+      findResource: (uri: string): Ask<ReadAnswer> | undefined => {
         if (this.#parts === undefined) return undefined;
         const { sessionId, reader = sessionId } = scopeOf();
         const kept = this.#open.calls.large.find(uri, reader);
@@ -323,22 +339,37 @@ export class SessionGateway {
         return (request, round) =>
           this.#open.calls.askResource(uri, route, this.#ask(state, scopeOf(), request, round));
       },
-      subscribe: (uri, changed) => this.#watches.add(uri, changed),
-      complete: (request, signal) => complete(this.#own, request, signal),
+      /** Calls `changed` after each change of a URI, until the returned function is called. Missing if nothing can change. */
+      subscribe:
+        fixed?.of("resource").some(({ route }) => route.by === "code" && route.code.watch) === false
+          ? undefined
+          : (uri: string, changed: (uri: string) => void) => this.#watches.add(uri, changed),
+      /** The values for an argument; `undefined` for a prompt or a template that does not exist. Missing if it suggests none. */
+      complete:
+        items?.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item)) === false
+          ? undefined
+          : (request: ServerCompletion, signal: AbortSignal) => this.#suggest(request, signal),
+      /** Whether results may link to what is in no list. */
+      keepsResults: fixed !== undefined && (fixed.config.results?.maxChars ?? -1) !== -1,
+      /** Reports to the operator why a client got a general error. */
       report: this.#report,
-      changing: {
-        ready: () => this.#opening,
-        onChange: (listener) => {
-          this.#listeners.add(listener);
-          followers.add(listener);
-          return () => {
-            this.#listeners.delete(listener);
-            followers.delete(listener);
-          };
-        },
-      },
+      /** Set if the lists can change, or are not complete yet. */
+      changing: isComposed
+        ? undefined
+        : {
+            /** Resolves when the first lists are complete. Rejects if there will be none. */
+            ready: () => this.#opening,
+            /** Calls back after each change, until the returned function is called. */
+            onChange: (listener: (change: ListChange) => void) => {
+              this.#listeners.add(listener);
+              followers.add(listener);
+              return () => {
+                this.#listeners.delete(listener);
+                followers.delete(listener);
+              };
+            },
+          },
     };
-    return this.#options.isComposed ? this.#fix(served) : served;
   }
 
   /** What clients of both eras are served. `only`: the scope of the only client; otherwise, each has its own. */
@@ -350,17 +381,17 @@ export class SessionGateway {
     only: (() => ClientScope) | undefined;
     toolSearch: LlmToolsOptions | undefined;
     isStateless?: boolean;
-  }): ServedClients {
+  }) {
     // A modern client may be another one with each request, and its list is the same for all of them.
     const fixed = toolSearch && { options: toolSearch, grows: false };
     const growing = toolSearch && { options: toolSearch, grows: !isStateless };
     if (only !== undefined) {
       const modern = this.serve(only, fixed);
       const legacy = growing === undefined ? modern : this.serve(only, growing);
-      return { legacy: () => legacy, modern };
+      return { legacy: (_: { sessionId: string }) => legacy, modern };
     }
     return {
-      legacy: ({ sessionId }) => {
+      legacy: ({ sessionId }: { sessionId: string }) => {
         let scope: ClientScope | undefined;
         return this.serve(() => {
           scope ??= this.createScope(sessionId);
@@ -372,18 +403,26 @@ export class SessionGateway {
     };
   }
 
-  /** A composed server offers what it has, and nothing that could have more. */
-  #fix(served: ServedServer): ServedServer {
-    const state = this.#open.frame.state();
-    const items = state.packs.flatMap(({ inspected }) => inspected.items);
-    const suggests = items.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
-    const changes = state.of("resource").some(({ route }) => route.by === "code" && route.code.watch);
-    return Object.assign(served, {
-      changing: undefined,
-      keepsResults: (state.config.results?.maxChars ?? -1) !== -1,
-      ...(!changes && { subscribe: undefined }),
-      ...(!suggests && { complete: undefined }),
-    });
+  /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
+  #suggest(request: ServerCompletion, signal: AbortSignal): Promise<Suggestions> | undefined {
+    if (this.#parts === undefined) return undefined;
+    const state = this.#parts.frame.state();
+    const { ref } = request;
+    const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
+      ref.type === "ref/resource" && uriTemplate === ref.uri;
+    const resources = state.of("resource");
+    // An app knows the template of its server, which a single source must have.
+    const ofApps = resources.filter((one) => ref.type === "ref/resource" && ownUriOf(one) === ref.uri);
+    const item =
+      ref.type === "ref/prompt"
+        ? attempt(() => state.resolvePrompt(ref.name))
+        : (resources.find(({ shown }) => isMeant(shown)) ?? (ofApps.length === 1 ? ofApps[0] : undefined));
+    return item && this.#parts.calls.suggest(item, request, { state, scope: this.#sessionScope(), signal });
+  }
+
+  /** The scope of the session itself, for what belongs to no client. */
+  #sessionScope(): CallScope {
+    return { ...this.ownScope(), record: () => {}, log: () => {}, ask: undefined };
   }
 
   async #loadSkill(args: Record<string, unknown>, request: CallRequest): ReturnType<CallTool> {

@@ -57,7 +57,7 @@ export async function serveGateway(
   transport: "stdio" | HttpTransport,
   { toolSearch, drain, protocol, cacheTtl, onFirst }: GatewayServing,
 ): Promise<RunningServer> {
-  const { serveEras } = await import("../mcp/serve-clients.ts");
+  const { serveEras } = await import("./serve-clients.ts");
   const isStdio = transport === "stdio";
   // Over stdio, the only client has the session itself.
   const clients = gateway.serveClients({

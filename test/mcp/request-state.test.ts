@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test, vi } from "vitest";
 import { parseExactly } from "../../src/data/exact-integers.ts";
-import { createStateSeal } from "../../src/mcp/serve-clients.ts";
 import { readStateKey } from "../../src/mcp/served-server.ts";
+import { createStateSeal } from "../../src/serve/serve-clients.ts";
 
 const key = Buffer.from("k".repeat(32));
 const request = ["tools/call", "greet", { a: 1, b: { c: 2 } }];

@@ -3,8 +3,8 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ServedServer } from "../../src/mcp/served-server.ts";
 import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
+import type { ServedServer } from "../../src/serve/session-gateway.ts";
 import { createServed, erasOf } from "./modern/modern-served.ts";
 
 const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });

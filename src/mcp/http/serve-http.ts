@@ -9,6 +9,7 @@ import { markIntegers } from "../../data/exact-integers.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { atMost, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import { checkParams } from "../check-params.ts";
 import {
   cancelledIdOf,
   isModern,
@@ -21,7 +22,6 @@ import {
   requestIdOf,
   rpcCode,
 } from "../client-message.ts";
-import { checkParams } from "../mcp-server.ts";
 import type {
   CreateProtocolServer,
   ModernHttpServer,

@@ -1,6 +1,7 @@
-import { serveEras } from "../../../src/mcp/serve-clients.ts";
-import type { ServedProtocol, ServedRequest, ServedServer } from "../../../src/mcp/served-server.ts";
+import type { ServedProtocol, ServedRequest } from "../../../src/mcp/served-server.ts";
 import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
+import { serveEras } from "../../../src/serve/serve-clients.ts";
+import type { ServedServer } from "../../../src/serve/session-gateway.ts";
 
 export const revision = "2026-07-28";
 export const revisionKey = "io.modelcontextprotocol/protocolVersion";
@@ -123,6 +124,10 @@ export function createServed(): Served {
           }
         : undefined,
     findResource: () => undefined,
+    subscribe: undefined,
+    complete: undefined,
+    keepsResults: false,
+    changing: undefined,
     report: () => {},
   };
 }

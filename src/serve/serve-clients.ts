@@ -10,7 +10,6 @@ import {
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
 import {
   badRequest,
   cancelledIdOf,
@@ -21,17 +20,18 @@ import {
   type RequestId,
   refuseRevision,
   requestIdOf,
-} from "./client-message.ts";
-import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
+} from "../mcp/client-message.ts";
+import type { StateSeal } from "../mcp/questions.ts";
 import {
   type CreateProtocolServer,
   type ModernHttpServer,
   type ProtocolServer,
   readStateKey,
-  type ServedClients,
   type ServedProtocol,
-  type ServedServer,
-} from "./served-server.ts";
+} from "../mcp/served-server.ts";
+import { whenAborted } from "../runtime/abort-listeners.ts";
+import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
+import type { ServedClients, ServedServer } from "./session-gateway.ts";
 
 const ignore = () => {};
 
@@ -68,14 +68,6 @@ export function serveEras(
 
 /** How long clients may take to answer. */
 const ttlSeconds = 600;
-
-/** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
-export interface StateSeal {
-  /** `request`: what the state belongs to; another request cannot use it. */
-  seal(request: unknown, state: unknown): Promise<string>;
-  /** Rejects with `RpcError` for a state that is not of this seal and request, or too old. */
-  open(request: unknown, sealed: string): Promise<unknown>;
-}
 
 /** The same text for the same JSON: clients may send keys in another order. */
 const writeSorted = (value: object): string =>

@@ -7,24 +7,30 @@ import {
   type Result,
   Server,
   type ServerContext,
-  specTypeSchemas,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
+import { checkParams } from "../mcp/check-params.ts";
+import type { ServerCompletion } from "../mcp/client/server-calls.ts";
+import type { ListKey } from "../mcp/client/server-lists.ts";
+import { badRequest, type RequestId, RpcError, rpcCode } from "../mcp/client-message.ts";
+import {
+  AskedResult,
+  createLegacyQuestions,
+  createModernQuestions,
+  type StateSeal,
+  UnaskedError,
+} from "../mcp/questions.ts";
+import { DefaultJsonSchemaValidator } from "../mcp/sdk-shims.ts";
+import type { Listing, ServedRequest } from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { appsExtension, declaredApps } from "../runtime/apps.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
-import type { ServerCompletion } from "./client/server-calls.ts";
-import type { ListKey } from "./client/server-lists.ts";
-import { badRequest, type RequestId, RpcError, rpcCode } from "./client-message.ts";
-import { AskedResult, createLegacyQuestions, createModernQuestions, UnaskedError } from "./questions.ts";
-import { DefaultJsonSchemaValidator } from "./sdk-shims.ts";
-import type { StateSeal } from "./serve-clients.ts";
-import type { Listing, ServedRequest, ServedServer } from "./served-server.ts";
+import type { ServedServer } from "./session-gateway.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -48,35 +54,6 @@ const answerMs = 10 * 60_000;
 
 /** The code of the error for an unknown URI in legacy revisions. */
 const noLegacyResource = -32002;
-
-const { PaginatedRequestParams: page } = specTypeSchemas;
-
-const paramsSchemas = new Map(
-  Object.entries({
-    initialize: specTypeSchemas.InitializeRequestParams,
-    "logging/setLevel": specTypeSchemas.SetLevelRequestParams,
-    "tools/list": page,
-    "prompts/list": page,
-    "resources/list": page,
-    "resources/templates/list": page,
-    "tools/call": specTypeSchemas.CallToolRequestParams,
-    "prompts/get": specTypeSchemas.GetPromptRequestParams,
-    "resources/read": specTypeSchemas.ReadResourceRequestParams,
-    "resources/subscribe": specTypeSchemas.SubscribeRequestParams,
-    "skills/list": page,
-    "skills/get": specTypeSchemas.ReadResourceRequestParams,
-    "resources/unsubscribe": specTypeSchemas.UnsubscribeRequestParams,
-    "completion/complete": specTypeSchemas.CompleteRequestParams,
-  }),
-);
-
-/** Throws JSON-RPC's error for invalid params. The SDK's own error is an internal one for some methods. */
-export function checkParams(method: string, params: unknown): void {
-  const [issue] = paramsSchemas.get(method)?.["~standard"].validate(params ?? {}).issues ?? [];
-  if (issue === undefined) return;
-  const keys = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key));
-  throw badRequest(`${["params", ...keys].join(".")}: ${issue.message}.`);
-}
 
 /** Takes params as they are: `checkParams` has checked them, and a copy would not remember its integers. */
 const asWritten = {

@@ -1,0 +1,112 @@
+import { findResource, type PackResource } from "../runtime/pack-resource.ts";
+import type { CallScope } from "../session/calls.ts";
+import type { ResourceRoute } from "../session/items.ts";
+import type { SessionParts } from "../session/session.ts";
+
+/** How many resources are watched at once. */
+const mostWatches = 1000;
+
+/** What a followed resource is: another one has other contents. */
+const identify = (resource: PackResource | undefined) =>
+  JSON.stringify([resource?.item.definition, resource?.owner.content]);
+
+/** A followed URI. It takes a place as long as it is of a resource. */
+interface Watch {
+  /** Has an own object for each who wants to hear of it. */
+  listeners: Set<{ tell: (uri: string) => void }>;
+  /** What it is of: a server, or what the resource of a pack is. */
+  source: unknown;
+  /** Set as long as it has a place. */
+  stop: (() => void) | undefined;
+}
+
+/**
+ * The watches of a session's resources: of a pack by its own function, of a server by the server. Each is started once for all
+ * who want to hear of it, and ended with the last of them.
+ */
+export class ResourceWatches {
+  readonly #partsNow: () => SessionParts | undefined;
+  readonly #scopeOf: () => CallScope;
+  readonly #report: (message: string) => void;
+  readonly #watches = new Map<string, Watch>();
+
+  /** `partsNow`: `undefined` until the session is open; `scopeOf`: of what belongs to no client. */
+  constructor(
+    partsNow: () => SessionParts | undefined,
+    scopeOf: () => CallScope,
+    report: (message: string) => void,
+  ) {
+    this.#partsNow = partsNow;
+    this.#scopeOf = scopeOf;
+    this.#report = report;
+  }
+
+  /** Calls `tell` after each change, once however often it is added, until the returned function is called. */
+  add(uri: string, tell: (uri: string) => void): () => void {
+    const watch = this.#watches.get(uri) ?? { listeners: new Set(), source: undefined, stop: undefined };
+    const isNew = !this.#watches.has(uri);
+    this.#watches.set(uri, watch);
+    const listener = { tell };
+    watch.listeners.add(listener);
+    if (isNew) this.#refresh(uri, watch);
+    return () => {
+      if (!watch.listeners.delete(listener) || watch.listeners.size > 0) return;
+      this.#watches.delete(uri);
+      watch.stop?.();
+    };
+  }
+
+  /** Looks again for what each URI is of. */
+  refresh(): void {
+    for (const [uri, watch] of [...this.#watches]) this.#refresh(uri, watch);
+  }
+
+  #refresh(uri: string, watch: Watch): void {
+    const parts = this.#partsNow();
+    const route = parts?.calls.findResource(parts.frame.state(), uri);
+    const before = watch.source;
+    watch.source = route?.by === "server" ? route.from.server : identify(route?.code);
+    if (before === watch.source) return;
+    watch.stop?.();
+    watch.stop = undefined;
+    const changed = () => {
+      for (const tell of new Set(Array.from(watch.listeners, (listener) => listener.tell))) tell(uri);
+    };
+    if (before !== undefined) changed();
+    if (parts === undefined || route === undefined) return;
+    const places = [...this.#watches.values()].filter(({ stop }) => stop !== undefined).length;
+    if (places >= mostWatches) this.#report(`${uri} is not watched: ${mostWatches} resources are`);
+    else watch.stop = this.#start(parts, route, uri, changed);
+  }
+
+  #start(parts: SessionParts, route: ResourceRoute, uri: string, changed: () => void): () => void {
+    if (route.by === "server") {
+      const isRefused = () => {
+        const now = parts.calls.findResource(parts.frame.state(), uri);
+        return now?.by !== "server" || now.from.findLeft("resource", now.id) !== undefined;
+      };
+      return route.from.server.watchResource(route.id, changed, isRefused);
+    }
+    const { code, id } = route;
+    const found = findResource([code], id);
+    const { watch } = code;
+    if (watch === undefined || found === undefined) return () => {};
+    // Its code may be replaced while no call uses it.
+    const release = code.owner.content === undefined ? () => {} : parts.processes.runners.hold(code.owner);
+    const stop = new AbortController();
+    const request = { state: parts.frame.state(), scope: this.#scopeOf() };
+    const { runner, context } = parts.calls.useCode({ request }, code.owner, uri, stop.signal);
+    const ended = (reason: string) => {
+      if (!stop.signal.aborted) this.#report(`${uri} is not watched any more: ${reason}`);
+    };
+    const args = { ...found.variables, uri: id };
+    runner()
+      .then((running) => running.invoke(watch, args, { ...context, changed }))
+      .then((outcome) => "thrown" in outcome && ended(outcome.thrown.message))
+      .catch((error) => ended(error instanceof Error ? error.message : String(error)));
+    return () => {
+      stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
+      release();
+    };
+  }
+}
