@@ -1,5 +1,6 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import { isRecord } from "../../data/parse-json.ts";
+import type { Kind } from "../../kinds.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
@@ -35,8 +36,8 @@ export type ListedEntry = { id: string } & (
   | { kind: "skill"; list: "skills"; entry: SkillEntry & { name: string } }
 );
 
-/** What requests and locks call an entry of a list. */
-export type ListedKind = ListedEntry["kind"];
+/** What requests and locks call an entry of a list. Not by `ListedEntry`: public declarations would contain the SDK's types. */
+export type ListedKind = Exclude<Kind, "server" | "toolset">;
 
 /** Every entry of a server's lists, one list after the other. */
 export const entriesOf = ({
