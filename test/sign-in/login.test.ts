@@ -1,11 +1,9 @@
 import { once } from "node:events";
-import { readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { PassThrough } from "node:stream";
 import { expect, onTestFinished, test, vi } from "vitest";
-import { login } from "../../src/sign-in/login.ts";
+import type { Behavior } from "../support/authorization-server.ts";
 import { makeSignIn } from "./support.ts";
 
 test("login signs in through the browser, stores tokens for the user alone, and logout deletes them", async () => {
@@ -43,63 +41,55 @@ test("login signs in through the browser, stores tokens for the user alone, and 
   expect(left()).toEqual([]);
 });
 
-const away = "http://192.0.2.1/token";
+type Answer = NonNullable<Behavior["token"]>;
+const away = "http://192.0.2.1/away";
+const redirected: Answer = (_, response) =>
+  Boolean(response.writeHead(307, { location: "https://other.example/" }).end());
+const refused: Answer = (form, response) => {
+  const error = {
+    error: "invalid_grant",
+    error_description: `${form.get("code")} ${form.get("code_verifier")}`,
+  };
+  return Boolean(response.writeHead(400, { "content-type": "application/json" }).end(JSON.stringify(error)));
+};
+const huge: Answer = (_, response) => Boolean(response.writeHead(200).end("x".repeat(2 << 20)));
 
-test.each<[reason: string, Parameters<typeof makeSignIn>]>([
-  ["denied", [{ answer: { error: "access_denied", error_description: "not today" } }]],
-  ["issuer", [{ iss: "https://other.example", answer: { error: "shown_by_nobody" } }]],
-  ["issuer", [{ iss: undefined, changes: { authorization_response_iss_parameter_supported: true } }]],
-  ["issuer", [{}, { oauth: { issuer: "https://other.example" } }]],
-  ["issuer", [{ changes: { issuer: "https://other.example" } }]],
-  ["endpoint", [{ changes: { token_endpoint: away } }]],
-  ["endpoint", [{ changes: { authorization_endpoint: "http://192.0.2.1/authorize" } }]],
-  ["endpoint", [{ changes: { registration_endpoint: "http://192.0.2.1/register" } }]],
-  ["endpoint", [{ challenge: `resource_metadata="http://192.0.2.1/x"` }]],
-  [
-    "endpoint",
-    [
-      {
-        token: (_, response) =>
-          Boolean(response.writeHead(307, { location: "https://other.example/" }).end()),
-      },
-    ],
-  ],
-  ["resource", [{ resource: "https://other.example/mcp" }]],
-  ["pkce", [{ changes: { code_challenge_methods_supported: undefined } }]],
-  ["pkce", [{ changes: { code_challenge_methods_supported: ["plain"] } }]],
-  ["registration", [{ changes: { registration_endpoint: undefined } }]],
-  [
-    "exchange",
-    [
-      {
-        token: (form, response) =>
-          Boolean(
-            response.writeHead(400, { "content-type": "application/json" }).end(
-              JSON.stringify({
-                error: "invalid_grant",
-                error_description: `${form.get("code")} ${form.get("code_verifier")}`,
-              }),
-            ),
-          ),
-      },
-    ],
-  ],
-])("a sign-in that fails with %s stores nothing, and tells no secret (%#)", async (reason, given) => {
-  const { remote, run, login, stored } = await makeSignIn(...given);
-  const { exitCode, stdout, stderr } = await login();
-  expect({ exitCode, ...JSON.parse(stdout).error }).toMatchObject({
-    exitCode: 1,
-    code: "SignInFailed",
-    args: { label: "docs", reason },
-  });
-  expect(stored()).toBeUndefined();
-  for (const { form } of remote.to("/token"))
-    for (const secret of [form.get("code"), form.get("code_verifier")])
-      expect(stdout + stderr).not.toContain(secret);
-  if (reason !== "denied") expect(stdout + stderr).not.toMatch(/shown_by_nobody/);
-  if (reason === "pkce") expect(remote.to("/register")).toEqual([]);
-  expect((await run(["logout", "docs", "--json"])).stdout).toMatch(/"changed": false/);
-});
+test.each<[reason: string, Partial<Behavior>, entry?: object]>([
+  ["denied", { answer: { error: "access_denied", error_description: "not \u001b[31mtoday" } }],
+  ["issuer", { iss: "https://other.example", answer: { error: "shown_by_nobody" } }],
+  ["issuer", { iss: undefined, changes: { authorization_response_iss_parameter_supported: true } }],
+  ["issuer", {}, { oauth: { issuer: "https://other.example" } }],
+  ["issuer", { changes: { issuer: "https://other.example" } }],
+  ["endpoint", { changes: { token_endpoint: away } }],
+  ["endpoint", { changes: { authorization_endpoint: away } }],
+  ["endpoint", { changes: { registration_endpoint: away } }],
+  ["endpoint", { challenge: `resource_metadata="${away}"` }],
+  ["endpoint", { token: redirected }],
+  ["resource", { resource: "https://other.example/mcp" }],
+  ["pkce", { changes: { code_challenge_methods_supported: undefined } }],
+  ["pkce", { changes: { code_challenge_methods_supported: ["plain"] } }],
+  ["registration", { changes: { registration_endpoint: undefined } }],
+  ["exchange", { token: refused }],
+  ["exchange", { token: huge }],
+])(
+  "a sign-in that fails with %s stores nothing, and tells no secret (%#)",
+  async (reason, behavior, entry) => {
+    const { remote, run, login, stored } = await makeSignIn(behavior, entry);
+    const { exitCode, stdout, stderr } = await login();
+    expect({ exitCode, ...JSON.parse(stdout).error }).toMatchObject({
+      exitCode: 1,
+      code: "SignInFailed",
+      args: { label: "docs", reason },
+    });
+    expect(stored()).toBeUndefined();
+    for (const { form } of remote.to("/token"))
+      for (const secret of [form.get("code"), form.get("code_verifier")])
+        expect(stdout + stderr).not.toContain(secret);
+    expect(stdout + stderr).not.toMatch(/shown_by_nobody|\u001b/);
+    if (reason === "pkce") expect(remote.to("/register")).toEqual([]);
+    expect((await run(["logout", "docs", "--json"])).stdout).toMatch(/"changed": false/);
+  },
+);
 
 test("without --no-browser the answer must come in time, and only its own ends the wait", async () => {
   const { remote, run, cwd } = await makeSignIn();
@@ -129,35 +119,53 @@ const ask = (path, host = redirect.host) => new Promise((resolve) => {
 });
 
 test("--no-browser reads the redirect URL from stdin, and a sign-in that fails keeps the one before", async () => {
-  const setting = await makeSignIn();
-  const { run, stored, cwd, env } = setting;
+  const { remote, run, stored, direct } = await makeSignIn();
   const pasted = async (change: (url: URL) => void) => {
-    const cli = new PassThrough();
+    let redirected = "";
     const show = async (address: string) => {
       const { headers } = await fetch(address, { redirect: "manual" });
       const url = new URL(headers.get("location") ?? "");
       change(url);
-      cli.end(`${url.href}\n`);
+      redirected = url.href;
     };
-    const url = new URL(setting.remote.url);
-    const options = { headers: {}, scopes: [], timeoutMs: 20_000, signal: new AbortController().signal };
-    const lines = createInterface({ input: cli });
-    const readPasted = () => new Promise<string>((resolve) => lines.once("line", resolve));
-    return login(
-      { label: "docs", url, oauth: {} },
-      { ...options, readPasted, show: (one) => void show(one) },
-    );
+    const readPasted = () => vi.waitUntil(() => redirected || undefined);
+    return direct({ readPasted, show: (address) => void show(address) });
   };
-  vi.stubEnv("XDG_STATE_HOME", env.XDG_STATE_HOME);
-  onTestFinished(() => void vi.unstubAllEnvs());
-  expect(await pasted(() => {})).toMatchObject({ issuer: setting.remote.origin });
+  expect(await pasted(() => {})).toMatchObject({ issuer: remote.origin });
   const before = stored();
-  await expect(pasted((url) => url.searchParams.set("state", "b"))).rejects.toMatchObject({
-    problem: { args: { reason: "state" } },
-  });
+  const state = { problem: { args: { reason: "state" } } };
+  await expect(pasted((url) => url.searchParams.set("state", "b"))).rejects.toMatchObject(state);
   expect(stored()).toEqual(before);
   const { stdout } = await run(["login", "docs", "--no-browser", "--json"], "nothing\n");
-  expect([JSON.parse(stdout).error.args.reason, cwd.length > 0]).toEqual(["state", true]);
+  expect(JSON.parse(stdout).error.args.reason).toBe("state");
+});
+
+test("two logins at once both succeed, and an interruption ends one at once", async () => {
+  const { left, direct } = await makeSignIn({ expiresIn: 1e300 });
+  const records = await Promise.all([direct({}), direct({})]);
+  expect(records.map((record) => record?.tokens?.lifeMs)).toEqual([null, null]);
+  expect(left()).toHaveLength(1);
+  const interruption = new AbortController();
+  const show = () => interruption.abort(new Error("interrupted"));
+  await expect(direct({ signal: interruption.signal, show })).rejects.toThrow("interrupted");
+});
+
+test("a file that cannot be written fails the sign-in, and so does a server that changes its issuer", async () => {
+  const oauth = { clientId: "me", clientSecret: "hunter2-hunter2" };
+  const { remote, login, stored, file, change } = await makeSignIn({}, { oauth });
+  mkdirSync(file, { recursive: true });
+  const { exitCode, stdout } = await login();
+  expect([exitCode, JSON.parse(stdout).error.args.reason, remote.to("/token").length]).toEqual([
+    1,
+    "exchange",
+    1,
+  ]);
+  rmdirSync(file);
+  await login();
+  const issuer = "https://old.example";
+  const before = change({}, { issuer, metadata: { ...stored().metadata, issuer } });
+  expect(JSON.parse((await login()).stdout).error.args.reason).toBe("issuer");
+  expect([stored(), remote.to("/token").length]).toEqual([before, 2]);
 });
 
 test("a port that is taken fails a fixed redirect, and registers anew otherwise", async () => {

@@ -1,17 +1,12 @@
-import { chmodSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { useStoredTokens } from "../../src/sign-in/renew.ts";
+import { isEnding } from "../../src/sign-in/stored.ts";
 import { openForTest } from "../session/support/session.ts";
 import { makeSignIn } from "./support.ts";
 
 type Setting = Awaited<ReturnType<typeof makeSignIn>>;
-
-/** Changes what is stored of the tokens. */
-const change = ({ stored, file }: Setting, tokens: object) => {
-  const record = stored();
-  writeFileSync(file, JSON.stringify({ ...record, tokens: { ...record.tokens, ...tokens } }));
-};
 
 /** A stored token of which less than a minute is left. */
 const ending = () => ({ receivedAt: Date.now() - 3_550_000, lifeMs: 3_600_000 });
@@ -51,7 +46,7 @@ test("from login to the second day: calls send the token, renew it, and it is in
   await setting.login();
   expect(await call(setting)).toMatchObject({ exitCode: 0, stdout: "called\n" });
   expect(remote.to("/token")).toHaveLength(1);
-  change(setting, ending());
+  setting.change(ending());
   const before = stored().tokens;
   expect(await call(setting)).toMatchObject({ exitCode: 0 });
   const [, refresh] = remote.to("/token");
@@ -64,8 +59,7 @@ test("from login to the second day: calls send the token, renew it, and it is in
   remote.revoke();
   expect(await call(setting)).toMatchObject({ exitCode: 0 });
   expect(remote.to("/token")).toHaveLength(3);
-  const doctor = await run(["doctor", "--json"]);
-  expect(doctor.stdout).toMatch(/"docs: signed in until 20/);
+  expect((await run(["doctor", "--json"])).stdout).toMatch(/"docs: signed in until 20/);
   await run(["approve", "--all", "--yes"]);
   expect(left()).toHaveLength(1);
   const text = textIn(cwd).replaceAll(readFileSync(setting.file, "utf8"), "");
@@ -74,12 +68,11 @@ test("from login to the second day: calls send the token, renew it, and it is in
 
 test("who starts at once makes one refresh, and a refused one deletes the tokens alone", async () => {
   const setting = await makeSignIn();
-  const { remote, stored, file, env } = setting;
+  const { remote, stored, file, stubEnv } = setting;
   await setting.login();
-  change(setting, ending());
+  setting.change(ending());
   chmodSync(file, 0o644);
-  vi.stubEnv("XDG_STATE_HOME", env.XDG_STATE_HOME);
-  onTestFinished(() => void vi.unstubAllEnvs());
+  stubEnv();
   const server = { label: "docs", url: new URL(remote.url), oauth: {} };
   const secrets = new Set<string>();
   const one = () => useStoredTokens(server, (some) => secrets.add(some.join(" ")));
@@ -88,20 +81,41 @@ test("who starts at once makes one refresh, and a refused one deletes the tokens
   expect([...secrets].join(" ")).toContain(String(tokens[0]));
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
-  change(setting, ending());
+  setting.change(ending());
   const kept = stored();
   remote.behavior.token = (_, response) => Boolean(response.writeHead(503).end());
   expect(await one().token()).toBe(tokens[0]);
   expect(stored()).toEqual(kept);
   remote.behavior.token = undefined;
-  change(setting, { refresh_token: "unknown" });
+  setting.change({ refresh_token: "unknown" });
   expect(await one().token()).toBe(tokens[0]);
   expect(stored()).toMatchObject({ client: kept.client, issuer: remote.origin });
   expect(stored().tokens).toBeUndefined();
 });
 
+test.each([
+  ["a minute before the end", 3_600_000, 3_541_000, true],
+  ["two minutes before the end", 3_600_000, 3_480_000, false],
+  ["after half of a short life", 40_000, 21_000, true],
+  ["before half of a short life", 40_000, 15_000, false],
+  ["with an unknown life", null, 1e9, false],
+  ["after the clock was an hour ahead", 60_000, -3_600_000, false],
+  ["when the clock is an hour ahead", 1_800_000, 3_600_000, true],
+])("a token %s is renewed or not", (_, lifeMs, ageMs, isWanted) => {
+  expect(isEnding({ access_token: "a", receivedAt: Date.now() - ageMs, lifeMs })).toBe(isWanted);
+});
+
+test("doctor calls a sign-in expired that cannot be renewed", async () => {
+  const { login, change, remote, run } = await makeSignIn();
+  await login();
+  change({ receivedAt: 0, refresh_token: undefined });
+  remote.revoke();
+  const { checks } = JSON.parse((await run(["doctor", "--json"])).stdout);
+  expect(checks).toContainEqual({ name: "sign-in", ok: false, summary: "docs: expired" });
+});
+
 test("client credentials need no login, and their secret is only sent to the issuer", async () => {
-  const oauth = { clientId: "me", clientSecret: "${DOCS_SECRET}", grant: "client_credentials" };
+  const oauth = { clientId: "me", clientSecret: "${DOCS_SECRET}", grant: "client_credentials" } as const;
   const setting = await makeSignIn({}, { oauth });
   const { remote, run, stored } = setting;
   vi.stubEnv("DOCS_SECRET", "hunter2-hunter2");
