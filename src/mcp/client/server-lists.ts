@@ -1,6 +1,5 @@
 import type { Prompt, Resource, ResourceTemplateType, Tool } from "@modelcontextprotocol/server";
 import { isRecord } from "../../data/parse-json.ts";
-import type { Kind } from "../../kinds.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
@@ -37,7 +36,7 @@ export type ListedEntry = { id: string } & (
 );
 
 /** What requests and locks call an entry of a list. Not by `ListedEntry`: public declarations would contain the SDK's types. */
-export type ListedKind = Exclude<Kind, "server" | "toolset">;
+export type ListedKind = "tool" | "prompt" | "resource" | "skill";
 
 /** Every entry of a server's lists, one list after the other. */
 export const entriesOf = ({
