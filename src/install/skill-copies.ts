@@ -208,7 +208,7 @@ export async function changeCopies(
   const wanted = session && collectWanted(session, names, project === undefined ? {} : { project });
   let release: (() => void) | undefined;
   try {
-    if (wanted !== undefined && !isDryRun) makeFolders(folder);
+    if (wanted?.size && !isDryRun) makeFolders(folder);
     if (find(folder) !== undefined && !isDryRun) release = await lockFile(join(folder, markerFile));
     await applyCopies(result, wanted ?? new Map(), isRemoved, isDryRun);
   } catch (error) {

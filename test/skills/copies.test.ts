@@ -106,6 +106,15 @@ test("a skill with the name of another one's folder does not take it", async () 
   expect(installed.sort()).toEqual(["acme-jira-label", "app-acme-jira-label", "app-label", "triage"]);
 });
 
+test("without a skill, no folder is made", async () => {
+  const cwd = makeProject({});
+  expect(await run(cwd, ["install", "claude-code", "--skills"])).toMatchObject({
+    installed: [],
+    problems: [],
+  });
+  expect(existsSync(join(cwd, ".claude"))).toBe(false);
+});
+
 test("in the user's home, copies of other projects stay", async () => {
   const home = makeTree({});
   const [one, other] = [makeSkilled(), makeProject({}, { "skills/plan/SKILL.md": skillText("plan") })];
