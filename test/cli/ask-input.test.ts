@@ -80,13 +80,14 @@ test("a URL is shown in full with its host, and hostile text is escaped", async 
 
 describe("the command", () => {
   const pack = toolPack(
-    { greet: {} },
+    { greet: {}, large: {} },
     `
     import { needInput } from "@trailblaze/scripting/result";
     const schema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
     export const greet = (_, { input }) => input === undefined
       ? needInput({ who: { message: "Who are you?", schema } })
-      : "Hello " + input.who.content?.name;`,
+      : "Hello " + input.who.content?.name;
+    export const large = () => "x".repeat(100_001);`,
     {
       "package.json": {
         type: "module",
@@ -131,7 +132,7 @@ describe("the command", () => {
   const script = process.platform === "linux" ? findProgram("script") : undefined;
 
   test.skipIf(script === undefined)(
-    "on a terminal, `call`, `prompts` and `read` ask, also whether a call may run",
+    "on a terminal, `call`, `prompts` and `read` ask, also whether a call may run, and large results are cut",
     async () => {
       const config = { calls: { ask: ["greet"] } };
       const cwd = makeProject(
@@ -153,12 +154,16 @@ describe("the command", () => {
           });
           child.on("close", (exitCode) => resolve({ exitCode, shown }));
         });
-      const [denied, called, ...others] = await Promise.all([
+      const [large, whole, denied, called, ...others] = await Promise.all([
+        run("call large"),
+        runMain(["call", "large"], { cwd }),
         run("call greet", ["Continue?", "n"]),
         run("call greet", ["Continue?", "y"]),
         run("prompts topic"),
         run("read desk://page"),
       ]);
+      expect(large.shown).toContain("[1 characters left out: file:");
+      expect(whole.stdout.trimEnd()).toBe("x".repeat(100_001));
       for (const { exitCode, shown } of [called, ...others]) {
         expect(shown).toContain(": [acme/desk] Who are you?");
         expect(shown).toContain("Hello Ada");

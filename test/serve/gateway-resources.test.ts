@@ -100,9 +100,10 @@ test("a large result is cut for clients, who can read the whole, and is an error
   const tool = (more: object) => ({ inputSchema: { type: "object" }, ...more });
   const large = `() => ({ content: [{ type: "text", text: "x".repeat(150) }], structuredContent: { rows: "y".repeat(150) } })`;
   const schema = { outputSchema: { type: "object", required: ["rows"] } };
-  const tools = { loose: tool({}), strict: tool(schema), fails: tool(schema) };
+  const tools = { loose: tool({}), strict: tool(schema), fails: tool(schema), huge: tool({}) };
   const code = `export const loose = ${large}; export const strict = loose;
-    export const fails = () => ({ content: [{ type: "text", text: "none" }], isError: true, structuredContent: { a: 1 } });`;
+    export const fails = () => ({ content: [{ type: "text", text: "none" }], isError: true, structuredContent: { a: 1 } });
+    export const huge = () => "x".repeat(100_001);`;
   const cwd = makeProject({ big: toolPack(tools, code) });
   const config = { logDir: "logs", results: { maxChars: 100 } };
   const running = await startSession({ port: 0 }, { cwd, config });
@@ -124,4 +125,15 @@ test("a large result is cut for clients, who can read the whole, and is an error
     const other = await connectLegacy(url);
     await expect(other.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   }
+  // Without a limit in the config, it has 100,000 characters.
+  const byDefault = await startSession({ port: 0 }, { cwd, config: { logDir: "logs" } });
+  onTestFinished(() => byDefault.close());
+  const { content } = await (await connectModern(String(byDefault.url))).callTool({
+    name: "huge",
+    arguments: {},
+  });
+  expect(content).toMatchObject([
+    { text: expect.stringContaining("\n[1 characters left out: file:") },
+    { type: "resource_link" },
+  ]);
 });
