@@ -176,8 +176,9 @@ export class ServerSource {
   /** Whether a tool that is offered names a page, listed or not, which is approved with it unless somebody has denied it. */
   names(page: string): boolean {
     const { entries = [], left, reserved } = this.offer ?? {};
-    const isDenied = (one: ListedEntry) => one.id === page && left?.get(one)?.reason === "Denied";
-    if (reserved?.resource.includes(page) || entries.some(isDenied)) return false;
+    const isDenied = (one: ListedEntry) => one.kind === "resource" && left?.get(one)?.reason === "Denied";
+    const denied = [...(reserved?.resource ?? []), ...entries.filter(isDenied).map(({ id }) => id)];
+    if (denied.some((id) => id === page || fitsServerTemplate(id, page))) return false;
     return entries.some(
       (one) => one.kind === "tool" && left?.has(one) !== true && pagesOf(one.entry._meta).includes(page),
     );
