@@ -268,16 +268,24 @@ export class SessionState {
 
   /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */
   outside<Answer>(answer: Answer, route: Route<unknown>): Answer {
-    const servers = this.resourceServers.map(({ plan }) => plan.label);
+    const others = route.by === "code" ? this.#labels() : [];
+    const own = labelOf(route);
+    const isOwn = (uri: string) =>
+      this.#findRoutes({}, (label) => (label === own ? uri : undefined)).length > 0;
+    const isPassedOn = (uri: string) => others.some((label) => isOutside(label, uri)) && !isOwn(uri);
+    return renameUris(answer, (uri) => (isPassedOn(uri) ? uri : toOutside(own, uri)));
+  }
+
+  /** The labels in URIs of apps, also of servers that do not run. */
+  #labels(): string[] {
     const packs = this.packs.map(({ inspected }) => inspected.pack.qualifiedName);
-    const others = route.by === "code" ? [...servers, ...packs] : [];
-    const isPassedOn = (uri: string) => others.some((label) => isOutside(label, uri));
-    return renameUris(answer, (uri) => (isPassedOn(uri) ? uri : toOutside(labelOf(route), uri)));
+    return [...this.#parts.servers.map(({ label }) => label), ...packs];
   }
 
   /**
    * How a URI is read: by the maker of its link, by the first source that lists it, or by the first with a template for it; of an
-   * app also by a server whose tool names it, and without a label where a single source has it. `undefined` for an unknown URI.
+   * app also by a server whose tool names it, and without a label where a single source has it. What begins with the label of one
+   * source is not read from another, which could pose as it. `undefined` for an unknown URI.
    */
   findResource(uri: string, maker: LinkMaker = {}): ResourceRoute | undefined {
     const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
@@ -287,7 +295,8 @@ export class SessionState {
       isAppUri(uri) && !isOutside(label, uri) ? undefined : toOwn(label, uri),
     );
     if (first !== undefined || !isAppUri(uri)) return first;
-    const routes = this.#findRoutes(maker, () => uri);
+    const owner = this.#labels().find((label) => isOutside(label, uri));
+    const routes = this.#findRoutes(maker, (label) => ((owner ?? label) === label ? uri : undefined));
     return new Set(routes.map(labelOf)).size === 1 ? routes[0] : undefined;
   }
 

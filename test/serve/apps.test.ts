@@ -184,12 +184,15 @@ test("what an approved tool names is approved, unless it is denied, and an app a
     uses("show", "ui://fresh"),
     uses("draw", "ui://refused"),
     uses("gone", "ui://of/gone"),
+    uses("row", "ui://rows/1"),
     listed("grow"),
   ];
   const cwd = await makeLocked(listingConfig(["a"]), {}, { "a.json": { tools } });
   await editLock(cwd, ({ servers }) => {
     delete servers.a?.lists?.gone;
-    Object.assign(servers.a ?? {}, { denied: ["resource:ui://refused", "tool:gone"] });
+    Object.assign(servers.a ?? {}, {
+      denied: ["resource:ui://refused", "resource:ui://rows/{id}", "tool:gone"],
+    });
   });
   // `meta` has URIs as the server writes them, and lazy servers are listed from it.
   expect(readLockText(cwd)).toContain('"ui://fresh"');
@@ -203,16 +206,46 @@ test("what an approved tool names is approved, unless it is denied, and an app a
   const running = await startSession({ port: 0 }, { cwd, config: "trailblaze.config.json" });
   onTestFinished(() => running.close());
   const client = await connectLegacy(String(running.url));
-  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["draw", "grow", "show"]);
+  expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["draw", "grow", "row", "show"]);
   const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
   // Before and after the start.
   for (const _ of ["idle", "running"]) {
     expect(await read("ui://a/fresh")).toMatchObject({ uri: "ui://a/fresh", text: "read" });
-    for (const uri of ["ui://a/refused", "ui://a/of/gone", "ui://a/other"])
+    for (const uri of ["ui://a/refused", "ui://a/rows/1", "ui://a/of/gone", "ui://a/other"])
       await expect(read(uri)).rejects.toThrow();
   }
   // It is not recorded, so it is not listed.
   expect((await client.listResources()).resources).toEqual([]);
+});
+
+test("no source answers for another by a URI with its label", async () => {
+  const resource = (uri: string) => ({ uri, name: uri });
+  const lists = {
+    "a.json": { resources: [resource("ui://a/own"), resource("ui://own")] },
+    "b.json": { resources: ["ui://a/posed", "ui://d/posed", "ui://free/1", "ui://a%2Fx/1"].map(resource) },
+  };
+  const d = toolPack({ draw: {} }, "export const draw = () => {};", {
+    "package.json": { trailblaze: { resources: ["own"] } },
+    "trailblaze/resources/own.json": { name: "own", uri: "ui://d/own", text: "own" },
+  });
+  const session = await openForTest(makeProject({ d }, lists), { config: listingConfig(["a", "b"]) });
+  const read = async (uri: string) => (await session.readResource(uri)).contents[0];
+  // As apps know them; a label may be how a source begins its own.
+  for (const uri of ["ui://free/1", "ui://a%2Fx/1", "ui://b/a/posed"]) expect(await read(uri)).toBeDefined();
+  expect(await read("ui://a/own")).toMatchObject({ uri: "ui://a/own" });
+  for (const uri of ["ui://d/d/own", "ui://d/own"])
+    expect(await read(uri)).toMatchObject({ uri: "ui://d/d/own" });
+  for (const uri of [
+    "a/posed",
+    "d/posed",
+    "A/own",
+    "%61/own",
+    "a/../b/free/1",
+    "a%2Fown",
+    "/own",
+    "b//a/posed",
+  ])
+    await expect(read(`ui://${uri}`)).rejects.toThrow("ui://");
 });
 
 test("a change of what a tool shows alone is told to clients", async () => {
