@@ -20,6 +20,7 @@ import { createRegistry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { notFoundCode } from "../qualified-names/resolve-reference.ts";
+import { pagesOf } from "../runtime/apps.ts";
 import {
   planPackServer,
   planRemoteServer,
@@ -336,6 +337,7 @@ class ServerFinder {
     if (repeated !== undefined) {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
+    members.push(...(await this.#findPages(members)));
     const used = [...members, ...read.used.filter(isApproved)];
     const items = itemsOf(used);
     checkEntryNames(itemsOf(members));
@@ -359,6 +361,22 @@ class ServerFinder {
         manager: this.#library.manager,
       }),
     };
+  }
+
+  /** The pages of apps that tools of packs name, which a server has with them where they may be used. */
+  async #findPages(members: readonly ServerMember[]): Promise<ServerMember[]> {
+    const pages = new Map<InspectedItem, ServerMember>();
+    for (const tool of itemsOf(members)) {
+      const named: unknown[] = pagesOf(tool.definition?._meta);
+      const { pack } = this.#inspectedOf(tool);
+      const resources = named.length === 0 ? [] : pack.resources.map(({ qualifiedName }) => qualifiedName);
+      for (const item of await this.#library.load("resource", resources)) {
+        const isAllowed = isItemAllowed(this.#found.policy, pack.qualifiedName, item.qualifiedName);
+        if (named.includes(item.definition?.uri) && isAllowed && !this.#refused.has(item))
+          pages.set(item, { kind: "resource", name: item.qualifiedName, item });
+      }
+    }
+    return [...pages.values()].filter((page) => !members.some(({ item }) => item === page.item));
   }
 
   /** The error for a reference; `spec` is the missing pack. */

@@ -12,7 +12,7 @@ import { listed, readLockText } from "../approval/support/locked-project.ts";
 import { editLock } from "../lock/support/locked-project.ts";
 import { listingConfig, makeLocked, writeListing } from "../session/support/lazy.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, connectToCommand } from "../support/clients.ts";
+import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
 
 const extension = "io.modelcontextprotocol/ui";
 const knows = { extensions: { [extension]: { mimeTypes: ["text/html;profile=mcp-app", "text/x"] } } };
@@ -246,6 +246,22 @@ test("no source answers for another by a URI with its label", async () => {
     "b//a/posed",
   ])
     await expect(read(`ui://${uri}`)).rejects.toThrow("ui://");
+});
+
+test.each([
+  [{}, true],
+  [{ packs: { deny: ["pack/board"] } }, false],
+])("a composed server has the pages that its tools name, unless they are denied", async (config, isRead) => {
+  const cwd = makeProject(
+    { pack },
+    { "trailblaze.config.json": { ...config, servers: { one: { tools: ["pack/paint"] } } } },
+  );
+  const client = await connectLegacy((await serveForTest("one", { cwd })).url);
+  const { tools } = await client.listTools();
+  expect(tools[0]?._meta).toMatchObject({ ui: { resourceUri: outside("pack") } });
+  const read = client.readResource({ uri: outside("pack") });
+  if (!isRead) await expect(read).rejects.toThrow();
+  else expect((await read).contents).toMatchObject([{ uri: outside("pack"), text: "pack" }]);
 });
 
 test("a change of what a tool shows alone is told to clients", async () => {
