@@ -173,28 +173,41 @@ export class ServerSource {
     return this.offer?.differs === true || said.invalidTools.length + said.problems.length > 0;
   }
 
+  /** Why a resource is denied by its URI or by a template, listed or not; `undefined` if it is not. */
+  #findDenial(uri: string): Left | undefined {
+    const { entries = [], left, reserved } = this.offer ?? {};
+    const fits = (id: string) => id === uri || fitsServerTemplate(id, uri);
+    const isDenied = (one: ListedEntry) => one.kind === "resource" && left?.get(one)?.reason === "Denied";
+    const listed = entries.find((one) => isDenied(one) && fits(one.id));
+    if (listed !== undefined) return left?.get(listed);
+    if (reserved?.resource.some(fits) !== true) return undefined;
+    const { label, pack: entry = label } = this.plan;
+    const args = { name: `${label}/${uri}`, state: "denied", differences: [], entry } as const;
+    const problem = createProblem("NotApproved", args);
+    return { reason: "Denied", message: problem.message, problem };
+  }
+
   /** Whether a tool that is offered names a page, listed or not, which is approved with it unless somebody has denied it. */
   names(page: string): boolean {
-    const { entries = [], left, reserved } = this.offer ?? {};
-    const isDenied = (one: ListedEntry) => one.kind === "resource" && left?.get(one)?.reason === "Denied";
-    const denied = [...(reserved?.resource ?? []), ...entries.filter(isDenied).map(({ id }) => id)];
-    if (denied.some((id) => id === page || fitsServerTemplate(id, page))) return false;
+    const { entries = [], left } = this.offer ?? {};
+    if (this.#findDenial(page) !== undefined) return false;
     return entries.some(
       (one) => one.kind === "tool" && left?.has(one) !== true && pagesOf(one.entry._meta).includes(page),
     );
   }
 
-  /** Why something is left out that the server lists, by its name or URI; `undefined` for any other. */
+  /** Why something is left out that the server lists, or that is denied, by its name or URI; `undefined` for any other. */
   findLeft(kind: ListedKind, id: string): Left | undefined {
     const { entries = [], left } = this.offer ?? {};
-    if (left === undefined || left.size === 0) return undefined;
-    if (kind === "resource" && this.names(id)) return undefined;
+    if (left === undefined || (kind === "resource" && this.names(id))) return undefined;
     const own = entries.find((one) => one.kind === kind && one.id === id);
     if (own !== undefined) return left.get(own);
+    if (kind !== "resource") return undefined;
     const isOf = (one: ListedEntry) => one.list === "resourceTemplates" && fitsServerTemplate(one.id, id);
-    const templates = kind === "resource" ? entries.filter(isOf) : [];
+    const templates = entries.filter(isOf);
     const [first] = templates;
-    return first && templates.every((one) => left.has(one)) ? left.get(first) : undefined;
+    const areLeft = first && templates.every((one) => left.has(one));
+    return this.#findDenial(id) ?? (areLeft ? left.get(first) : undefined);
   }
 
   /**

@@ -165,6 +165,22 @@ test("unlocked prompts and resources of a server are used as they are, a resourc
   expect(entries[0]?.diff).not.toMatch(/report|tables/);
 });
 
+test("a denied resource is not read through a template or a link, also when its server no longer lists it", async () => {
+  const secret = { uri: "db://rows/7", name: "secret" };
+  const project = setOthers(makeJiraProject(), {}, { templates: [row], resources: [secret] });
+  await approve(project);
+  await approve(project, [`mine/${secret.uri}`], true);
+  setOthers(project, {}, { templates: [row], resources: [] });
+  const session = await openLocked(project);
+  try {
+    expect((await session.readResource("db://rows/8")).contents).toMatchObject([{ uri: "db://rows/8" }]);
+    await session.callTool("status", { link: secret.uri });
+    await expect(session.readResource(secret.uri)).rejects.toMatchObject({ code: "NotApproved" });
+  } finally {
+    await session.close();
+  }
+});
+
 test("a denied prompt or resource of a server is no difference, and is approved by its name only", async () => {
   const project = setOthers(makeJiraProject(), others, ownOthers);
   await approve(project);
