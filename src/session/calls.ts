@@ -863,7 +863,7 @@ async function findObjection(
   } catch (error) {
     if (stop.aborted) throw error;
   }
-  return "it needs the user's approval, and nobody can be asked.";
+  return "it needs the user's approval, and no user can be asked.";
 }
 
 /** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */

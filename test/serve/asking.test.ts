@@ -473,10 +473,10 @@ describe.each(eras)("calls that the config asks the user of a %s client about", 
     const { url, runs } = await serve();
     const silent = await call(await connect(era, url, { capabilities: { sampling: {} } }), "greet");
     expect(silent).toMatchObject(denied);
-    expect(textOf(silent)).toContain("nobody can be asked");
+    expect(textOf(silent)).toContain("no user can be asked");
     expect(runs()).toEqual([]);
     const result = jsonOf(await call(await connect(era, url), "outer"));
-    if (era === "modern") expect(result.inner).toContain("nobody can be asked");
+    if (era === "modern") expect(result.inner).toContain("no user can be asked");
     else expect(result.inner).toBe('Hello Ada {"asked":1}');
   });
 });

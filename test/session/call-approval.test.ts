@@ -206,9 +206,9 @@ test("secrets are not shown, the time stands still, and a host's decision comes 
   expect(questions).toEqual(['Call "erase" of "acme/jira"? Arguments: {"pin":"[redacted]"}']);
 });
 
-test("where nobody can be asked, and when a call ends meanwhile, nothing runs", async () => {
+test("where no user can be asked, and when a call ends meanwhile, nothing runs", async () => {
   const { session, erased } = await openAll({ ask: ["er*"] });
-  expect(await session.callTool("erase")).toMatchObject(denied("nobody can be asked"));
+  expect(await session.callTool("erase")).toMatchObject(denied("no user can be asked"));
   const asked: AbortSignal[] = [];
   const never = (call: { signal: AbortSignal }) => {
     asked.push(call.signal);

@@ -40,7 +40,7 @@ export function findManagerProgram(
   node: string = process.execPath,
 ): ManagerProgram | undefined {
   const found = findProgramHere({ command: name, args: [], cwd: process.cwd(), env });
-  // What needs Windows' shell is no package manager.
+  // What needs Windows' shell is not a package manager.
   if (found?.verbatim === false) {
     const real = realpathSync(found.command);
     return /\.[cm]?js$/.test(real) ? throughNode(real) : found;
