@@ -12,6 +12,8 @@ export const rpcCode = {
   internal: -32603,
   refused: -32000,
   noSession: -32001,
+  /** Of modern revisions: a header of the protocol is missing, or is not as the message says. */
+  header: -32020,
   /** Of modern revisions: the client did not declare a capability. */
   capability: -32021,
 } as const;

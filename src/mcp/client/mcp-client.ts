@@ -107,7 +107,7 @@ const clientInfo = { name: "trailblaze", version: hostVersion };
 /** Whether a server refuses `initialize` because it is modern. */
 function refusesInitialize(error: unknown): boolean {
   if (!(error instanceof AnswerError) || error.code === undefined) return false;
-  if (error.code === unsupportedRevision || error.code === rpcCode.method) return true;
+  if ([unsupportedRevision, rpcCode.method, rpcCode.header].includes(error.code)) return true;
   const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }

@@ -62,6 +62,7 @@ describe("the handshake with a server", () => {
 
   test.each([
     ["-32601", fail(-32601)],
+    ["-32020, which legacy revisions do not have", fail(-32020)],
     ["an error that lists a modern revision", fail(-32602, { supported: ["1999-01-01", "2027-01-01"] })],
   ])("a server that answers `initialize` with %s is modern in the same process", async (_, initialize) => {
     const server = await start("auto", { answers: { ...modernAnswers, initialize } }).ready;
