@@ -1,0 +1,39 @@
+// The client part of the official conformance suite, about authorization, with the built command. It needs Node 22 or newer.
+import { createRequire } from "node:module";
+import { dirname, join } from "node:path";
+import { expect, test } from "vitest";
+import { inRepository } from "../support/repository.ts";
+import { command } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
+
+const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
+const suite = join(dirname(manifest), "dist/index.js");
+const client = `"${process.execPath}" "${inRepository("test/sign-in/conformance-client.mjs")}"`;
+const isOld = Number(process.versions.node.split(".")[0]) < 22;
+
+// Of 26 that pass: each has another way to register, another check of issuers, or another grant.
+const scenarios = [
+  ...["basic-cimd", "pre-registration", "token-endpoint-auth-basic", "client-credentials-basic"],
+  ...["scope-step-up", "authorization-server-migration", "iss-wrong-issuer", "metadata-issuer-mismatch"],
+];
+
+test.skipIf(isOld)("the conformance suite accepts how the command signs in", async () => {
+  const env = { ...process.env, NO_COLOR: "1", COMMAND: command };
+  const results = await Promise.all(
+    scenarios.map((name) => {
+      const args = [
+        suite,
+        "client",
+        "--command",
+        client,
+        "--scenario",
+        `auth/${name}`,
+        "--timeout",
+        "100000",
+      ];
+      return runProcess(process.execPath, args, { cwd: inRepository("."), env, timeoutMs: 110_000 });
+    }),
+  );
+  const passed = /Passed: (\d+)\/\1, 0/;
+  expect(results.filter(({ exitCode, stderr }) => exitCode !== 0 || !passed.test(stderr))).toEqual([]);
+});
