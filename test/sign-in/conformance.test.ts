@@ -1,6 +1,7 @@
 // The client part of the official conformance suite, about authorization, with the built command. It needs Node 22 or newer.
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { expect, test } from "vitest";
 import { inRepository } from "../support/repository.ts";
 import { command } from "../support/run-cli.ts";
@@ -8,7 +9,7 @@ import { runProcess } from "../support/run-process.ts";
 
 const manifest = createRequire(import.meta.url).resolve("@modelcontextprotocol/conformance/package.json");
 const suite = join(dirname(manifest), "dist/index.js");
-const client = `"${process.execPath}" "${inRepository("test/sign-in/conformance-client.mjs")}"`;
+const client = `"${process.execPath}" "${fileURLToPath(new URL("./conformance-client.mjs", import.meta.url))}"`;
 const isOld = Number(process.versions.node.split(".")[0]) < 22;
 
 // Of 26 that pass: each has another way to register, another check of issuers, or another grant.
