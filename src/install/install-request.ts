@@ -3,7 +3,7 @@ import { formatQualifiedName, parseQualifiedName } from "../qualified-names/inde
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { Environment } from "./entry.ts";
 
-/** Options of `planInstall` and `planUninstall`. */
+/** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
   cwd?: string | undefined;
   scope?: Scope | undefined;
@@ -13,7 +13,7 @@ export interface InstallOptions {
   name?: string | undefined;
   /** `NAME=VALUE`, or `NAME` to keep the value out of the file; or an object, with `null` for no value. */
   env?: readonly string[] | Readonly<Record<string, string | null | undefined>> | undefined;
-  /** Replaces an entry that Trailblaze did not write or that was edited. */
+  /** Replaces an entry that Trailblaze did not write, or that starts a server in another project. */
   force?: boolean | undefined;
 }
 

@@ -237,7 +237,7 @@ export async function planUninstall(
   options: InstallOptions = {},
 ): Promise<InstallPlan> {
   const client = findClient(clientName);
-  const { scope = "user", cwd = process.cwd(), name, force = false } = options;
+  const { scope = "user", cwd = process.cwd(), name } = options;
   const { server, name: itemName } = normalizeServer(reference);
   const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
   const candidates = findFiles(client, options, project);
@@ -262,7 +262,8 @@ export async function planUninstall(
   const file = place?.file ?? present[0] ?? candidates[0] ?? "";
   const key = place?.key ?? name ?? itemName;
   const started = place === undefined ? server : place.server;
-  return createPlan(client, { file, key, server: started, scope, entry: null, force }, options, []);
+  const target = { file, key, server: started, scope, entry: null, force: false };
+  return createPlan(client, target, options, []);
 }
 
 /** What was done. */
