@@ -51,13 +51,21 @@ function boundArguments(value: unknown): unknown {
   );
 }
 
+/** A path with `/`: an absolute one of Windows is known by its form. */
+const withSlashes = (path: string) => (/^(?:[a-z]:|\\)\\/i.test(path) ? path.replaceAll("\\", "/") : path);
+
+/** Its file, which a place and arguments may have, with `/`. */
+const withFile = <Value extends object>(value: Value): Value =>
+  "file" in value && typeof value.file === "string" ? { ...value, file: withSlashes(value.file) } : value;
+
 /** Creates a problem with severity, message and hint from the catalog. The only function that does. */
 export function createProblem<Code extends ProblemCode>(
   code: Code,
-  args: ProblemArguments[Code],
+  written: ProblemArguments[Code],
   place: ProblemPlace = {},
   context: ProblemContext = "operation",
 ): Problem {
+  const args = withFile(written);
   const { severity, message, hint } = wordsFor(catalog[code], args, context);
   // The catalog does not escape every argument, and callers may log problems without escaping.
   const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
@@ -65,7 +73,7 @@ export function createProblem<Code extends ProblemCode>(
     severity,
     message: printableLines(message),
     ...(hint === undefined ? {} : { hint: printableLines(hint) }),
-    ...withoutUndefined(place),
+    ...withoutUndefined(withFile(place)),
     args: boundArguments(args) as ProblemArguments[Code],
   };
   return problem as Problem;

@@ -20,6 +20,17 @@ describe("the arguments of a problem", () => {
   });
 });
 
+test("the path of a file has slashes on Windows, too", () => {
+  const fileOf = (file: string) => createProblem("UnsupportedDefinitionFormat", { file } as never, { file });
+  for (const [file, shown] of [
+    ["C:\\R&D\\a b.json", "C:/R&D/a b.json"],
+    ["\\\\host\\share\\x.json", "//host/share/x.json"],
+    ["/a\\b.json", "/a\\b.json"],
+    ["a\\b.json", "a\\b.json"],
+  ] as const)
+    expect(fileOf(file)).toMatchObject({ file: shown, args: { file: shown } });
+});
+
 test("messages and hints keep their lines", () => {
   const { message, hint } = createProblem("InvalidArguments", { reason: "a\nb", hint: "c\u0007\nd" });
   expect(message.split("\n")).toHaveLength(2);

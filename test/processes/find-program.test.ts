@@ -142,6 +142,11 @@ describe("what READMEs of servers tell users to paste", () => {
     ["npx", ["-y", "@upstash/context7-mcp", "--api-key", "a%b^c"]],
     ["npx.cmd", ["-y", "@notionhq/notion-mcp-server"]],
     ["cmd", ["/c", "npx", "-y", "@modelcontextprotocol/server-sequential-thinking"]],
+    ["npx", ["@playwright/mcp@latest"]],
+    ["cmd", ["/c", "npx", "-y", "chrome-devtools-mcp@latest"]],
+    ["npx", ["@eslint/mcp@latest"]],
+    ["npx", ["-y", "firecrawl-mcp"]],
+    ["npx", ["-y", "mcp-remote", "https://mcp.example.com/sse", "--header", "Authorization:${TOKEN}"]],
     ["uvx", ["mcp-server-git", "--repository", "C:\\my repos\\app"]],
     ["uv", ["--directory", "C:\\ABSOLUTE\\PATH\\weather", "run", "weather.py"]],
     [
