@@ -5,10 +5,11 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
@@ -36,37 +37,13 @@ export interface CatalogPack {
   described: DescribedPack;
   /** Of its section on the page; unique there. */
   id: string;
-  /** Relative to the project, with `/`. */
-  location: string;
-  repository: string | undefined;
-  homepage: string | undefined;
   items: CatalogItem[];
-  problems: Problem[];
-  /** `undefined` without a lock. */
-  lock: LockState | undefined;
-}
-
-/** A server of the project's config, without its arguments and values, which may be secret. */
-export interface ConfigServer {
-  name: string;
-  /** The package, the program's name, or the origin of the address. */
-  runs: string;
-  /** Names of variables and headers. */
-  names: string[];
-  lock: LockState | undefined;
+  /** As `list --json` has it, with what the catalog adds. Its location is relative to the project, with `/`. */
+  data: DiscoveredPack & Record<"repository" | "homepage", string | null> & { lock: LockState | null };
 }
 
 /** What a catalog shows. It has no absolute paths and no values of environment variables. */
-export interface Catalog {
-  title: string;
-  /** In the order of discovery. */
-  packs: CatalogPack[];
-  /** The programs and the remote servers of the config. */
-  servers: ConfigServer[];
-  /** Problems that belong to no pack. */
-  problems: Problem[];
-  hasLock: boolean;
-}
+export type Catalog = Awaited<ReturnType<typeof collectCatalog>>;
 
 /** A catalog as texts of files. The same installation gives the same bytes. */
 export interface BuiltCatalog {
@@ -109,38 +86,28 @@ function createIds(): (kind: string, name: string) => string {
   };
 }
 
-/** How the gate of sessions judges: by the state of a refusal. */
-const stateOfRefusal: Readonly<Record<string, LockState>> = { new: "notApproved", denied: "denied" };
-
-function stateOf(refusal: Problem | undefined, problem: Problem | undefined): LockState {
-  if (refusal?.code === "NotApproved") return stateOfRefusal[refusal.args.state] ?? "changed";
-  if (problem === undefined) return "approved";
-  return problem.code === "NotLocked" ? "notLocked" : "changed";
+/** What the gate of sessions says of a pack, an item or a server. */
+function stateOf(problem: Problem | undefined): LockState {
+  if (problem?.code === "NotLocked") return "notLocked";
+  if (problem?.code !== "NotApproved") return "approved";
+  const { state } = problem.args;
+  return state === "new" ? "notApproved" : state === "denied" ? "denied" : "changed";
 }
 
 /** What a lock says of a pack, and of each of its items that has a valid definition. No server starts: their lists are not compared. */
 function judgePack(gate: LockGate, described: DescribedPack, isLocked: boolean) {
   const unjudged: CheckedPack = { inspected: described, problems: [], unusable: new Map() };
   const { problems, unusable } = gate.checkPack(unjudged);
-  const told = problems.filter(({ code }) => code === "NotApproved" || code === "NotLocked");
   const isFree = unusable === unjudged.unusable;
+  const isChanged = problems.some(({ code }) => code === "NotApproved");
+  const ofLocked = isChanged ? "changed" : "approved";
+  const state: LockState = isFree ? "notLocked" : isLocked ? ofLocked : "notApproved";
   const judgeItem = (item: InspectedItem): LockState | undefined => {
-    const { kind, name } = item.declaration;
     if (isFree) return "notLocked";
-    if (item.definition === null) return undefined;
-    return stateOf(
-      unusable.get(item),
-      told.find((problem) => problem.kind === kind && problem.item === name),
-    );
+    const { kind, name } = item.declaration;
+    const told = problems.find((problem) => problem.kind === kind && problem.item === name);
+    return item.definition === null ? undefined : stateOf(unusable.get(item) ?? told);
   };
-  const isChanged = told.some(({ code }) => code === "NotApproved");
-  const state: LockState = isFree
-    ? "notLocked"
-    : !isLocked
-      ? "notApproved"
-      : isChanged
-        ? "changed"
-        : "approved";
   return { state, judgeItem };
 }
 
@@ -155,7 +122,7 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
  * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
  * packs, items that sessions cannot use, and a malformed lock, as problems.
  */
-async function collectCatalog(options: InspectionOptions & { title?: string }): Promise<Catalog> {
+async function collectCatalog(options: InspectionOptions & { title?: string }) {
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
   const { project } = found;
@@ -178,20 +145,21 @@ async function collectCatalog(options: InspectionOptions & { title?: string }): 
     const judged = gate && judgePack(gate, described, Object.hasOwn(lock.lock.packs, pack.name));
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
-    packs.push({
-      described,
-      id: createId("pack", pack.qualifiedName),
+    const id = createId("pack", pack.qualifiedName);
+    const items = described.items.map((item) => ({
+      item,
+      id: createId(item.declaration.kind, item.qualifiedName),
+      lock: judged?.judgeItem(item),
+    }));
+    const data = {
+      ...pack,
       location: locationIn(project, pack.location),
-      repository: readRepository(manifest.value.repository),
-      homepage: readHttps(manifest.value.homepage),
-      items: described.items.map((item) => ({
-        item,
-        id: createId(item.declaration.kind, item.qualifiedName),
-        lock: judged?.judgeItem(item),
-      })),
+      repository: readRepository(manifest.value.repository) ?? null,
+      homepage: readHttps(manifest.value.homepage) ?? null,
+      lock: judged?.state ?? null,
       problems: [...pack.problems, ...checked.problems, ...described.ofReferences].map(relativize),
-      lock: judged?.state,
-    });
+    };
+    packs.push({ described, id, items, data });
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
   const isNamed = typeof name === "string" && name !== "";
@@ -200,16 +168,14 @@ async function collectCatalog(options: InspectionOptions & { title?: string }): 
     packs,
     servers: config.subprocessServers.map((server) => {
       const { refusal, problems: told = [] } = gate?.checkServer(server) ?? {};
-      const notLocked = told.find(({ code }) => code === "NotLocked");
       return {
         name: server.name,
         runs: describeRun(server),
-        names: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
-        lock: gate && stateOf(refusal, notLocked),
+        variables: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
+        lock: gate && stateOf(refusal ?? told[0]),
       };
     }),
     problems: problems.map(relativize),
-    hasLock: lock !== undefined,
   };
 }
 
@@ -231,21 +197,13 @@ function describeItem({ item, id, lock }: CatalogItem) {
   };
 }
 
-/** A pack as `list --json` has it, with what the page adds. */
-function describePack({ described, id, items, problems, repository, homepage, ...more }: CatalogPack) {
-  const itemsOf = kinds.map((kind) => [
-    keyOfKind[kind],
-    items.filter(({ item }) => item.declaration.kind === kind).map(describeItem),
-  ]);
+function describePack({ id, items, data }: CatalogPack) {
+  const itemsOf = (kind: Kind) => items.filter(({ item }) => item.declaration.kind === kind);
   return {
-    ...described.pack,
-    ...more,
+    ...data,
     page: `index.html#${id}`,
-    repository: repository ?? null,
-    homepage: homepage ?? null,
-    lock: more.lock ?? null,
-    ...Object.fromEntries(itemsOf),
-    problems: problems.map(describeProblem),
+    ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], itemsOf(kind).map(describeItem)])),
+    problems: data.problems.map(describeProblem),
   };
 }
 
@@ -269,6 +227,6 @@ export async function buildCatalog(options: InspectionOptions & { title?: string
       "index.html": formatCatalog(catalog),
     },
     packs: packs.length,
-    problems: [...problems, ...packs.flatMap((pack) => pack.problems)],
+    problems: [...problems, ...packs.flatMap(({ data }) => data.problems)],
   };
 }

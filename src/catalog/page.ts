@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
-import { type Kind, kinds } from "../kinds.ts";
+import { kinds } from "../kinds.ts";
 import {
   type Cell,
   createNeedsTable,
@@ -13,7 +13,7 @@ import { fileOfPosition, type Problem, printable, printableLines } from "../prob
 import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { script, style } from "./assets.ts";
-import type { Catalog, CatalogItem, CatalogPack, ConfigServer, LockState } from "./catalog.ts";
+import type { Catalog, CatalogItem, CatalogPack, LockState } from "./catalog.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 class Html {
@@ -52,9 +52,6 @@ const longestDefinition = 64 << 10;
 /** Limits on the characters of a cell, and of a description on a card or without a definition. */
 const longestCell = 1024;
 const shortDescription = 280;
-
-/** Finds the ID of an item's element. */
-type FindItem = (kind: Kind, qualifiedName: string | null) => string | undefined;
 
 const code = (text: string): Html => html`<code><bdi>${shorten(text, 400)}</bdi></code>`;
 
@@ -112,17 +109,10 @@ function formatTable(columns: readonly string[], rows: readonly (readonly Conten
 const formatCell = (cell: Cell): Content =>
   typeof cell === "string" ? shorten(cell, longestCell) : code(cell.code);
 
-function formatPart(part: Part, findItem: FindItem): Content {
-  if (part.type === "text") return paragraph(part.text);
-  if (part.type === "table") {
-    const rows = part.rows.map((row) => row.map(formatCell));
-    return formatTable(part.columns, rows);
-  }
-  const members = part.members.map(({ kind, name, qualifiedName }) => {
-    const id = findItem(kind, qualifiedName);
-    return id === undefined ? code(name) : html`<a href="#${id}">${code(name)}</a>`;
-  });
-  return html`<h4>${part.title}</h4>${names(members)}`;
+function formatPart(part: Part): Content {
+  if (typeof part === "string") return paragraph(part);
+  const rows = part.rows.map((row) => row.map(formatCell));
+  return formatTable(part.columns, rows);
 }
 
 /** The facts that are known. */
@@ -151,14 +141,12 @@ function formatDefinition(
 const isAbout = ({ item: { declaration } }: CatalogItem, problem: Problem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
-function formatItem(one: CatalogItem, pack: CatalogPack, isFull: boolean, findItem: FindItem): Html {
-  const { item, id, lock } = one;
-  const { kind, name, title, description, qualifiedName, facts, parts } = createPageOfItem(
-    item,
-    pack.described,
-  );
+function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull: boolean): Html {
+  const { item, id, lock } = entry;
+  const page = createPageOfItem(item, described);
+  const { kind, name, title, description } = page;
   const { definition, format = "json" } = item;
-  const problems = pack.problems.filter((problem) => isAbout(one, problem));
+  const problems = data.problems.filter((problem) => isAbout(entry, problem));
   const badges = formatBadges([
     lock && lockBadges[lock],
     !["json", "yaml", "yml"].includes(format) && ["Defined in code"],
@@ -170,19 +158,19 @@ function formatItem(one: CatalogItem, pack: CatalogPack, isFull: boolean, findIt
     kind === "server" && (key === "env" || key === "headers") && isRecord(value) ? Object.keys(value) : value;
   const entries = Object.entries(definition ?? {}).map(([key, value]) => [key, withoutValues(key, value)]);
   const formatDetails = () => [
-    formatFacts(facts.map(({ key, value }) => [key, code(formatValue(withoutValues(key, value)))])),
-    parts.map((part) => formatPart(part, findItem)),
+    formatFacts(page.facts.map(({ key, value }) => [key, code(formatValue(withoutValues(key, value)))])),
+    page.parts.map(formatPart),
     formatDefinition(Object.fromEntries(entries), item),
   ];
   return html`<article class="item" id="${id}" data-kind="${kind}" data-problems="${stateOf(problems)}">
-<header><h3><a href="#${id}"><bdi>${name}</bdi></a></h3><p class="name">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${qualifiedName}</bdi></p>${badges}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
+<header><h3><a href="#${id}"><bdi>${name}</bdi></a></h3><p class="name">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${item.qualifiedName}</bdi></p>${badges}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
 ${formatProblems(problems)}${isFull && definition !== null && formatDetails()}</article>`;
 }
 
 /** Whether sessions use a pack, what the lock says about it, and how many problems it has. */
-const packBadges = ({ described: { pack }, lock, problems }: CatalogPack) => [
-  (pack.shadowed || pack.enabled === false) && (["Not used by sessions"] as const),
-  lock && lockBadges[lock],
+const packBadges = ({ data: { shadowed, enabled, lock, problems } }: CatalogPack) => [
+  (shadowed || enabled === false) && (["Not used by sessions"] as const),
+  lock !== null && lockBadges[lock],
   ...problemBadges(problems),
 ];
 
@@ -192,40 +180,37 @@ const countKinds = (packs: readonly CatalogPack[]) =>
     return items.length === 0 ? [] : [{ kind, count: countOf(items.length, kind) }];
   });
 
-const versionOf = ({ described: { pack } }: CatalogPack): Content =>
-  pack.version !== null && html` <bdi class="version">${shorten(pack.version, 60)}</bdi>`;
+const versionOf = ({ data: { version } }: CatalogPack): Content =>
+  version !== null && html` <bdi class="version">${shorten(version, 60)}</bdi>`;
 
 function formatCard(pack: CatalogPack): Html {
-  const { name, description } = pack.described.pack;
+  const { name, description } = pack.data;
   const counts = countKinds([pack]).map(({ count }): Badge => [count, "accent"]);
   return html`<article class="card"><h3><a href="#${pack.id}"><bdi>${name}</bdi></a>${versionOf(pack)}</h3>
 ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...counts, ...packBadges(pack)])}</article>`;
 }
 
 /** The sections of all packs, each with those of its items. */
-function formatPacks({ packs, hasLock }: Catalog): Content {
-  const items = packs.filter(({ described }) => !described.pack.shadowed).flatMap((pack) => pack.items);
-  const ids = new Map(items.map(({ item, id }) => [`${item.declaration.kind} ${item.qualifiedName}`, id]));
-  const findItem: FindItem = (kind, qualifiedName) => ids.get(`${kind} ${qualifiedName}`);
+function formatPacks(packs: readonly CatalogPack[]): Content {
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
-    const { described, id, location, repository, homepage, problems } = pack;
-    const { name, description, origin, needs } = described.pack;
+    const { id, items, data } = pack;
+    const { name, description, origin, needs, location, repository, homepage, problems } = data;
     const about = formatFacts([
       ["Comes from", html`${origin}, in ${code(location)}`],
-      ["Lock", !hasLock && "The project has no lock"],
-      ["Repository", repository !== undefined && linkTo(repository)],
-      ["Homepage", homepage !== undefined && linkTo(homepage)],
+      ["Lock", data.lock === null && "The project has no lock"],
+      ["Repository", repository !== null && linkTo(repository)],
+      ["Homepage", homepage !== null && linkTo(homepage)],
       ["Needs", needs === undefined && "Not declared"],
     ]);
-    const sections = pack.items.map((item) => {
-      const section = formatItem(item, pack, size < largestItems, findItem);
+    const sections = items.map((item) => {
+      const section = formatItem(item, pack, size < largestItems);
       size += Buffer.byteLength(section.markup);
       return section;
     });
-    const others = problems.filter((problem) => !pack.items.some((item) => isAbout(item, problem)));
+    const others = problems.filter((problem) => !items.some((item) => isAbout(item, problem)));
     return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}" aria-labelledby="${id}:name"><div><h2 id="${id}:name"><bdi>${name}</bdi>${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
-${about}${formatPart(createNeedsTable(needs), findItem)}</div>
+${about}${formatPart(createNeedsTable(needs))}</div>
 ${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}${
   size >= largestItems &&
   html`<p class="note">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see them.</p>`
@@ -234,8 +219,8 @@ ${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pac
   return packs.map(formatPack);
 }
 
-function formatServers(servers: readonly ConfigServer[]): Content {
-  const rows = servers.map(({ name, runs, names: variables, lock }) => [
+function formatServers(servers: Catalog["servers"]): Content {
+  const rows = servers.map(({ name, runs, variables, lock }) => [
     html`<bdi>${name}</bdi>${formatBadges([lock && lockBadges[lock]])}`,
     code(runs),
     names(variables.map(code)),
@@ -267,13 +252,12 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`;
 
 /** The page: a card for each pack, then a section for each pack with its items. */
-export function formatCatalog(catalog: Catalog): string {
-  const { title, packs, servers, problems } = catalog;
+export function formatCatalog({ title, packs, servers, problems }: Catalog): string {
   const summary = [countOf(packs.length, "pack"), ...countKinds(packs).map(({ count }) => count)].join(" · ");
   const content =
     packs.length === 0
       ? html`<p class="empty">No packs are installed in this project. Run <code>trailblaze search</code> to find packs, and <code>trailblaze add PACK</code> to install one.</p>`
-      : html`${formatCards(packs)}${formatPacks(catalog)}`;
+      : html`${formatCards(packs)}${formatPacks(packs)}`;
   return html`<!doctype html>
 <html lang="en">
 <head>

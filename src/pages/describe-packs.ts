@@ -11,39 +11,26 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { readLock } from "../lock/lock-file.ts";
-import type { LockFile } from "../lock/types.ts";
+import type { LockedPack, LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
 /** What is known of a pack without running it. */
 export interface DescribedPack extends InspectedPack {
-  /** The contents of composed servers, and of toolsets without a bundle. */
-  contents: ReadonlyMap<InspectedItem, ServerContents>;
-  /** The names of the tools of subprocess servers: approved ones, otherwise declared ones. */
-  listed: ReadonlyMap<InspectedItem, readonly string[]>;
+  /** Those of composed servers and of toolsets without a bundle, and the approved or declared tools of subprocess servers. */
+  contents: ReadonlyMap<InspectedItem, Partial<ServerContents>>;
   /** Of references in its definitions. */
   ofReferences: Problem[];
 }
 
-/** Names in a server's declaration, which are plain data. */
-function declaredTools({ declaration }: InspectedItem): string[] | undefined {
+/** The names of a subprocess server's tools: those that the lock approves, otherwise those that the pack declares. */
+function listTools({ declaration }: InspectedItem, locked: LockedPack | undefined): string[] | undefined {
+  const servers = locked?.servers ?? {};
+  const lists = Object.hasOwn(servers, declaration.name) ? servers[declaration.name]?.lists : undefined;
+  if (isRecord(lists)) return Object.keys(lists);
   const { tools } = declaration.extra;
   if (!Array.isArray(tools)) return undefined;
   const names = tools.map((one) => (isRecord(one) ? one.name : Array.isArray(one) ? one[0] : one));
   return names.filter((name) => typeof name === "string");
-}
-
-function findListed({ pack, items }: InspectedPack, lock: LockFile | undefined) {
-  const packs = lock?.packs ?? {};
-  const servers = (Object.hasOwn(packs, pack.name) && packs[pack.name]?.servers) || {};
-  const listed = new Map<InspectedItem, readonly string[]>();
-  for (const item of items) {
-    if (item.shape !== "subprocessServer") continue;
-    const { name } = item.declaration;
-    const lists = Object.hasOwn(servers, name) ? servers[name]?.lists : undefined;
-    const names = isRecord(lists) ? Object.keys(lists) : declaredTools(item);
-    if (names !== undefined) listed.set(item, names);
-  }
-  return listed;
 }
 
 const composedShapes: readonly unknown[] = ["composedServer", "serverDocument", "toolsetList"];
@@ -75,10 +62,15 @@ export async function describePacks(
   const reader = new ServerContentsReader(library, builtIns);
   const described: DescribedPack[] = [];
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
-    const contents = new Map<InspectedItem, ServerContents>();
-    const composed = inspected.items.filter(({ shape }) => composedShapes.includes(shape));
-    for (const item of inspected.pack.shadowed ? [] : composed) contents.set(item, await reader.read(item));
-    described.push({ ...inspected, contents, listed: findListed(inspected, lock), ofReferences: [] });
+    const contents = new Map<InspectedItem, Partial<ServerContents>>();
+    const { name, shadowed } = inspected.pack;
+    const locked = lock && Object.hasOwn(lock.packs, name) ? lock.packs[name] : undefined;
+    for (const item of inspected.items) {
+      const toolNames = item.shape === "subprocessServer" ? listTools(item, locked) : undefined;
+      if (toolNames !== undefined) contents.set(item, { toolNames });
+      if (!shadowed && composedShapes.includes(item.shape)) contents.set(item, await reader.read(item));
+    }
+    described.push({ ...inspected, contents, ofReferences: [] });
   }
   for (const { pack, ofReferences } of described) {
     const isOwn = (problem: Problem) => !pack.shadowed && problem.pack === pack.name;

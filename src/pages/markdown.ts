@@ -53,9 +53,10 @@ const formatCell = (cell: Cell): string =>
   typeof cell === "string" ? escapeText(cell) : formatCode(cell.code);
 
 function formatPart(part: Part): string[] {
-  if (part.type === "text") return escapeParagraphs(part.text);
-  if (part.type === "members") return [`${part.title}: ${listOfCode(part.members.map(({ name }) => name))}`];
+  if (typeof part === "string") return escapeParagraphs(part);
   if (part.rows.length === 0) return [];
+  const [title, ...others] = part.columns;
+  if (others.length === 0) return [`${title}: ${part.rows.map((row) => row.map(formatCell)).join(", ")}`];
   const rows = [part.columns, part.columns.map(() => "---"), ...part.rows.map((row) => row.map(formatCell))];
   return [rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n")];
 }

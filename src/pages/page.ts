@@ -10,25 +10,13 @@ import type { DescribedPack } from "./describe-packs.ts";
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
 export type Cell = string | { code: string };
 
-/** An item that belongs to another one, by the name that models see. */
-export interface Member {
-  kind: Kind;
-  name: string;
-  /** `null` for an entry of a bundle, a built-in, a tool of a subprocess server. */
-  qualifiedName: string | null;
-  description: string;
-}
-
-interface Table {
-  type: "table";
+export interface Table {
   columns: string[];
   rows: Cell[][];
 }
 
-export type Part =
-  | { type: "text"; text: string }
-  | { type: "members"; title: string; members: Member[] }
-  | Table;
+/** A text, or a table. */
+export type Part = string | Table;
 
 /** What a page says about an item, in its order. */
 export interface ItemPage {
@@ -48,8 +36,8 @@ export interface ItemPage {
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** The described item. */
-interface Subject {
+/** What a page is about. */
+export interface PageSubject {
   kind: Kind;
   /** Short. */
   name: string;
@@ -60,6 +48,8 @@ interface Subject {
   /** Of a skill: its files, and the text of SKILL.md. */
   files?: readonly SkillFile[] | undefined;
   text?: string | undefined;
+  /** Of a server or a toolset; `null` if they are known when it runs, `undefined` if the page does not say. */
+  contents?: Partial<ServerContents> | null | undefined;
 }
 
 const textOf = (value: unknown): string => (typeof value === "string" ? value : "");
@@ -121,92 +111,73 @@ function tableOfSchema(title: string, schema: unknown): Part[] {
       const { description, default: fallback, items } = isRecord(property) ? property : {};
       const path = `${prefix}${name}`;
       const isRequired = required.includes(name) ? "yes" : "no";
-      rows.push([
-        code(path),
-        code(formatSchemaType(property)),
-        isRequired,
-        json(fallback),
-        textOf(description),
-      ]);
+      const type = code(formatSchemaType(property));
+      rows.push([code(path), type, isRequired, json(fallback), textOf(description)]);
       collect(property, `${path}.`, depth + 1);
       collect(items, `${path}[].`, depth + 1);
     }
   };
   collect(schema, "", 1);
-  const table: Part = { type: "table", columns: [title, "Type", "Required", "Default", "Description"], rows };
-  if (isComplete) return [table];
-  return [table, { type: "text", text: "The table is not complete: the schema is too large or too deep." }];
+  const note = isComplete ? "" : "The table is not complete: the schema is too large or too deep.";
+  return [{ columns: [title, "Type", "Required", "Default", "Description"], rows }, note];
 }
 
 /** The arguments and the result of a tool. */
-export function partsOfSchemas(inputSchema: unknown, outputSchema: unknown): Part[] {
+function partsOfSchemas(inputSchema: unknown, outputSchema: unknown): Part[] {
   const input = tableOfSchema("Argument", inputSchema);
   const isOpen =
     isRecord(inputSchema) && ["anyOf", "oneOf", "allOf", "$ref"].some((key) => key in inputSchema);
   const text = isOpen ? "The definition has the schema of the arguments." : "No arguments.";
-  return [
-    ...(input.some(hasContent) ? input : [{ type: "text", text } as const]),
-    ...tableOfSchema("Result", outputSchema),
-  ];
+  return [...(input.some(hasContent) ? input : [text]), ...tableOfSchema("Result", outputSchema)];
 }
 
-/** Items by which a page names members, and what it knows of their tools. */
-export interface PageContext {
-  /** Of a composed server or of a toolset. */
-  contents?: ServerContents | undefined;
-  /** The tools of a subprocess server; `null` if they are known when it runs, `undefined` if the page does not say. */
-  listed?: readonly string[] | null;
-  /** The name of an item that models see. */
-  nameOf?: (kind: Kind, qualifiedName: string) => string;
-}
-
-/** The members of a composed server or a toolset: items of packs, then built-ins of the host. */
-function partsOfMembers({ contents, listed, nameOf = (_, name) => name }: PageContext): Part[] {
-  if (listed === null)
-    return [{ type: "text", text: "Its tools are not listed: they are known when the server runs." }];
-  if (listed?.length === 0) return [{ type: "text", text: "No tools." }];
+/** The members of a server or a toolset: items of packs, then built-ins of the host. */
+function partsOfMembers(contents: PageSubject["contents"]): Part[] {
+  if (contents === null) return ["Its tools are not listed: they are known when the server runs."];
   const {
     tools = [],
-    toolNames = listed ?? [],
+    toolNames = [],
     promptNames = [],
     resourceNames = [],
     skillNames = [],
   } = contents ?? {};
   const items = new Set(tools.map(({ qualifiedName }) => qualifiedName));
   const others = toolNames.filter((name) => !items.has(name));
-  const named = (kind: Kind, names: readonly string[]): Member[] =>
-    names.map((name) => ({ kind, name: nameOf(kind, name), qualifiedName: name, description: "" }));
   const ofTools = [
-    ...tools.map((tool) => ({ ...tool, description: tool.description ?? "" })),
-    ...others.map((name) => ({ name, qualifiedName: null, description: "" })),
+    ...tools.map((tool) => [code(tool.name), code(tool.qualifiedName ?? ""), tool.description ?? ""]),
+    ...others.map((name) => [code(name), "", ""]),
   ];
+  const table = { columns: ["Tool", "Qualified name", "Description"], rows: ofTools };
+  const listOf = (kind: Kind, names: readonly string[]): Part => {
+    return { columns: [titleOfKind(kind)], rows: names.map((name) => [code(name)]) };
+  };
   return [
-    { type: "members", title: "Tools", members: ofTools.map((tool) => ({ ...tool, kind: "tool" })) },
-    { type: "members", title: "Prompts", members: named("prompt", promptNames) },
-    { type: "members", title: "Resources", members: named("resource", resourceNames) },
-    { type: "members", title: "Skills", members: named("skill", skillNames) },
+    tools.length === 0 ? listOf("tool", others) : table,
+    listOf("prompt", promptNames),
+    listOf("resource", resourceNames),
+    listOf("skill", skillNames),
   ];
 }
 
 const partsByKind: Readonly<Record<Kind, (definition: Definition) => Part[]>> = {
-  server: ({ instructions }) => [{ type: "text", text: textOf(instructions) }],
+  server: ({ instructions }) => [textOf(instructions)],
   tool: ({ inputSchema, outputSchema, options }) => {
     const rows = Object.entries(isRecord(options) ? options : {}).map(([name, option]) => {
       const { default: fallback, description } = isRecord(option) ? option : {};
       return [code(name), json(fallback), textOf(description)];
     });
-    const ofOptions: Part = { type: "table", columns: ["Option", "Default", "Description"], rows };
-    return [...partsOfSchemas(inputSchema, outputSchema), ofOptions];
+    const columns = ["Option", "Default", "Description"];
+    return [...partsOfSchemas(inputSchema, outputSchema), { columns, rows }];
   },
   toolset: ({ entries }) => {
     const rows = recordsIn(entries).map(({ name, description }) => [code(textOf(name)), textOf(description)]);
-    return [{ type: "table", columns: ["Tool", "Description"], rows }];
+    return [{ columns: ["Tool", "Description"], rows }];
   },
   prompt: ({ arguments: list }) => {
     const rows = recordsIn(list).map(({ name, required, description }) => {
       return [code(textOf(name)), required === true ? "yes" : "no", textOf(description)];
     });
-    return [{ type: "table", columns: ["Argument", "Required", "Description"], rows }];
+    return [{ columns: ["Argument", "Required", "Description"], rows }];
   },
   resource: () => [],
   skill: () => [],
@@ -216,17 +187,14 @@ const partsByKind: Readonly<Record<Kind, (definition: Definition) => Part[]>> = 
 const shownElsewhere =
   /^(?:name|title|description|inputSchema|outputSchema|parameters|arguments|content|text|instructions|tools|prompts|resources|entries|options)$/;
 
-const hasContent = (part: Part): boolean =>
-  (part.type === "text" ? part.text : part.type === "table" ? part.rows : part.members).length > 0;
+const hasContent = (part: Part): boolean => (typeof part === "string" ? part : part.rows).length > 0;
 
-export function createItemPage(
-  { kind, name, qualifiedName, definition, description, files = [], text }: Subject,
-  context: PageContext,
-): ItemPage {
+export function createItemPage(subject: PageSubject): ItemPage {
+  const { kind, name, qualifiedName, definition, description, files = [], text, contents } = subject;
   const isAdvertised = kind === "tool" || kind === "prompt";
   const rows = files.map(({ path, size, digest }) => [code(path), String(size), code(digest)]);
-  const ofFiles: Part = { type: "table", columns: ["File", "Bytes", "Digest"], rows };
-  const ofKind = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(context)];
+  const ofFiles: Part = { columns: ["File", "Bytes", "Digest"], rows };
+  const ofKind = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(contents)];
   const parts = [...ofKind, ofFiles];
   return {
     kind,
@@ -236,7 +204,7 @@ export function createItemPage(
     description: textOf(definition?.description) || (description ?? ""),
     facts: Object.entries(definition ?? {}).flatMap(([key, value]) => {
       const isKnown = isDefinitionKey(kind, key);
-      return isKnown && shownElsewhere.test(key) ? [] : [{ key, value, isKnown }];
+      return value === undefined || (isKnown && shownElsewhere.test(key)) ? [] : [{ key, value, isKnown }];
     }),
     parts: parts.filter(hasContent),
     content: kind === "prompt" ? formatMessages(definition?.content) : (text ?? textOf(definition?.text)),
@@ -244,22 +212,14 @@ export function createItemPage(
 }
 
 /** The page of an item of a pack. */
-export function createPageOfItem(item: InspectedItem, pack: DescribedPack): ItemPage {
-  const subject = ({ declaration, qualifiedName, definition, skill }: InspectedItem): Subject => {
-    return { ...declaration, qualifiedName, definition, files: skill?.files, text: skill?.text };
-  };
-  const nameOf = (kind: Kind, qualifiedName: string) => {
-    const own = pack.items.find(
-      (one) => one.declaration.kind === kind && one.qualifiedName === qualifiedName,
-    );
-    return own === undefined ? qualifiedName : createItemPage(subject(own), {}).name;
-  };
-  const listed = item.shape === "subprocessServer" ? (pack.listed.get(item) ?? null) : undefined;
-  return createItemPage(subject(item), { contents: pack.contents.get(item), listed, nameOf });
+export function createPageOfItem(item: InspectedItem, { contents }: DescribedPack): ItemPage {
+  const { declaration, qualifiedName, definition, shape, skill = {} } = item;
+  const members = contents.get(item) ?? (shape === "subprocessServer" ? null : undefined);
+  return createItemPage({ ...declaration, ...skill, qualifiedName, definition, contents: members });
 }
 
 /** The variables of the environments of a pack's servers, without their values. */
-export function createEnvironmentTable(items: readonly InspectedItem[]): Part {
+export function createEnvironmentTable(items: readonly InspectedItem[]): Table {
   const rows = items.flatMap(({ declaration: { kind, name }, definition }) => {
     const { env, envPassthrough } = (kind === "server" && definition) || {};
     const row = (variable: string, origin: string) => [code(variable), code(name), origin];
@@ -270,7 +230,7 @@ export function createEnvironmentTable(items: readonly InspectedItem[]): Part {
       ...Object.keys(isRecord(env) ? env : {}).map((variable) => row(variable, "set by the pack")),
     ];
   });
-  return { type: "table", columns: ["Variable", "Server", "Value"], rows };
+  return { columns: ["Variable", "Server", "Value"], rows };
 }
 
 const needsTitles = {
@@ -288,7 +248,7 @@ export function createNeedsTable(needs: Needs | undefined): Table {
     return names.length === 0 ? "none" : code(names.join(", "));
   };
   const rows = needs === undefined ? [] : needsKeys.map((key) => [needsTitles[key], describe(needs[key])]);
-  return { type: "table", columns: ["What", "Declared"], rows };
+  return { columns: ["What", "Declared"], rows };
 }
 
 /** `Servers` for `server`. */

@@ -10,8 +10,8 @@ async function showItem(name: string, extension: Record<string, unknown>, files:
   const cwd = makePack({ extension, files });
   const inspected = await inspectSubject(`acme/sample/${name}`, { cwd });
   if ("pack" in inspected) throw new Error("not an item");
-  const members = await inspected.readMembers();
-  return { page: formatItemPage(inspected.item, members, style), item: inspected.item };
+  const contents = await inspected.readMembers();
+  return { page: formatItemPage({ ...inspected.item, name: "", contents }, [], style), item: inspected.item };
 }
 
 const showPrompt = async (fields: object) => {

@@ -8,7 +8,7 @@ import { createNeedsTable } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { formatItemPage, formatPart, formatServerToolPage } from "../format-page.ts";
+import { formatItemPage, formatPart } from "../format-page.ts";
 import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
@@ -76,9 +76,15 @@ async function inspectServerTool(input: Input, subject: string): Promise<Command
       const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
       const own = subject.slice(subject.indexOf("/") + 1);
       const definition = { name: own, title, description, inputSchema, outputSchema, annotations };
+      const page = {
+        kind: "tool",
+        name,
+        qualifiedName: subject,
+        definition: { ...definition, name },
+      } as const;
       return {
         json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
-        formatText: (style) => formatServerToolPage(subject, tool, style),
+        formatText: (style) => formatItemPage(page, [["server", source.server ?? ""]], style),
         problems: session.problems,
       };
     },
@@ -118,10 +124,14 @@ async function run(input: Input): Promise<CommandAnswer> {
     return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
   }
   const { item, readMembers } = inspected;
-  const members = options.json ? undefined : await readMembers();
-  return {
-    json: item,
-    formatText: (style) => formatItemPage(item, members, style),
-    problems: item.problems,
-  };
+  const { pack, version, file, confinement, tools, problems } = item;
+  const contents = tools === undefined && !options.json ? await readMembers() : item;
+  const how = confinement === "data" ? "data" : `code, ${confinement}`;
+  const origin = [
+    ["pack", `${pack} ${version ?? ""}`.trimEnd()],
+    ["file", file === null ? "(no definition)" : `${file} (${how})`],
+  ] as const;
+  // Without a definition, the advertised name is unknown.
+  const page = { ...item, name: "", contents };
+  return { json: item, formatText: (style) => formatItemPage(page, origin, style), problems };
 }
