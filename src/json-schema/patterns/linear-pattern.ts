@@ -15,6 +15,8 @@ export interface LinearPattern {
 }
 
 const maximumSteps = 5000;
+/** Turns of a repetition that a judgment of its cost writes out. */
+const few = 10;
 
 const leadingFlags = /^\(\?([ims]+)\)/;
 
@@ -49,7 +51,7 @@ function createCharacter(source: string, flags: string): Step {
 }
 
 /** The steps of a pattern and of its parts, with flags that apply to all. Takes limited time. Throws `PatternError`. */
-function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
+function compileSteps(whole: PatternPart, flags: string, isJudged: boolean): readonly Step[] {
   const characterFlags = [...new Set(flags.replace("m", ""))].join("");
   const steps: Step[] = [];
   // Counts repeated parts each time, including those without steps.
@@ -68,15 +70,27 @@ function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
   const addBranch = (): number[] => addSplit(steps.length + 1);
 
   function compileRepeat({ part, min, max }: Extract<PatternPart, { type: "repeat" }>): void {
-    for (let turn = 0; turn < min; turn++) compilePart(part);
-    const start = steps.length;
-    const exits: number[][] = [];
-    for (let turn = min; turn < (max === Infinity ? min + 1 : max); turn++) {
+    const isEndless = max === Infinity || (isJudged && max > few);
+    let start = steps.length;
+    for (let turn = 0; turn < (isEndless && isJudged ? Math.min(min, 1) : min); turn++) {
+      start = steps.length;
+      compilePart(part);
+    }
+    const exits = isEndless && min > 0 ? [addSplit(start)] : [];
+    for (let turn = min; turn < (isEndless ? 1 : max); turn++) {
       exits.push(addBranch());
       compilePart(part);
     }
-    if (max === Infinity) addSplit(start);
+    if (isEndless && min === 0) addSplit(start);
     for (const exit of exits) exit.push(steps.length);
+  }
+
+  /** A lookaround is matched on its own, so nothing follows its end. */
+  function passBy(part: PatternPart | undefined): void {
+    const exit = addBranch();
+    if (part !== undefined) compilePart(part);
+    addSplit();
+    exit.push(steps.length);
   }
 
   function compileChoice(parts: readonly PatternPart[]): void {
@@ -92,10 +106,12 @@ function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
   function compilePart(part: PatternPart): void {
     if (++parts > 20 * maximumSteps) throw new PatternError("the pattern is too large");
     if (part.type === "character") add(createCharacter(part.source, characterFlags));
+    else if (part.type === "aside" && isJudged) passBy(part.part);
     else if (part.type === "aside") add(createAssertion(part.source, flags.includes("m")));
     else if (part.type === "repeat") compileRepeat(part);
     else if (part.type === "choice") compileChoice(part.parts);
-    else if (part.changesFlags) throw new PatternError("the pattern changes flags, which is not supported");
+    else if (part.changesFlags && !isJudged)
+      throw new PatternError("the pattern changes flags, which is not supported");
     else for (const one of part.parts) compilePart(one);
   }
 
@@ -104,12 +120,15 @@ function compileSteps(whole: PatternPart, flags = ""): readonly Step[] {
   return steps;
 }
 
-/** Compiles a pattern in limited time, without running it. Throws `PatternError`. */
-export function compilePattern(pattern: string): LinearPattern {
-  const [leading = "", flags] = leadingFlags.exec(pattern) ?? [];
+/**
+ * Compiles a pattern in limited time, without running it. Throws `PatternError`. `isJudged`: not to match with it, but to judge
+ * how many ways lead through it, also with lookarounds and backreferences.
+ */
+export function compilePattern(pattern: string, isJudged = false): LinearPattern {
+  const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   try {
     new RegExp(pattern.slice(leading.length), "u");
-    return { steps: compileSteps(parsePattern(pattern.slice(leading.length)), flags) };
+    return { steps: compileSteps(parsePattern(pattern.slice(leading.length)), flags, isJudged) };
   } catch (error) {
     if (error instanceof RangeError) throw new PatternError("the pattern is nested too deeply");
     if (!(error instanceof SyntaxError)) throw error;
