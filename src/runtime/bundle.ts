@@ -1,15 +1,7 @@
 // Bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
-import {
-  type CatchTemplates,
-  compileEntryTemplates,
-  type EntryTemplates,
-} from "../expressions/bundle-templates.ts";
-import {
-  describePosition,
-  type ExpressionEngine,
-  ExpressionError,
-} from "../expressions/expression-engine.ts";
+import { ExpressionError } from "../expressions/evaluation.ts";
+import type { CatchTemplates, compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, quote } from "../problems/index.ts";
@@ -78,19 +70,14 @@ function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
  */
 export function compileBundle(
   { entries: written }: Readonly<Record<string, unknown>>,
-  { engine }: { engine: ExpressionEngine },
+  compileEntry: typeof compileEntryTemplates,
 ): { entries: BundleEntry[]; faults: Problem[] } {
   const faults: Problem[] = [];
   const entries = (Array.isArray(written) ? written : []).flatMap((entry: unknown, index) => {
     if (!isRecord(entry)) return [];
-    const templates = compileEntryTemplates(entry, {
-      engine,
-      path: ["entries", index],
-      onFault: ({ expression, reason, offset, path }) => {
-        const args = { expression, reason: `${reason}${describePosition(expression, offset)}` };
-        faults.push(createProblem("InvalidExpression", args, { path }));
-      },
-    });
+    const templates = compileEntry(entry, ["entries", index], ({ expression, reason, path }) =>
+      faults.push(createProblem("InvalidExpression", { expression, reason }, { path })),
+    );
     return [{ ...readTexts(entry), handler: entry.handler, templates }];
   });
   return { entries, faults };
@@ -127,7 +114,7 @@ function readThrown({ code, message, data }: Thrown) {
 function holds({ when }: CatchTemplates, scope: Scope): boolean {
   if (when === undefined) return true;
   try {
-    return when.evaluate(scope) === true;
+    return when(scope) === true;
   } catch {
     return false;
   }
@@ -147,7 +134,7 @@ function toMessage(value: unknown): string {
 
 function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
   try {
-    const answer = error.evaluate(scope);
+    const answer = error(scope);
     const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
     return { code: toCode(code), message: toMessage(message), data: data ?? undefined };
   } catch {
@@ -175,8 +162,7 @@ function catchError(
 /** A failed template, as a sentence. */
 function describeTemplateError(what: string, error: unknown): string {
   if (!(error instanceof ExpressionError)) return `${what}: the value is nested too deeply or is too large.`;
-  const { expression, reason, offset } = error;
-  return `${what}: ${quote(expression, 200)}: ${reason}${describePosition(expression, offset)}.`;
+  return `${what}: ${quote(error.expression, 200)}: ${error.message}.`;
 }
 
 const resultFailed = "Cannot evaluate the tool's `result`";
@@ -197,7 +183,7 @@ function fillResult(
   if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
   try {
     const result = readReturned(returned);
-    const value = template.evaluate({ result, request: { name, arguments: args } });
+    const value = template({ result, request: { name, arguments: args } });
     const fault = findFaultOfResult(value, leaveOut);
     return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
   } catch (error) {
@@ -213,7 +199,7 @@ function fillInputs(
   request: BundleRequest,
 ): { args: Record<string, unknown> } | { fault: string } {
   try {
-    const value = template === undefined ? request.arguments : template.evaluate({ request });
+    const value = template === undefined ? request.arguments : template({ request });
     // A copy: other templates must not see the handler's changes to `request`.
     if (isRecord(value)) return { args: JSON.parse(JSON.stringify(value)) as Record<string, unknown> };
     return { fault: `${inputsFailed}: the value must be an object.` };
@@ -281,8 +267,8 @@ export async function createBundleTools(
   owner: CodeOwner,
   findTool: (reference: string) => ToolCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
-  const { createCelEngine } = await import("../expressions/cel-engine.ts");
-  const { entries, faults } = compileBundle(item.definition ?? {}, { engine: createCelEngine() });
+  const { compileEntryTemplates } = await import("../expressions/templates.ts");
+  const { entries, faults } = compileBundle(item.definition ?? {}, compileEntryTemplates);
   const problems = [...faults];
   const tools = entries.flatMap((entry, index): BundleTool[] => {
     const { handler } = entry;

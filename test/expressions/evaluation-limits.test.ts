@@ -1,9 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { createCelEngine } from "../../src/expressions/cel-engine.ts";
-import { compileTemplate } from "../../src/expressions/compile-template.ts";
-import { Evaluation } from "../../src/expressions/expression-engine.ts";
+import { compileExpression } from "../../src/expressions/cel.ts";
+import { Evaluation } from "../../src/expressions/evaluation.ts";
+import { compileTemplate } from "../../src/expressions/templates.ts";
 
-const engine = createCelEngine();
 const list = (length: number) => Array.from({ length }, (_, index) => index);
 const large = "a".repeat(1 << 18);
 const scope = {
@@ -16,11 +15,9 @@ const scope = {
 const variables = Object.fromEntries(Object.keys(scope).map((name) => [name, true as const]));
 
 function evaluate(expression: string, spent = 0): unknown {
-  const compiled = engine.compile(expression, { variables });
-  if ("fault" in compiled) throw new Error(compiled.fault.reason);
   const evaluation = new Evaluation(scope);
   evaluation.spend(spent);
-  return compiled.program.evaluate(evaluation);
+  return compileExpression(expression, variables)(evaluation, false);
 }
 
 const pairs = (body: string) => `s.all(i, s.all(j, ${body}))`;
@@ -45,20 +42,19 @@ describe("limits of evaluation", () => {
   });
 
   test("nothing goes on after the limit, although errors are absorbed", () => {
-    const compiled = engine.compile("n.exists(i, n.exists(j, 1 / 0 > 1))", { variables: { n: true } });
-    if ("fault" in compiled) throw new Error(compiled.fault.reason);
+    const expression = compileExpression("n.exists(i, n.exists(j, 1 / 0 > 1))", { n: true });
     const evaluation = new Evaluation({ n: list(50_000) });
     evaluation.spend(19_900_000);
     // Going on, it would take minutes.
-    expect(() => compiled.program.evaluate(evaluation)).toThrow(limit);
+    expect(() => expression(evaluation, false)).toThrow(limit);
   });
 
   test("all templates of one value share one limit", () => {
     const template = compileTemplate(
       list(20).map(() => "${{ l.all(i, l.all(j, i + j >= 0)) }}"),
-      { engine, variables, path: [], onFault: () => expect.unreachable() },
+      { variables, path: [], onFault: () => expect.unreachable() },
     );
-    expect(() => template.evaluate(scope)).toThrow(limit);
+    expect(() => template(scope)).toThrow(limit);
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { findTemplates } from "../../src/expressions/compile-template.ts";
+import { findTemplates } from "../../src/expressions/templates.ts";
 
 const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
 

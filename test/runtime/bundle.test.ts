@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
-import { createCelEngine } from "../../src/expressions/cel-engine.ts";
+import { compileEntryTemplates } from "../../src/expressions/templates.ts";
 import {
   type BundleEntry,
   type BundleRequest,
@@ -11,8 +11,6 @@ import { describeReturned, describeThrown } from "../../src/runtime/returned-val
 import type { Outcome } from "../../src/runtime/tool-code.ts";
 import { firstText } from "../support/first-text.ts";
 
-const engine = createCelEngine();
-
 const request: BundleRequest = {
   name: "sample_tool",
   arguments: { city: "Lisbon", days: 2, nested: { list: [1] } },
@@ -21,7 +19,7 @@ const request: BundleRequest = {
 };
 
 const compile = (...entries: Record<string, unknown>[]) =>
-  compileBundle({ kind: "Mcp.Tools", metadata: { name: "Sample" }, entries }, { engine });
+  compileBundle({ kind: "Mcp.Tools", metadata: { name: "Sample" }, entries }, compileEntryTemplates);
 
 function compileEntry(fields: Record<string, unknown>): BundleEntry {
   const { entries, faults } = compile({ name: "sample_tool", handler: "./lib/a.js#a", ...fields });

@@ -1,9 +1,7 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
-import { bundleVariables } from "../../src/expressions/bundle-templates.ts";
-import { createCelEngine } from "../../src/expressions/cel-engine.ts";
-import { compileTemplate } from "../../src/expressions/compile-template.ts";
+import { bundleVariables, compileEntryTemplates, compileTemplate } from "../../src/expressions/templates.ts";
 import { compileBundle, runBundleEntry } from "../../src/runtime/bundle.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { inRepository } from "../support/repository.ts";
@@ -12,7 +10,6 @@ import { createContext, inModule } from "./run-place.ts";
 
 // What the guide to bundles shows, run as it stands. Its commands are run with those of all pages.
 const guide = readFileSync(inRepository("docs/guides/bundles.md"), "utf8");
-const engine = createCelEngine();
 const session = { id: "s", clientInfo: {}, capabilities: {} };
 
 const files = new Map<string, string>();
@@ -32,7 +29,7 @@ const calls = [
 const isBundle = (file: string) => file.startsWith("trailblaze/toolsets/");
 const bundles = [...files]
   .filter(([file]) => isBundle(file))
-  .map(([, text]) => compileBundle(parse(text), { engine }));
+  .map(([, text]) => compileBundle(parse(text), compileEntryTemplates));
 
 test("the guide's examples compile", () => {
   expect(bundles.map(({ faults }) => faults)).toEqual([[], []]);
@@ -66,11 +63,10 @@ test.each(rows)("the guide's expression $written becomes $becomes", ({ written, 
   const [, args = ""] = /With the arguments `(.*)`:/.exec(guide) ?? [];
   const value = /^[[{]/.test(written) ? JSON.parse(written) : written;
   const template = compileTemplate(value, {
-    engine,
     variables: bundleVariables.inputs,
     path: [],
     onFault: (fault) => expect.fail(JSON.stringify(fault)),
   });
   const request = { name: "x", arguments: JSON.parse(args), meta: {}, session };
-  expect(template.evaluate({ request })).toEqual(JSON.parse(becomes));
+  expect(template({ request })).toEqual(JSON.parse(becomes));
 });

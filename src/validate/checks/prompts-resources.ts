@@ -1,7 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { stringsIn } from "../../data/strings-in.ts";
-import { compileEntryTemplates, templateKeys } from "../../expressions/bundle-templates.ts";
-import { describePosition } from "../../expressions/expression-engine.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
 import { maximumResourceBytes } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
@@ -61,17 +59,12 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
 /** Checks that every `${{ … }}` of a bundle compiles, as a server would. Loads the compiler on demand. */
 export const checkExpressions: Check = async function* ({ inspected }) {
   for (const { item, definition, path, isEntry } of findTools(inspected.items)) {
-    if (!isEntry || !templateKeys.some((key) => Object.hasOwn(definition, key))) continue;
-    const { createCelEngine } = await import("../../expressions/cel-engine.ts");
+    if (!isEntry || !["inputs", "result", "catches"].some((key) => Object.hasOwn(definition, key))) continue;
+    const { compileEntryTemplates } = await import("../../expressions/templates.ts");
     const findings: Finding[] = [];
-    compileEntryTemplates(definition, {
-      engine: createCelEngine(),
-      path,
-      onFault({ expression, reason, offset, path: at }) {
-        const args = { expression, reason: `${reason}${describePosition(expression, offset)}` };
-        findings.push(findInItem(item, "InvalidExpression", args, at));
-      },
-    });
+    compileEntryTemplates(definition, path, ({ path: at, ...args }) =>
+      findings.push(findInItem(item, "InvalidExpression", args, at)),
+    );
     yield* findings;
   }
 };

@@ -1,12 +1,7 @@
+import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
-import {
-  absent,
-  type CompileFault,
-  Evaluation,
-  type ExpressionEngine,
-  type Program,
-  type Variables,
-} from "./expression-engine.ts";
+import { compileExpression, type Expression } from "./cel.ts";
+import { absent, Evaluation, ExpressionError, type Shape, type Variables } from "./evaluation.ts";
 
 /** An expression in a string: `${{ … }}`. */
 interface WrittenTemplate {
@@ -74,14 +69,14 @@ export function findTemplates(text: string): { templates: WrittenTemplate[]; unc
   return { templates, unclosed: undefined };
 }
 
-/** An expression that does not compile, with its path. `offset` is relative to the expression. */
-export interface TemplateFault extends CompileFault {
+/** An expression that does not compile, with its path. `reason` continues a message after a colon. */
+export interface TemplateFault {
   expression: string;
+  reason: string;
   path: Path;
 }
 
 export interface TemplateOptions {
-  engine: ExpressionEngine;
   variables: Variables;
   /** The path of the value. */
   path: Path;
@@ -92,44 +87,37 @@ export interface TemplateOptions {
 /** Evaluates a part: returns its value, or `absent` to omit its key or element. */
 type Fill = (evaluation: Evaluation) => unknown;
 
-/** A compiled value that contains templates. */
-export interface Template {
-  /**
-   * The value with evaluated templates: new JSON; `absent` if the whole value is one template without a value. Throws
-   * `ExpressionError`. All templates share one limit of steps.
-   */
-  evaluate(scope: Readonly<Record<string, unknown>>): unknown;
-}
+/**
+ * A compiled value that contains templates. Returns it with evaluated templates: new JSON; `absent` if the whole value is one
+ * template without a value. Throws `ExpressionError`. All templates share one limit of steps.
+ */
+export type Template = (scope: Readonly<Record<string, unknown>>) => unknown;
 
 const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
 
-function fillString(text: string, options: TemplateOptions): Fill {
-  const { engine, variables, path, onFault } = options;
+function fillString(text: string, { variables, path, onFault }: TemplateOptions): Fill {
   const { templates, unclosed } = findTemplates(text);
   if (unclosed !== undefined)
-    onFault({
-      expression: text.slice(unclosed),
-      reason: "the closing }} is missing",
-      offset: undefined,
-      path,
-    });
-  const parts: (string | Program)[] = [];
+    onFault({ expression: text.slice(unclosed), reason: "the closing }} is missing", path });
+  const parts: (string | Expression)[] = [];
   let at = 0;
   for (const { expression, mayBeAbsent, start, end } of templates) {
     parts.push(writeLiteral(text.slice(at, start)));
-    const compiled = engine.compile(expression, { variables, mayBeAbsent });
-    if ("fault" in compiled) onFault({ expression, path, ...compiled.fault });
-    else parts.push(compiled.program);
+    try {
+      parts.push(compileExpression(expression, variables, mayBeAbsent));
+    } catch (error) {
+      if (!(error instanceof ExpressionError)) throw error;
+      onFault({ expression, reason: error.message, path });
+    }
     at = end;
   }
   const [first] = templates;
   const [, whole] = parts;
-  if (first?.start === 0 && first.end === text.length && typeof whole === "object") {
-    return (evaluation) => whole.evaluate(evaluation);
-  }
+  if (first?.start === 0 && first.end === text.length && typeof whole === "function")
+    return (evaluation) => whole(evaluation, false);
   parts.push(writeLiteral(text.slice(at)));
   return (evaluation) =>
-    parts.map((part) => (typeof part === "string" ? part : part.evaluateString(evaluation))).join("");
+    parts.map((part) => (typeof part === "string" ? part : part(evaluation, true))).join("");
 }
 
 function compileFill(value: unknown, options: TemplateOptions): Fill {
@@ -154,7 +142,7 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
-  return { evaluate: (scope) => fill(new Evaluation(scope)) };
+  return (scope) => fill(new Evaluation(scope));
 }
 
 /**
@@ -166,7 +154,70 @@ export function compileCondition(text: string, options: TemplateOptions): Templa
   const [first] = templates;
   if (unclosed === undefined && (first === undefined || first.start !== 0 || first.end !== whole.length)) {
     const reason = "a condition must be exactly one ${{ … }}";
-    options.onFault({ expression: whole, reason, offset: undefined, path: options.path });
+    options.onFault({ expression: whole, reason, path: options.path });
   }
   return compileTemplate(whole, options);
+}
+
+const call = { name: true, arguments: true } as const;
+const request: Shape = {
+  ...call,
+  meta: true,
+  session: { id: true, clientInfo: true, capabilities: true },
+};
+const error: Shape = { code: true, message: true, data: true };
+
+/** The keys of an entry whose strings may contain templates, with their variables. */
+export const bundleVariables = {
+  inputs: { request },
+  result: { result: true, request: call },
+  catches: { error, request },
+} satisfies Record<string, Variables>;
+
+/** A compiled element of `catches`. */
+export interface CatchTemplates {
+  /** The error code that it catches; `undefined` for any. */
+  code: string | undefined;
+  when: Template | undefined;
+  /** Evaluates to the error to return: `code`, `message`, `data`. */
+  error: Template;
+}
+
+/** The compiled templates of an entry. */
+export interface EntryTemplates {
+  inputs: Template | undefined;
+  result: Template | undefined;
+  catches: readonly CatchTemplates[];
+}
+
+/**
+ * Compiles the templates of a bundle's entry at `path`. Reports every fault. Ignores values of the wrong shape, which are
+ * faults of the definition.
+ */
+export function compileEntryTemplates(
+  entry: Readonly<Record<string, unknown>>,
+  path: Path,
+  onFault: (fault: TemplateFault) => void,
+): EntryTemplates {
+  const at = (key: keyof typeof bundleVariables, ...rest: (string | number)[]): TemplateOptions => ({
+    onFault,
+    variables: bundleVariables[key],
+    path: [...path, key, ...rest],
+  });
+  const { inputs, result, catches } = entry;
+  return {
+    inputs: inputs === undefined ? undefined : compileTemplate(inputs, at("inputs")),
+    result: result === undefined ? undefined : compileTemplate(result, at("result")),
+    catches: (Array.isArray(catches) ? catches : []).flatMap((one: unknown, index): CatchTemplates[] => {
+      if (!isRecord(one)) return [];
+      const { code, when, error } = one;
+      return [
+        {
+          code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
+          when: typeof when === "string" ? compileCondition(when, at("catches", index, "when")) : undefined,
+          error: compileTemplate(error, at("catches", index, "error")),
+        },
+      ];
+    }),
+  };
 }

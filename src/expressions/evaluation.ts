@@ -7,61 +7,29 @@ export type Shape = true | { readonly [key: string]: Shape };
 /** The variables of an expression. */
 export type Variables = Readonly<Record<string, Shape>>;
 
-/** Why an expression does not compile. */
-export interface CompileFault {
-  /** Continues a message after a colon, without a period. */
-  reason: string;
-  /** Position in the expression, in UTF-16 code units; `undefined` if the fault concerns all of it. */
-  offset: number | undefined;
-}
-
 /** The result of an expression marked with `?` whose last member does not exist. */
 export const absent: unique symbol = Symbol("absent");
 
-/** A compiled expression. */
-export interface Program {
-  /**
-   * Evaluates to new JSON, or to `absent` if the expression was compiled with `mayBeAbsent`. Throws only
-   * `ExpressionError`.
-   */
-  evaluate(evaluation: Evaluation): unknown;
-  /** Evaluates to a string for interpolation: empty for null and absent, JSON for objects and arrays. */
-  evaluateString(evaluation: Evaluation): string;
-}
-
-/** The language of expressions. Both sources and values of variables are untrusted. */
-export interface ExpressionEngine {
-  /** Compiles an expression. Never throws. `mayBeAbsent`: the last member may not exist. */
-  compile(
-    expression: string,
-    options: { variables: Variables; mayBeAbsent?: boolean },
-  ): { program: Program } | { fault: CompileFault };
-}
-
-/** Thrown if evaluation fails: a value is missing or has the wrong type, or a limit is exceeded. */
-export class ExpressionError extends Error {
-  override readonly name = "ExpressionError";
-  /** Continues a message after a colon, without a period. */
-  readonly reason: string;
-  readonly expression: string;
-  readonly offset: number | undefined;
-
-  constructor(expression: string, { reason, offset }: CompileFault) {
-    super(`${reason}${describePosition(expression, offset)}`);
-    this.reason = reason;
-    this.expression = expression;
-    this.offset = offset;
-  }
-}
-
 /** Formats a position for the end of a message: the character from 1, and the line if there are several. */
-export function describePosition(expression: string, offset: number | undefined): string {
+function describePosition(expression: string, offset: number | undefined): string {
   if (offset === undefined) return "";
   const before = expression.slice(0, offset).split("\n");
   const column = (before.at(-1)?.length ?? 0) + 1;
   return expression.includes("\n")
     ? ` (line ${before.length}, character ${column})`
     : ` (character ${column})`;
+}
+
+/** Thrown if an expression does not compile, or cannot be evaluated: a value is missing or has the wrong type, or a limit is exceeded. */
+export class ExpressionError extends Error {
+  override readonly name = "ExpressionError";
+  readonly expression: string;
+
+  /** The message continues another one after a colon, without a period, and says where in the expression the fault is. */
+  constructor(expression: string, reason: string, offset: number | undefined) {
+    super(`${reason}${describePosition(expression, offset)}`);
+    this.expression = expression;
+  }
 }
 
 /** Thrown if an evaluation exceeds its limit; an `Error`, as otherwise cel-js would take it for a value. */

@@ -1,0 +1,424 @@
+// CEL as cel-js parses and evaluates it. Before cel-js checks a syntax tree, it is changed: types are known only when an
+// expression is evaluated, every part counts its steps, and maps, members and a few functions follow the rules of JSON.
+import {
+  TypeError as CheckError,
+  Environment,
+  EvaluationError,
+  Optional,
+  ParseError,
+} from "@marcbachmann/cel-js";
+import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
+import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
+import { printable } from "../problems/index.ts";
+import {
+  absent,
+  type Evaluation,
+  EvaluationLimit,
+  ExpressionError,
+  type Shape,
+  type Variables,
+} from "./evaluation.ts";
+
+const longestExpression = 20_000;
+const longestReason = 300;
+const maximumLoops = 2;
+/** The cost of each part of an expression that an error passes. */
+const stepsPerError = 60;
+
+/** Functions of cel-js and what is called in their place. */
+const replacedFunctions: ReadonlyMap<string, string> = new Map([
+  ["matches", "matches_"],
+  // Those of cel-js change letters beyond ASCII.
+  ["lowerAscii", "lowerAscii_"],
+  ["upperAscii", "upperAscii_"],
+  // That of cel-js depends on the daylight saving time of this machine.
+  ["getDayOfYear", "getDayOfYear_"],
+  // JSON has no unsigned numbers.
+  ["uint", "int"],
+]);
+
+/** Compiles a pattern of `matches`. Throws `EvaluationError`. */
+function compileMatch(pattern: string): LinearPattern {
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    throw error instanceof PatternError ? new EvaluationError(error.message) : error;
+  }
+}
+
+function getDayOfYear(time: Date): bigint {
+  const start = Date.UTC(time.getUTCFullYear(), 0, 1);
+  return BigInt(Math.floor((time.getTime() - start) / 86_400_000));
+}
+
+/** `5400s`, as in the JSON of protobuf. */
+const formatDuration = (duration: Duration) => `${duration.valueOf() / 1000}s`;
+
+function toJsonNumber(value: number | bigint): number {
+  const number = Number(value);
+  if (typeof value === "bigint" ? Number.isSafeInteger(number) : Number.isFinite(number)) {
+    // JSON has no negative zero.
+    return number + 0;
+  }
+  throw new EvaluationError(
+    typeof value === "bigint"
+      ? `${value} is too large for a JSON number; use string(…)`
+      : `a JSON number cannot be ${value}`,
+  );
+}
+
+/** Copies a value to JSON. Throws `EvaluationError` for values that JSON cannot represent exactly. */
+function toJson(value: unknown): unknown {
+  if (typeof value === "bigint" || typeof value === "number") return toJsonNumber(value);
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map((element) => toJson(element));
+  if (value instanceof Map)
+    return Object.fromEntries([...value].map(([key, member]) => [key, toJson(member)]));
+  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
+  if (value instanceof Date) return value.toISOString();
+  if (value instanceof Duration) return formatDuration(value);
+  if (value instanceof Optional) {
+    if (value.hasValue()) return toJson(value.value());
+    throw new EvaluationError("an optional value is absent; use orValue(…)");
+  }
+  // A type.
+  if ("name" in value) return String(value.name);
+  throw new EvaluationError("it has no value in JSON");
+}
+
+const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
+  "+": (a, b) => a + b,
+  "-": (a, b) => a - b,
+  "*": (a, b) => a * b,
+  "/": (a, b) => a / b,
+  "%": (a, b) => a % b,
+};
+
+/** The literal patterns of expressions. */
+const patterns = new Map<string, LinearPattern>();
+
+/** Creates the environment of all expressions. */
+function createEnvironment(): Environment {
+  const environment = new Environment({
+    unlistedVariablesAreDyn: true,
+    homogeneousAggregateLiterals: false,
+    enableOptionalTypes: true,
+    limits: { maxAstNodes: 5000, maxDepth: 100, maxCallArguments: 16 },
+  });
+  for (const [operator, calculate] of Object.entries(arithmetic)) {
+    const mix = (a: number | bigint, b: number | bigint) => calculate(Number(a), Number(b));
+    environment.registerOperator(`int ${operator} double: double`, mix);
+    environment.registerOperator(`double ${operator} int: double`, mix);
+  }
+  environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
+  environment.registerOperator(
+    "-google.protobuf.Duration",
+    ({ seconds, nanos }: Duration) => new Duration(-seconds, -nanos),
+  );
+  const matches = (text: string, pattern: string) => {
+    const compiled = patterns.get(pattern) ?? compileMatch(pattern);
+    return findPattern(compiled, text);
+  };
+  const replace = (text: string, part: string, by: string, limit = -1n) => {
+    const parts = text.split(part);
+    const rest = limit < 0 ? [] : parts.splice(Number(limit) + 1);
+    return [parts.join(by), ...rest].join(part);
+  };
+  const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
+    "matches_(string, string): bool": matches,
+    "string.matches_(string): bool": matches,
+    "string.lowerAscii_(): string": (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase()),
+    "string.upperAscii_(): string": (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase()),
+    "string.replace(string, string): string": replace,
+    "string.replace(string, string, int): string": replace,
+    "string(google.protobuf.Duration): string": formatDuration,
+    "string(google.protobuf.Timestamp): string": (time: Date) => time.toISOString(),
+    "int(google.protobuf.Timestamp): int": (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
+    "timestamp(double): google.protobuf.Timestamp": (seconds: number) => new Date(seconds * 1000),
+    "google.protobuf.Timestamp.getDayOfYear_(): int": getDayOfYear,
+  };
+  for (const [signature, apply] of Object.entries(functions))
+    environment.registerFunction(signature, apply, { async: false });
+  return environment;
+}
+
+/** What cel-js's checker and evaluator offer to the functions of a node; `check` is the checker's, `run` the evaluator's. */
+interface Visitor {
+  dynType: unknown;
+  debugType(value: unknown): { type: string };
+  check(node: Node, context: unknown): unknown;
+  run(node: Node, context: unknown): unknown;
+}
+
+type Visit = (visitor: Visitor, node: Node, context: unknown) => unknown;
+
+/** A part of cel-js's syntax tree, with what its type declarations leave out. */
+interface Node {
+  op: string;
+  /** Nodes, names, and arrays of these. */
+  args: unknown;
+  pos: number;
+  /** An `alternate` takes the node's place, as that of a loop does. A macro evaluates its parts itself. */
+  meta: { check: Visit; evaluate: Visit; alternate?: Node; macro?: { var?: string } };
+  setMeta<Key extends keyof Node["meta"]>(key: Key, value: Node["meta"][Key]): Node;
+  clone(operation: { name: string; check: Visit; evaluate: Visit }, args: unknown): Node;
+  /** Applies an operator or a function, once it is checked. */
+  handle(...args: unknown[]): unknown;
+}
+
+/** The names that a part of an expression can use, and the number of loops around it. */
+interface Scope {
+  variables: Variables;
+  locals: ReadonlySet<string>;
+  loops: number;
+}
+
+const listNames = (shape: object) => Object.keys(shape).sort().join(", ");
+
+const fail = (reason: string, { pos }: Node) =>
+  new EvaluationError({ message: reason, range: { start: pos, end: pos } });
+
+function nameType(value: unknown, visitor: Visitor): string {
+  const { type } = visitor.debugType(value);
+  if (type === "null") return type;
+  return `${/^[aeiou]/.test(type) ? "an" : "a"} ${type}`;
+}
+
+function childrenOf(args: unknown): Node[] {
+  if (Array.isArray(args)) return args.flatMap(childrenOf);
+  return typeof args === "object" && args !== null && "op" in args ? [args as Node] : [];
+}
+
+function checkChildren(checker: Visitor, node: Node, context: unknown): unknown {
+  for (const child of childrenOf(node.args)) checker.check(child, context);
+  return checker.dynType;
+}
+
+/** The value at an own key of a map or an index of a list; `undefined` if it does not exist. */
+function findMember(container: unknown, key: unknown, node: Node, visitor: Visitor): unknown {
+  if (container instanceof Map) return container.get(String(key));
+  if (!Array.isArray(container)) throw fail(`${nameType(container, visitor)} has no keys`, node);
+  if (typeof key === "bigint" || typeof key === "number") return container[Number(key)];
+  throw fail(`a list index must be a number, but it is ${nameType(key, visitor)}`, node);
+}
+
+/** `a.b` and `a[b]`; `a.?b` and `a[?b]`, whose values may be absent. */
+const readMember: Visit = (evaluator, node, context) => {
+  const [from, name] = node.args as [Node, Node | string];
+  const container = evaluator.run(from, context);
+  const key = typeof name === "string" ? name : evaluator.run(name, context);
+  if (container instanceof Optional) {
+    const content = container.orValue(undefined);
+    return Optional.of(content === undefined ? content : findMember(content, key, node, evaluator));
+  }
+  const member = findMember(container, key, node, evaluator);
+  if (node.op.includes("?")) return Optional.of(member);
+  if (member !== undefined) return member;
+  throw fail(`${typeof key === "string" ? key : `element ${key}`} does not exist`, node);
+};
+
+/** `{ … }`, with any strings as keys. */
+const makeMap: Visit = (evaluator, node, context) => {
+  const map = new Map<string, unknown>();
+  for (const [keyNode, valueNode] of node.args as [Node, Node][]) {
+    const key = evaluator.run(keyNode, context);
+    if (typeof key === "object")
+      throw fail(`a key must be a string, but it is ${nameType(key, evaluator)}`, keyNode);
+    if (map.has(String(key))) throw fail(`the key ${key} is duplicated`, keyNode);
+    map.set(String(key), evaluator.run(valueNode, context));
+  }
+  return map;
+};
+
+/** A method of strings, or `join`. Its ints may also be whole JSON numbers. */
+const callStringMethod: Visit = (evaluator, node, context) => {
+  const [, receiver, args] = node.args as [string, Node, Node[]];
+  const values = [receiver, ...args].map((argument) => {
+    const value = evaluator.run(argument, context);
+    return Number.isInteger(value) && argument !== receiver ? BigInt(value as number) : value;
+  });
+  return node.handle(values, evaluator, node);
+};
+
+/** `has(a.b)` becomes this with `a.?b`, because cel-js allows only keys of keys of variables. */
+const hasMember = {
+  name: "has",
+  check: checkChildren,
+  evaluate: ((evaluator, { args }, context) =>
+    (evaluator.run(args as Node, context) as Optional).hasValue()) satisfies Visit,
+};
+
+const isAccess = ({ op }: Node) => /^[.[]/.test(op);
+
+/** Makes `a.b` of a node `a.?b`. */
+function makeOptional(node: Node): void {
+  if (node.op === ".") node.op = ".?";
+  if (node.op === "[]") node.op = "[?]";
+}
+
+/** The statically known shape of a node's value. Throws for a key that the shape of a variable excludes. */
+function shapeOf(node: Node, scope: Scope): Shape {
+  if (node.op === "id") {
+    const name = node.args as string;
+    return scope.locals.has(name) ? true : (scope.variables[name] ?? true);
+  }
+  if (!isAccess(node)) return true;
+  const [from, key] = node.args as [Node, Node | string];
+  const name = typeof key === "object" && key.op === "value" ? key.args : key;
+  const shape = shapeOf(from, scope);
+  if (shape === true || typeof name !== "string") return true;
+  if (Object.hasOwn(shape, name)) return shape[name] ?? true;
+  throw fail(`unknown key ${name}: the known keys are ${listNames(shape)}`, node);
+}
+
+/** cel-js's words, as the end of a sentence. */
+function toClause(summary: string): string {
+  const words = summary
+    .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
+    .replaceAll(/dyn<([^<>]*(?:<.*?>)?)>/g, "$1")
+    .replaceAll("_(", "(");
+  return printable(words.length > longestReason ? `${words.slice(0, longestReason)}…` : words);
+}
+
+/** Converts anything that compilation or evaluation throws. Unknown errors are limits of JavaScript. */
+function toExpressionError(expression: string, error: unknown): ExpressionError {
+  if (error instanceof EvaluationLimit) return new ExpressionError(expression, error.message, undefined);
+  if (error instanceof EvaluationError || error instanceof CheckError || error instanceof ParseError)
+    return new ExpressionError(expression, toClause(error.summary), error.range?.start);
+  return new ExpressionError(expression, "it is nested too deeply or too large", undefined);
+}
+
+const environment = createEnvironment();
+// Evaluations are synchronous, so there is one at a time.
+let current: Evaluation | undefined;
+const getEvaluation = () => current as Evaluation;
+
+/** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
+function watch(node: Node): void {
+  const { alternate = node } = node.meta;
+  const { check } = alternate.meta;
+  alternate.setMeta("check", (checker, self, context) => {
+    check(checker, self, context);
+    // Only now, as checking replaces the names of types by values and decides how some nodes are evaluated.
+    const checked = self.meta.alternate ?? self;
+    const { evaluate } = checked.meta;
+    checked.setMeta("evaluate", (evaluator, own, inner) => {
+      const evaluation = getEvaluation();
+      evaluation.spend();
+      try {
+        return evaluate(evaluator, own, inner);
+      } catch (error) {
+        evaluation.spend(stepsPerError);
+        throw error;
+      }
+    });
+    return checker.dynType;
+  });
+}
+
+function prepareCall(node: Node, scope: Scope): void {
+  const parts = node.args as [string, ...unknown[]];
+  const [name] = parts;
+  const [first, ...others] = parts.at(-1) as Node[];
+  if (node.op === "call" && name === "has") {
+    if (first?.op !== "." || others.length > 0)
+      throw fail("has takes one argument with a key, such as has(a.b)", node);
+    makeOptional(first);
+    node.setMeta("alternate", first.clone(hasMember, first));
+  }
+  const pattern = others.at(-1) ?? first;
+  if (name === "matches" && pattern?.op === "value" && typeof pattern.args === "string") {
+    try {
+      patterns.set(pattern.args, compileMatch(pattern.args));
+    } catch (error) {
+      throw error instanceof EvaluationError ? fail(error.summary, pattern) : error;
+    }
+  }
+  if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
+    node.setMeta("evaluate", callStringMethod);
+  parts[0] = replacedFunctions.get(name) ?? name;
+
+  const isLoop = node.meta.alternate?.op === "comprehension";
+  // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
+  const loop = (isLoop ? node.meta.alternate?.args : {}) as { condition?: (value: unknown) => boolean };
+  const { condition } = loop;
+  if (condition !== undefined) loop.condition = (value) => !getEvaluation().isStopped && condition(value);
+  if (first === undefined || !(isLoop || node.meta.macro?.var !== undefined)) {
+    for (const child of childrenOf(parts)) prepare(child, scope);
+    return;
+  }
+  const loops = scope.loops + (isLoop ? 1 : 0);
+  if (loops > maximumLoops) throw fail(`loops nest more than ${maximumLoops} levels deep`, node);
+  // A loop takes its elements from before the dot, `cel.bind` its value from its second argument.
+  const outer = isLoop ? (parts[1] as Node) : others.shift();
+  if (outer !== undefined) prepare(outer, scope);
+  const locals = new Set([...scope.locals, first.args as string]);
+  for (const body of others) prepare(body, { ...scope, locals, loops });
+}
+
+function prepare(node: Node, scope: Scope): void {
+  const { op, args } = node;
+  if (op === "call" || op === "rcall") prepareCall(node, scope);
+  else for (const child of childrenOf(args)) prepare(child, scope);
+  if (op === "id") {
+    const { variables, locals } = scope;
+    const name = args as string;
+    if (!Object.hasOwn(variables, name) && !locals.has(name) && !environment.hasVariable(name))
+      throw fail(`unknown variable ${name}: the known variables are ${listNames(variables)}`, node);
+  } else if (isAccess(node)) {
+    shapeOf(node, scope);
+    node.setMeta("check", checkChildren).setMeta("evaluate", readMember);
+  } else if (op === "map") node.setMeta("check", checkChildren).setMeta("evaluate", makeMap);
+  else if (args instanceof UnsignedInt) node.args = args.valueOf();
+  watch(node);
+}
+
+function prepareExpression(expression: string, variables: Variables, mayBeAbsent: boolean) {
+  if (expression === "") throw new EvaluationError("it is empty");
+  if (expression.length > longestExpression)
+    throw new EvaluationError(`it is longer than ${longestExpression} characters`);
+  const parsed = environment.parse(expression);
+  const root = parsed.ast as unknown as Node;
+  if (mayBeAbsent && !isAccess(root) && root.op !== "rcall")
+    throw new EvaluationError("? can follow only a key or an index, such as a.b?");
+  if (mayBeAbsent) makeOptional(root);
+  prepare(root, { variables, locals: new Set(), loops: 0 });
+  const { error } = parsed.check();
+  if (error !== undefined) throw error;
+  return parsed;
+}
+
+/** Evaluates to new JSON or, as text, to a string for interpolation. Throws only `ExpressionError`. */
+export type Expression = (evaluation: Evaluation, asText: boolean) => unknown;
+
+/** For interpolation: empty for null, JSON for objects and arrays. */
+function toText(value: unknown): string {
+  // Ints keep all digits.
+  const json = typeof value === "bigint" ? value : toJson(value);
+  return typeof json === "object" && json !== null ? JSON.stringify(json) : String(json ?? "");
+}
+
+/**
+ * Compiles an expression of CEL with optional values (`a.?b`), mixed number types, patterns without backtracking, and a limit on
+ * steps. `mayBeAbsent`: the last member may not exist; then the value is `absent`, or empty as text. Throws only `ExpressionError`.
+ */
+export function compileExpression(expression: string, variables: Variables, mayBeAbsent = false): Expression {
+  const attempt = <Result>(run: () => Result): Result => {
+    try {
+      return run();
+    } catch (error) {
+      throw toExpressionError(expression, error);
+    }
+  };
+  const parsed = attempt(() => prepareExpression(expression, variables, mayBeAbsent));
+  return (evaluation, asText) =>
+    attempt(() => {
+      current = evaluation;
+      const value: unknown = parsed(evaluation.variables);
+      // The outermost part may have absorbed the error of the limit.
+      evaluation.spend(0);
+      if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return asText ? "" : absent;
+      return asText ? toText(value) : toJson(value);
+    });
+}
