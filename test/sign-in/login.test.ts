@@ -1,9 +1,11 @@
+import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import type { Behavior } from "../support/authorization-server.ts";
+import { command } from "../support/run-cli.ts";
 import { makeSignIn } from "./support.ts";
 
 test("login signs in through the browser, stores tokens for the user alone, and logout deletes them", async () => {
@@ -148,6 +150,18 @@ test("two logins at once both succeed, and an interruption ends one at once", as
   const interruption = new AbortController();
   const show = () => interruption.abort(new Error("interrupted"));
   await expect(direct({ signal: interruption.signal, show })).rejects.toThrow("interrupted");
+});
+
+test("SIGINT ends the command at once", async () => {
+  const { cwd, env, left } = await makeSignIn();
+  const child = spawn(process.execPath, [command, "login", "docs", "--no-browser"], {
+    cwd,
+    env: { ...process.env, ...env },
+  });
+  await once(child.stderr, "data");
+  child.kill("SIGINT");
+  expect(await once(child, "exit")).toEqual([130, null]);
+  expect(left()).toEqual([]);
 });
 
 test("a file that cannot be written fails the sign-in, and so does a server that changes its issuer", async () => {

@@ -10,15 +10,19 @@ import { type Behavior, serveProtected } from "../support/authorization-server.t
 import { runMain } from "../support/main.ts";
 
 /** A project with a protected server `docs`, an empty state folder, and a program that follows redirects as a browser does. */
-export async function makeSignIn(behavior: Partial<Behavior> = {}, entry: { oauth?: OAuthSettings } = {}) {
+export async function makeSignIn(
+  behavior: Partial<Behavior> = {},
+  entry: { url?: string; oauth?: OAuthSettings } = {},
+) {
   const remote = await serveProtected(behavior);
+  const url = entry.url ?? remote.url;
   const browser = `#!${process.execPath}\nfetch(process.argv[2]).then((page) => page.text()).catch(() => {});\n`;
   const cwd = makeProject(
     {},
     {
       "trailblaze.config.yaml": stringify({
         logDir: "logs",
-        mcpServers: { docs: { url: remote.url, ...entry } },
+        mcpServers: { docs: { ...entry, url } },
       }),
       browser,
     },
@@ -29,7 +33,7 @@ export async function makeSignIn(behavior: Partial<Behavior> = {}, entry: { oaut
   const run = (args: readonly string[], input?: string) =>
     runMain(args, { cwd, env, ...(input !== undefined && { input }) });
   const folder = join(state, "trailblaze/oauth");
-  const file = join(folder, `${createHash("sha256").update(remote.url).digest("hex")}.json`);
+  const file = join(folder, `${createHash("sha256").update(url).digest("hex")}.json`);
   const stored = () => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined);
   /** Lets this process use the folder and the browser. */
   const stubEnv = () => {
@@ -37,7 +41,7 @@ export async function makeSignIn(behavior: Partial<Behavior> = {}, entry: { oaut
     onTestFinished(() => void vi.unstubAllEnvs());
   };
   return {
-    ...{ remote, cwd, run, file, folder, stored, stubEnv },
+    ...{ remote, cwd, env, run, file, folder, stored, stubEnv },
     /** Changes what is stored of the tokens, and beside them. */
     change(tokens: object, more: object = {}) {
       const record = { ...stored(), ...more };
