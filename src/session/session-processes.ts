@@ -185,13 +185,13 @@ export class SessionProcesses {
   }
 
   /** Where the tokens for a server are from; `undefined` if its headers have credentials. */
-  async #authorize({ label, url, oauth }: RemotePlan): Promise<Authorization | undefined> {
+  async #authorize({ oauth, ...plan }: RemotePlan): Promise<Authorization | undefined> {
     const { memory, options } = this.frame;
     if (oauth === undefined) return undefined;
     const { useHostTokens, useStoredTokens } = await import("../sign-in/renew.ts");
     const onSecrets = (secrets: readonly string[]) => memory.addSecrets(secrets);
-    const server = { label, url, oauth };
-    const provider = options.authProvider?.(label, url);
+    const server = { ...plan, oauth };
+    const provider = options.authProvider?.(plan.label, plan.url);
     return provider === undefined
       ? useStoredTokens(server, onSecrets)
       : useHostTokens(server, provider, onSecrets);

@@ -1,37 +1,18 @@
 // Signing in: the only place that opens a browser.
 import { spawn } from "node:child_process";
-import { randomBytes, randomInt } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { OAuthClientProvider, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
 import { createRedactor } from "../mcp/client/redact.ts";
-import { failure, type SignInFault, TrailblazeError } from "../problems/index.ts";
+import { type SignInFault, TrailblazeError } from "../problems/index.ts";
 import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
-import {
-  checkAddress,
-  checkIssuer,
-  chooseScope,
-  createIssuerFetch,
-  isLocal,
-  signInFailure,
-  withSecret,
-} from "./issuer.ts";
-import { listenAt, type Redirect } from "./listener.ts";
-import { fetchOwnToken } from "./renew.ts";
-import {
-  readSignIn,
-  type SignInServer,
-  type StoredSignIn,
-  scopesOf,
-  toTokens,
-  withSignInLock,
-} from "./stored.ts";
+import { createIssuerFetch, findIssuer, signInFailure, withSecret } from "./issuer.ts";
+import { openRedirect } from "./listener.ts";
+import { useStoredTokens } from "./renew.ts";
+import { readSignIn, type SignInServer, type StoredSignIn, toTokens, withSignInLock } from "./stored.ts";
 
 export interface LoginOptions {
-  /** The entry's headers, for the server alone. */
-  headers: Readonly<Record<string, string>>;
-  /** Come before those of the config and of the server. */
-  scopes: readonly string[];
   /** Reads the redirect URL that the user pastes, instead of listening; `undefined` at the end of the input. */
   readPasted: (() => Promise<string | undefined>) | undefined;
   timeoutMs: number;
@@ -52,42 +33,13 @@ function openBrowser(url: string): void {
   const [command = "", ...args] = BROWSER ? [BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
   try {
     const written = { command, args: [...args, url], cwd: process.cwd(), env: process.env };
-    const { verbatim, ...program } = findProgramHere(written) ?? { verbatim: false, ...written };
-    const options = { detached: true, stdio: "ignore", windowsVerbatimArguments: verbatim } as const;
+    const program = findProgramHere(written) ?? { ...written, verbatim: false };
+    const options = { detached: true, stdio: "ignore", windowsVerbatimArguments: program.verbatim } as const;
     const child = spawn(program.command, [...program.args], options);
-    child.on("error", () => {});
-    child.unref();
+    child.on("error", () => {}).unref();
   } catch {
     // What cannot be started.
   }
-}
-
-/** The redirect URL, and what brings the answer to it. Throws `SignInFailed`, or `InvalidArguments`. */
-async function prepareRedirect(
-  { label, oauth }: SignInServer,
-  before: string | undefined,
-  { readPasted }: LoginOptions,
-  state: string,
-): Promise<Redirect> {
-  const toUrl = (port: number, host = "127.0.0.1") => `http://${host}:${port}/callback`;
-  const { callbackPort, redirectUrl } = oauth;
-  const fixed = redirectUrl ?? (callbackPort === undefined ? undefined : toUrl(callbackPort, "localhost"));
-  if (readPasted !== undefined) {
-    const answer = async () => {
-      const line = (await readPasted())?.trim() ?? "";
-      return URL.canParse(line) ? new URL(line).searchParams : new URLSearchParams();
-    };
-    return { redirectUrl: fixed ?? before ?? toUrl(randomInt(49_152, 65_536)), answer, close() {} };
-  }
-  if (fixed !== undefined && !isLocal(new URL(fixed))) {
-    const reason = "`oauth.redirectUrl` of the server is not on this machine";
-    throw failure("InvalidArguments", { reason, hint: "Add --no-browser, and paste the URL." });
-  }
-  const isLocalBefore = before !== undefined && isLocal(new URL(before));
-  return listenAt(fixed ?? (isLocalBefore ? before : toUrl(0)), state).catch((error: Error) => {
-    if (fixed !== undefined) throw signInFailure(label, "port", error.message);
-    return listenAt(toUrl(0), state);
-  });
 }
 
 /** What a sign-in is doing, and what an error of it must not show. */
@@ -103,36 +55,30 @@ async function signIn(
   progress: Progress,
   signal: AbortSignal,
 ): Promise<StoredSignIn | undefined> {
-  const { label, url, oauth } = server;
-  const fetchFn = createIssuerFetch(label, signal);
+  const { label, url, headers, oauth } = server;
   const stored = readSignIn(server);
-  const sdk = await import("@modelcontextprotocol/client");
-
-  // What the server asks for without a token.
+  const fetchFn = createIssuerFetch(label, signal);
+  const media = { accept: "application/json, text/event-stream", "content-type": "application/json" };
   const challenge = await fetchFn(url, {
     method: "POST",
-    headers: {
-      ...options.headers,
-      accept: "application/json, text/event-stream",
-      "content-type": "application/json",
-    },
+    headers: { ...headers, ...media },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
-  const asked = sdk.extractWWWAuthenticateParams(challenge);
-  if (challenge.status !== 401) {
-    const metadata = await sdk.discoverOAuthProtectedResourceMetadata(url, {}, fetchFn).catch((error) => {
-      if (error instanceof TypeError) throw error;
-    });
-    if (metadata === undefined) return undefined;
-  }
+  const found = await findIssuer(server, stored, challenge, fetchFn);
+  if (found === undefined) return undefined;
 
+  progress.step = "registration";
+  const { scope, ...lasting } = found;
+  const { issuer, metadata, resource } = lasting;
+  const sdk = await import("@modelcontextprotocol/client");
   const state = randomBytes(32).toString("base64url");
-  const redirect = await prepareRedirect(server, stored?.redirectUrl, options, state);
+  const redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
   const { redirectUrl } = redirect;
-  let found: Awaited<ReturnType<typeof checkIssuer>> | undefined;
-  let client: StoredOAuthClientInformation | undefined;
+  const mayKeepClient = stored?.redirectUrl === redirectUrl && oauth.clientMetadataUrl === undefined;
+  let client: StoredOAuthClientInformation | undefined = mayKeepClient ? stored.client : undefined;
+  if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
   let codeVerifier = "";
-  let authorizationUrl: URL | undefined;
+  let address = new URL(issuer);
   const provider: OAuthClientProvider = {
     redirectUrl,
     clientMetadataUrl: oauth.clientMetadataUrl,
@@ -143,15 +89,11 @@ async function signIn(
       response_types: ["code"],
       token_endpoint_auth_method: "none",
     },
-    async saveDiscoveryState(discovered) {
-      found = await checkIssuer(server, discovered, stored);
-      progress.step = "registration";
-      const { issuer, metadata } = found;
-      const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
-      const isRegistered = stored?.redirectUrl === redirectUrl && stored.issuer === issuer;
-      if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
-      else if (isRegistered && !hasDocument) client = stored.client;
-    },
+    discoveryState: () => ({
+      authorizationServerUrl: issuer,
+      authorizationServerMetadata: metadata,
+      resourceMetadata: { resource },
+    }),
     clientInformation: () => client,
     saveClientInformation: (registered) => {
       client = registered;
@@ -163,31 +105,22 @@ async function signIn(
       codeVerifier = verifier;
     },
     codeVerifier: () => codeVerifier,
-    redirectToAuthorization: (address) => {
-      authorizationUrl = address;
+    redirectToAuthorization: (target) => {
+      address = target;
     },
   };
   try {
-    await sdk.auth(provider, {
-      serverUrl: url,
-      resourceMetadataUrl: asked.resourceMetadataUrl,
-      scope: chooseScope(options.scopes, oauth.scopes, scopesOf(asked.scope)),
-      forceReauthorization: true,
-      fetchFn,
-    });
-    if (!authorizationUrl || !found || !client) throw new Error("there is no URL to open");
-    const { issuer, metadata, resource } = found;
-    // The SDK leaves it out where the server has no metadata.
-    authorizationUrl.searchParams.set("resource", resource);
-    options.show(authorizationUrl.href);
-    if (options.readPasted === undefined) openBrowser(authorizationUrl.href);
+    await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
+    if (client === undefined) throw new Error("there is no client");
+    options.show(address.href);
+    if (options.readPasted === undefined) openBrowser(address.href);
     const answer = await abortable(signal, redirect.answer);
 
     if (answer.get("state") !== state) throw signInFailure(label, "state");
     const iss = answer.get("iss") ?? undefined;
-    const mustName = metadata.authorization_response_iss_parameter_supported === true;
+    const issParameterSupported = metadata.authorization_response_iss_parameter_supported === true;
     // What else it says may be of another issuer.
-    if (iss === undefined ? mustName : iss !== issuer) throw signInFailure(label, "issuer", "of the answer");
+    sdk.validateAuthorizationResponseIssuer({ iss, expectedIssuer: issuer, issParameterSupported });
     const [error, description] = [answer.get("error"), answer.get("error_description")];
     if (error !== null)
       throw signInFailure(label, "denied", description === null ? error : `${error}: ${description}`);
@@ -197,28 +130,19 @@ async function signIn(
     if (authorizationCode === null) throw new Error("the answer has no code");
     const clientInformation = withSecret(client, oauth);
     progress.secrets = [authorizationCode, codeVerifier, clientInformation.client_secret ?? ""];
+    // `auth` would redeem a refused code once more, and write the issuer's words to stderr.
     const tokens = await sdk.exchangeAuthorization(issuer, {
       ...{ metadata, clientInformation, authorizationCode, iss, codeVerifier, resource, fetchFn },
       redirectUri: redirectUrl,
     });
     return {
-      ...{ url: url.href, ...found, client },
+      ...{ url: url.href, ...lasting, client },
       redirectUrl: oauth.clientId === undefined ? redirectUrl : undefined,
-      tokens: toTokens(tokens, authorizationUrl.searchParams.get("scope") ?? undefined),
+      tokens: toTokens(tokens, address.searchParams.get("scope") ?? undefined),
     };
   } finally {
     redirect.close();
   }
-}
-
-/** Why a sign-in has failed. */
-async function explain(label: string, error: unknown, { step, secrets }: Progress): Promise<TrailblazeError> {
-  const { message, cause } = error as Error;
-  for (const one of [error, cause]) if (one instanceof TrailblazeError) return one;
-  const { IssuerMismatchError } = await import("@modelcontextprotocol/client");
-  const reason = error instanceof IssuerMismatchError ? "issuer" : step;
-  const { redact } = createRedactor(secrets);
-  return signInFailure(label, reason, redact(explainFileError(error) ?? message).slice(0, 400));
 }
 
 /**
@@ -232,14 +156,22 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
   const isOwnGrant = oauth.grant === "client_credentials";
   const progress: Progress = { step: isOwnGrant ? "exchange" : "endpoint", secrets: [] };
   try {
-    checkAddress(label, "its URL", url.href);
-    if (isOwnGrant) return await fetchOwnToken(server, options.scopes, signal);
+    if (isOwnGrant) {
+      const refused = readSignIn(server)?.tokens?.access_token;
+      await useStoredTokens(server, () => {}, signal).renew(refused);
+      return readSignIn(server);
+    }
     const record = await signIn(server, options, progress, signal);
     if (record !== undefined) await withSignInLock(url, (write) => write(record), signal);
     return record;
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (limit.aborted) throw signInFailure(label, "timeout");
-    throw await explain(label, error, progress);
+    const { message, cause } = error as Error;
+    for (const one of [error, cause]) if (one instanceof TrailblazeError) throw one;
+    const { IssuerMismatchError } = await import("@modelcontextprotocol/client");
+    const reason = error instanceof IssuerMismatchError ? "issuer" : progress.step;
+    const { redact } = createRedactor(progress.secrets);
+    throw signInFailure(label, reason, redact(explainFileError(error) ?? message).slice(0, 400));
   }
 }

@@ -11,12 +11,10 @@ import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { makeFolders, readBytes, removeDrafts, writeBeside } from "../files/write-files.ts";
-import type { OAuthSettings } from "../runtime/server-launches.ts";
+import type { OAuthSettings, RemotePlan } from "../runtime/server-launches.ts";
 
-/** A server to sign in to. */
-export interface SignInServer {
-  label: string;
-  url: URL;
+/** A server to sign in to. Its headers are for it alone. */
+export interface SignInServer extends Pick<RemotePlan, "label" | "url" | "headers"> {
   oauth: OAuthSettings;
 }
 

@@ -54,8 +54,8 @@ export async function makeSignIn(
       stubEnv();
       const { signal } = new AbortController();
       return login(
-        { label: "docs", url: new URL(remote.url), oauth: {} },
-        { headers: {}, scopes: [], timeoutMs: 20_000, signal, readPasted: undefined, show() {}, ...options },
+        { label: "docs", url: new URL(remote.url), headers: {}, oauth: {} },
+        { timeoutMs: 20_000, signal, readPasted: undefined, show() {}, ...options },
       );
     },
     left: () => (existsSync(folder) ? readdirSync(folder) : []),

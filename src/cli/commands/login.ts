@@ -47,13 +47,12 @@ export const command = defineCommand({
   async run(input) {
     const { positionals, options } = input;
     const [label = ""] = positionals;
-    const { url, headers, oauth } = await findRemoteServer(label, input);
+    const server = await findRemoteServer(label, input);
+    const scopes = options.scope?.flatMap(scopesOf) ?? server.oauth.scopes;
     const record = await withSignals((signal) =>
       login(
-        { label, url, oauth },
+        { ...server, oauth: { ...server.oauth, scopes } },
         {
-          headers,
-          scopes: (options.scope ?? []).flatMap(scopesOf),
           timeoutMs: (options.timeout ?? 300) * 1000,
           signal,
           show: (address) =>
@@ -65,11 +64,12 @@ export const command = defineCommand({
       ),
     );
     const { issuer = null, tokens } = record ?? {};
-    const scopes = scopesOf(tokens?.scope);
+    const granted = scopesOf(tokens?.scope);
     const expiresAt = tokens === undefined ? null : expiryOf(tokens);
     const until = expiresAt === null ? "" : ` until ${expiresAt}`;
-    const granted = `${issuer} granted ${scopes.join(" ") || "no scopes"}${until}`;
-    const text = issuer === null ? `${label} needs no sign-in` : `Signed in to ${label}: ${granted}`;
-    return { json: { label, url: url.href, issuer, scopes, expiresAt }, formatText: () => printable(text) };
+    const what = `${issuer} granted ${granted.join(" ") || "no scopes"}${until}`;
+    const text = issuer === null ? `${label} needs no sign-in` : `Signed in to ${label}: ${what}`;
+    const json = { label, url: server.url.href, issuer, scopes: granted, expiresAt };
+    return { json, formatText: () => printable(text) };
   },
 });

@@ -30,14 +30,14 @@ export interface Exchange {
   settle(error?: Error): void;
 }
 
+type Tokens = { access_token: string; scope?: string | undefined } | undefined;
+
 /** Where the tokens of requests are from, for a server without credentials in its own headers. */
 export interface Authorization {
-  /** The scopes of the last token. */
-  readonly scopes: readonly string[];
-  /** The token for a request; `undefined` without one. */
-  token(): Promise<string | undefined>;
-  /** Another token after the server has refused one, or wants one. Rejects with the reason why there is none. */
-  renew(refused: string | undefined, challenge: Response): Promise<string | undefined>;
+  /** Those for a request; `undefined` without any. */
+  tokens(): Promise<Tokens>;
+  /** Others after the server has refused one, or wants one. Rejects with the reason why there are none. */
+  renew(refused: string | undefined, challenge: Response): Promise<Tokens>;
 }
 
 /** What is known of a remote server. */
@@ -102,7 +102,7 @@ export class RemoteFetch {
     const url = new URL(address);
     const { label, redactor } = this.#facts;
     const { body } = init;
-    const { response, fault } = await this.#authorize(
+    const { response, tokens, fault } = await this.#authorize(
       url,
       typeof body === "string" ? { ...init, body: unmarkText(body) } : init,
     );
@@ -115,7 +115,7 @@ export class RemoteFetch {
       const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       const hasHeader = new Headers(init.headers).has("authorization");
-      const scopes = status === 403 && !hasHeader ? await this.#findScopes(response) : {};
+      const scopes = status === 403 && !hasHeader ? await findScopes(response, tokens) : {};
       const more = { ...(hasHeader && { hasHeader }), ...scopes };
       throw failure("AuthorizationRequired", { label, status, scheme, reason, ...more });
     }
@@ -149,37 +149,27 @@ export class RemoteFetch {
   }
 
   /** Sends a request with a token, and once more with another if the server refuses it. */
-  async #authorize(url: URL, init: RequestInit): Promise<{ response: Response; fault?: string | undefined }> {
+  async #authorize(
+    url: URL,
+    init: RequestInit,
+  ): Promise<{ response: Response; tokens?: Tokens; fault?: string | undefined }> {
     const { authorization } = this.#facts;
-    const send = (token: string | undefined) => {
-      const headers = new Headers(init.headers);
-      if (token !== undefined) headers.set("authorization", `Bearer ${token}`);
-      return this.#send(url, { ...init, headers });
-    };
     if (authorization === undefined) return { response: await this.#send(url, init) };
-    const token = await authorization.token();
-    const response = await send(token);
-    if (response.status !== 401) return { response };
+    const send = async (tokens: Tokens) => {
+      const headers = new Headers(init.headers);
+      if (tokens !== undefined) headers.set("authorization", `Bearer ${tokens.access_token}`);
+      return { tokens, response: await this.#send(url, { ...init, headers }) };
+    };
+    const first = await send(await authorization.tokens());
+    const refused = first.tokens?.access_token;
+    if (first.response.status !== 401) return first;
     let fault: string | undefined;
-    const another = await authorization.renew(token, response).catch((error) => {
+    const others = await authorization.renew(refused, first.response).catch((error) => {
       fault = findReason(error).text;
     });
-    if (another === undefined || another === token) return { response, fault };
-    await response.body?.cancel();
-    return { response: await send(another) };
-  }
-
-  /** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
-  async #findScopes(response: Response): Promise<{ missing?: string; scopes?: string }> {
-    const { extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
-    const { error, scope = "" } = extractWWWAuthenticateParams(response);
-    if (error !== "insufficient_scope") return {};
-    const granted = this.#facts.authorization?.scopes ?? [];
-    const isPlain = (one: string) => /^[\x23\x25-\x5b\x5d-\x5f\x61-\x7e]{1,200}$/.test(one);
-    const asked = scope.split(/\s+/).filter(isPlain).slice(0, 50);
-    const missing = asked.filter((one) => !granted.includes(one));
-    const all = new Set([...granted.filter(isPlain), ...asked]);
-    return { missing: missing.join(" "), scopes: [...all].join(" ") };
+    if (!others || others.access_token === refused) return { ...first, fault };
+    await first.response.body?.cancel();
+    return send(others);
   }
 
   async #send(url: URL, init: RequestInit): Promise<Response> {
@@ -303,4 +293,19 @@ function readRpcError(body: string): object | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** The scopes that a server asks for beside those of the token, and all of them. Those with characters of shells are left out. */
+async function findScopes(
+  response: Response,
+  tokens: Tokens,
+): Promise<{ missing?: string; scopes?: string }> {
+  const { computeScopeUnion, extractWWWAuthenticateParams } = await import("@modelcontextprotocol/client");
+  const { error, scope = "" } = extractWWWAuthenticateParams(response);
+  if (error !== "insufficient_scope") return {};
+  const isPlain = (one: string) => /^[\x23\x25-\x5b\x5d-\x5f\x61-\x7e]{1,200}$/.test(one);
+  const granted = (tokens?.scope ?? "").split(/\s+/).filter(isPlain);
+  const asked = scope.split(/\s+/).filter(isPlain).slice(0, 50);
+  const missing = asked.filter((one) => !granted.includes(one)).join(" ");
+  return { missing, scopes: computeScopeUnion(...granted, ...asked) ?? "" };
 }
