@@ -2,6 +2,7 @@ import { isAbsolute, join, resolve } from "node:path";
 import { hasCredentials } from "../config/config-rules.ts";
 import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
+import { isRecord } from "../data/parse-json.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
@@ -113,52 +114,61 @@ function findOtherScript(args: readonly string[]): string | undefined {
 }
 
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
-function findScript({ command, args, cwd }: Program & Pick<UserServer, "cwd">): string | undefined {
+function findScript({ command, args }: Program, cwd: string): string | undefined {
   if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
   const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
   return script === undefined ? undefined : resolve(cwd, script);
 }
+
+const runCommand = ({ command, args }: Program, cwd: string): Program => ({
+  command: isPath(command) ? resolve(cwd, command) : command,
+  args,
+});
+
+type FoundProgram = Extract<PackageProgram, { state: "found" }>;
+
+/** What to run for the command of a package. */
+const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[]): Program =>
+  nodeOptions === undefined
+    ? { command: file, args }
+    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
 
 /** What a server that was written for any client gets of the callback endpoint. */
 const noCallback = { callback: undefined };
 
 const noVariables: FileVariables = { values: {}, secrets: [] };
 
-/** A user's server with the values of variables. */
-interface ExpandedServer extends Pick<UserServer, "command" | "args" | "cwd">, FileVariables {
-  env: Readonly<Record<string, string>>;
+/** A value of the config with the values of the variables that its strings refer to. Throws `UnsetVariableError`. */
+function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Path): Value {
+  const expand = (inner: unknown, at: Path): unknown => {
+    if (typeof inner === "string") return expandVariables(inner, environment, at);
+    if (Array.isArray(inner)) return inner.map((entry, index) => expand(entry, [...at, index]));
+    if (!isRecord(inner)) return inner;
+    return Object.fromEntries(
+      Object.entries(inner).map(([key, entry]) => [key, expand(entry, [...at, key])]),
+    );
+  };
+  return expand(value, path) as Value;
 }
 
-/**
- * The parts of a user's server that refer to variables and files, with their values. Throws `UnsetVariableError` and
- * `SecretFileError`.
- */
-function expandServer(
-  server: UserServer,
-  config: Pick<SessionConfig, "directory" | "envFile">,
-  isLocked: boolean,
-): ExpandedServer {
-  const { path, command, args, cwd, env } = server;
-  const { values, secrets } = readFileVariables(config, isLocked, server);
-  const environment = { ...process.env, ...values };
-  const expand = (text: string, ...at: Path) => expandVariables(text, environment, [...path, ...at]);
-  const ofFiles: string[] = [];
-  const variables = Object.entries(env).map(([name, value]) => {
-    if (typeof value === "string") return [name, expand(value, "env", name)] as const;
-    const at = [...path, "env", name, "file"];
-    if (isLocked && decidesWhatRuns(name))
-      throw new SecretFileError(`its variable ${name} decides what runs, so a file cannot have it`, at);
-    const text = readSecret(config.directory, expand(value.file, "env", name, "file"), at, value.file);
-    ofFiles.push(text);
-    return [name, text] as const;
-  });
+type Directories = Pick<SessionConfig, "file" | "directory" | "envFile">;
+
+/** What is common to the plans of the user's servers. */
+function describeUserServer(
+  { name, path, protocol, timeouts, results, choices }: UserServer,
+  { file }: Directories,
+) {
+  const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
   return {
-    command: command === undefined ? undefined : expand(command, "command"),
-    args: args.map((argument, index) => expand(argument, "args", index)),
-    cwd: expand(cwd, "cwd"),
-    env: Object.fromEntries(variables),
-    values,
-    secrets: [...secrets, ...ofFiles],
+    label: name,
+    key: `config ${name}`,
+    pack: undefined,
+    source,
+    configPath: path,
+    protocol,
+    timeouts,
+    results,
+    choices,
   };
 }
 
@@ -170,14 +180,6 @@ function explainUnset({ name: label }: UserServer, error: unknown): TrailblazeEr
   const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
   return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
 }
-
-type FoundProgram = Extract<PackageProgram, { state: "found" }>;
-
-/** What to run for the command of a package. */
-const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[]): Program =>
-  nodeOptions === undefined
-    ? { command: file, args }
-    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
 
 /** Why the package of a user's server cannot be run. */
 async function explainPackage(
@@ -199,23 +201,48 @@ async function explainPackage(
   return failure("ServerPackageNotInstalled", args, { path: [...path, "package"] });
 }
 
-function describeUserServer(
-  { name, path, protocol, timeouts, results, choices }: UserServer,
-  { file }: Pick<SessionConfig, "file">,
-) {
-  const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
-  const key = `config ${name}`;
-  return {
-    label: name,
-    key,
-    pack: undefined,
-    source,
-    configPath: path,
-    protocol,
-    timeouts,
-    results,
-    choices,
-  };
+/** A user's server with the values of variables and files. */
+interface FilledServer
+  extends FileVariables,
+    Pick<UserServer, "command" | "args" | "cwd" | "url" | "headers"> {
+  env: Readonly<Record<string, string>>;
+  oauth: OAuthSettings;
+  /** Why it cannot have them. Its strings are as written then. */
+  fault?: TrailblazeError;
+}
+
+function fillIn(server: UserServer, config: Directories, isLocked: boolean): FilledServer {
+  const { path, command, args, cwd, url, headers, oauth } = server;
+  // A program inherits what files say; a remote server needs them for references alone.
+  const needsFiles = url === undefined || JSON.stringify([url, headers, oauth]).includes("${");
+  try {
+    const { values, secrets } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
+    const environment = { ...process.env, ...values };
+    const { clientId, clientSecret } = oauth ?? {};
+    const written = { command, args, cwd, url, headers, oauth: { clientId, clientSecret } };
+    const filled = expandAll(written, environment, path);
+    const ofFiles = filled.oauth.clientSecret === undefined ? [] : [filled.oauth.clientSecret];
+    const env = Object.entries(server.env).map(([name, value]) => {
+      const at = [...path, "env", name];
+      if (typeof value === "string") return [name, expandVariables(value, environment, at)] as const;
+      const place = [...at, "file"];
+      if (isLocked && decidesWhatRuns(name))
+        throw new SecretFileError(`its variable ${name} decides what runs, so a file cannot have it`, place);
+      const file = expandVariables(value.file, environment, place);
+      const text = readSecret(config.directory, file, place, value.file);
+      ofFiles.push(text);
+      return [name, text] as const;
+    });
+    return {
+      ...filled,
+      oauth: { ...oauth, ...filled.oauth },
+      env: Object.fromEntries(env),
+      values,
+      secrets: [...secrets, ...ofFiles],
+    };
+  } catch (error) {
+    return { ...server, env: {}, oauth: {}, ...noVariables, fault: explainUnset(server, error) };
+  }
 }
 
 /**
@@ -228,35 +255,23 @@ export async function planUserServer(
   config: SessionConfig,
   isLocked = false,
 ): Promise<ProgramPlan> {
-  const { package: packageName, bin } = server;
-  const context = server.context ?? (server.isListed && packageName === undefined);
-  let expanded: ExpandedServer = { ...server, env: {}, ...noVariables };
-  let fault: TrailblazeError | undefined;
-  try {
-    expanded = expandServer(server, config, isLocked);
-  } catch (error) {
-    fault = explainUnset(server, error);
-  }
-  const { command = "", args, env, values, secrets } = expanded;
-  const cwd = resolve(config.directory, expanded.cwd);
+  const { package: name, bin } = server;
+  const { command = "", args, env, values, secrets, fault, ...filled } = fillIn(server, config, isLocked);
+  const context = server.context ?? (server.isListed && name === undefined);
+  const cwd = resolve(config.directory, filled.cwd);
   const found =
-    packageName === undefined
-      ? undefined
-      : findPackageProgram(port, config.project, { package: packageName, bin });
-  const toProgram = ({ command = "", args }: Pick<UserServer, "command" | "args">): Program =>
-    found?.state === "found"
-      ? runFile(found, args)
-      : { command: isPath(command) ? resolve(cwd, command) : command, args };
-  if (found !== undefined && found.state !== "found")
-    fault ??= await explainPackage(port, server, config, found);
-  const script = found?.state === "found" ? found.file : findScript({ command, args, cwd });
+    name === undefined ? undefined : findPackageProgram(port, config.project, { package: name, bin });
+  const isFound = found?.state === "found";
+  const run = (program: Program) => (isFound ? runFile(found, program.args) : runCommand(program, cwd));
+  const isMissing = found !== undefined && !isFound;
+  const script = isFound ? found.file : findScript({ command, args }, cwd);
   const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");
   return {
     ...describeUserServer(server, config),
-    ...toProgram(expanded),
+    ...run({ command, args }),
     cwd,
-    shown: toProgram(server),
-    fault,
+    shown: run({ command: server.command ?? "", args: server.args }),
+    fault: fault ?? (isMissing ? await explainPackage(port, server, config, found) : undefined),
     context,
     legacyContext: context && server.legacyContext,
     toolsetFile,
@@ -279,57 +294,28 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
 }
 
 /** A remote server of the user's config. References to variables get their values as for a program. */
-export function planRemoteServer(
-  server: UserServer,
-  config: Pick<SessionConfig, "file" | "directory" | "envFile">,
-  isLocked = false,
-): RemotePlan {
-  const { name, path } = server;
-  let { values, secrets } = noVariables;
-  const expand = (text: string, ...at: Path) =>
-    expandVariables(text, { ...process.env, ...values }, [...path, ...at]);
-  let url = "";
-  let headers: Record<string, string> = {};
-  let oauth: OAuthSettings | undefined;
-  let fault: TrailblazeError | undefined;
-  try {
-    const isReferring = JSON.stringify([server.url, server.headers, server.oauth]).includes("${");
-    if (isReferring) ({ values, secrets } = readFileVariables(config, isLocked, server));
-    url = expand(server.url ?? "", "url").trim();
-    const pairs = Object.entries(server.headers);
-    headers = Object.fromEntries(pairs.map(([key, value]) => [key, expand(value, "headers", key).trim()]));
-    const { clientId, clientSecret } = server.oauth ?? {};
-    if (!hasCredentials(headers))
-      oauth = {
-        ...server.oauth,
-        ...(clientId !== undefined && { clientId: expand(clientId, "oauth", "clientId") }),
-        ...(clientSecret !== undefined && { clientSecret: expand(clientSecret, "oauth", "clientSecret") }),
-      };
-    if (oauth?.clientSecret !== undefined) secrets = [...secrets, oauth.clientSecret];
-    const reason = explainAddress(url, headers);
-    if (reason !== undefined) {
-      const hint = "Check the values of its variables.";
-      fault = failure("ServerStartFailed", { label: name, reason, hint }, { path });
-    }
-  } catch (error) {
-    fault = explainUnset(server, error);
-  }
+export function planRemoteServer(server: UserServer, config: Directories, isLocked = false): RemotePlan {
+  const { url = "", oauth, secrets, ...filled } = fillIn(server, config, isLocked);
+  const headers = Object.fromEntries(
+    Object.entries(filled.headers).map(([key, value]) => [key, value.trim()]),
+  );
+  const reason = explainAddress(url.trim(), headers);
+  const { name: label, path } = server;
+  const hint = "Check the values of its variables.";
+  const fault = filled.fault ?? (reason && failure("ServerStartFailed", { label, reason, hint }, { path }));
   return {
     ...describeUserServer(server, config),
-    url: new URL(fault === undefined ? url : "http://invalid"),
+    url: new URL(fault ? "http://invalid" : url.trim()),
     shown: (server.url ?? "").replace(/[?#].*$/s, "?…"),
     headers,
-    oauth,
+    oauth: hasCredentials(headers) ? undefined : oauth,
     secrets,
-    fault,
+    ...(fault && { fault }),
     context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.
     legacyContext: false,
   };
 }
-
-const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
 
 /** The source of a tool that an item of a pack provides. */
 export function describeSource(
@@ -346,14 +332,16 @@ export function describeSource(
   };
 }
 
-/** The program of a pack's server, its file if it has one, and why it cannot run. */
+const textsOf = (value: unknown): string[] =>
+  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
+
+/** The program of a pack's server, and its file if it has one. */
 function findPackProgram(
   port: InspectionPort,
-  { location }: FoundPack["pack"],
-  definition: Readonly<Record<string, unknown>>,
+  location: string,
+  { script, package: name, bin, ...definition }: Readonly<Record<string, unknown>>,
   cwd: string,
 ): { program: Program; file: string | undefined } {
-  const { script, package: name, bin } = definition;
   const args = textsOf(definition.args);
   if (typeof script === "string") {
     const file = join(location, script);
@@ -362,15 +350,12 @@ function findPackProgram(
   if (typeof name === "string") {
     const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
     const found = findPackageProgram(port, location, named);
+    if (found.state === "found") return { program: runFile(found, args), file: found.file };
     // Checks have found it, so it has been removed since, and the process fails to start.
-    if (found.state !== "found")
-      return { program: { command: join(location, "node_modules", name), args }, file: undefined };
-    return { program: runFile(found, args), file: found.file };
+    return { program: { command: join(location, "node_modules", name), args }, file: undefined };
   }
-  const written = String(definition.command);
-  const command = isPath(written) ? resolve(cwd, written) : written;
-  const file = findScript({ command: written, args, cwd });
-  return { program: { command, args }, file };
+  const written = { command: String(definition.command), args };
+  return { program: runCommand(written, cwd), file: findScript(written, cwd) };
 }
 
 /** A pack's subprocess server with a valid definition, whose program the checks have found. */
@@ -384,33 +369,33 @@ export function planPackServer(
   // The user's servers tell of a file that is missing.
   const { values, secrets } = attempt(() => readFileVariables(config, isLocked)) ?? noVariables;
   const { location, qualifiedName } = found.pack;
+  const { qualifiedName: label } = item;
   const definition = item.definition ?? {};
-  const { env, protocol, legacyContext, timeouts } = definition;
+  const { env = {}, protocol = "auto", legacyContext, timeouts } = definition;
   const context =
     typeof definition.context === "boolean" ? definition.context : definition.package === undefined;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
-  const planned = findPackProgram(port, found.pack, definition, cwd);
-  const { program } = planned;
-  const file = planned.file ?? join(location, item.file ?? "package.json");
+  const { program, file } = findPackProgram(port, location, definition, cwd);
+  const toolsetFile = file ?? join(location, item.file ?? "package.json");
   return {
-    label: item.qualifiedName,
-    key: `pack ${item.qualifiedName}`,
+    label,
+    key: `pack ${label}`,
     pack: qualifiedName,
     source: describeSource(found, item),
     ...program,
     cwd,
     shown: program,
-    protocol: (protocol ?? "auto") as ProgramPlan["protocol"],
+    protocol: protocol as ProgramPlan["protocol"],
     timeouts: timeouts as ServerTimeouts | undefined,
     context,
     legacyContext: context && legacyContext !== false,
-    toolsetFile: file,
+    toolsetFile,
     secrets,
     createEnvironment: (facts) =>
       createPackEnvironment(
-        { ...facts, ...(context ? {} : noCallback), toolsetFile: file },
+        { ...facts, ...(context ? {} : noCallback), toolsetFile },
         {
-          env: (env ?? {}) as Record<string, string>,
+          env: env as Record<string, string>,
           envPassthrough: textsOf(definition.envPassthrough),
           ofFile: values,
         },
