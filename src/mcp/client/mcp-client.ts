@@ -41,7 +41,10 @@ export interface OutgoingMessage {
 
 /** What carries messages to a server and back. */
 export interface MessageTransport {
-  /** Throws or rejects if the message is not sent. Aborting `requestSignal` closes the response stream of a request. */
+  /**
+   * Throws or rejects if the message is not sent, or a request is not answered; of one that was answered, that means nothing.
+   * Aborting `requestSignal` closes the response stream of a request.
+   */
   send(message: OutgoingMessage, options?: { requestSignal?: AbortSignal }): void | Promise<void>;
   /** Set by the client. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;

@@ -24,10 +24,10 @@ export interface Exchange {
   id: unknown;
   /** Set when the answer begins: as a stream of events, or whole. */
   isStream: boolean;
-  /** Why the stream broke off. The SDK resumes it if its events have ids. */
+  /** Why the answer broke off. The SDK resumes a stream if its events have ids. */
   fault?: Error;
-  /** The request is answered, or fails with the error. */
-  settle(error?: Error): void;
+  /** The request fails, unless it was answered. */
+  fail(error?: Error): void;
 }
 
 type Tokens = { access_token: string; scope?: string | undefined } | undefined;
@@ -84,6 +84,24 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
+/** The start of an error's body, as far as it arrives in time. */
+async function readStart({ body }: Response): Promise<string> {
+  const signal = AbortSignal.timeout(errorBodyMs);
+  const chunks: Uint8Array[] = [];
+  let left = errorBytes;
+  try {
+    for await (const chunk of body?.pipeThrough(new TransformStream<Uint8Array>(), { signal }) ?? []) {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      // Leaving the loop closes the connection.
+      if (left <= 0) break;
+    }
+  } catch {
+    // What has arrived says enough.
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
 /**
  * The requests of one remote server, for the SDK's transport. Obeys proxies, refuses redirects to other origins and messages
  * that are too large, and explains failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for
@@ -111,7 +129,7 @@ export class RemoteFetch {
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {
-      const said = summarize(redactor.redactCut(await this.#readStart(response)), type);
+      const said = summarize(redactor.redactCut(await readStart(response)), type);
       const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       const hasHeader = new Headers(init.headers).has("authorization");
@@ -124,7 +142,7 @@ export class RemoteFetch {
       throw new SessionLostError("it no longer knows the session");
     }
     if (!response.ok && init.method === "POST") {
-      const text = await this.#readStart(response);
+      const text = await readStart(response);
       // A JSON-RPC error is the answer to the request.
       const error = exchange.id === undefined ? undefined : readRpcError(text);
       if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
@@ -136,12 +154,8 @@ export class RemoteFetch {
       return new Response(null, { status, headers });
     }
     exchange.isStream = type === "text/event-stream";
-    if (exchange.isStream && response.body !== null) {
-      const events = ReadableStream.from(this.#readEvents(response.body, exchange));
-      return new Response(events, { status, headers });
-    }
-    if (exchange.id !== undefined && type === "application/json")
-      return new Response(markText(await this.#readAll(response)), { status, headers });
+    if (exchange.isStream || (exchange.id !== undefined && type === "application/json"))
+      return new Response(ReadableStream.from(this.#readLines(response, exchange)), { status, headers });
     await response.body?.cancel();
     if (exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
@@ -205,80 +219,45 @@ export class RemoteFetch {
     throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown), cause });
   }
 
-  /** What arrives. Throws if the connection breaks off. */
-  async *#read(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
-    try {
-      for await (const chunk of body) {
-        this.#facts.onBytes(chunk.length);
-        yield chunk;
-      }
-    } catch (error) {
-      if (isAbort(error)) throw error;
-      throw new ConnectionError(`the connection failed: ${findReason(error).text}`);
-    }
-  }
-
-  /** Throws if a message has more bytes than the limit. */
-  #checkSize(bytes: number): void {
-    const { frameBytes } = this.#facts;
-    if (bytes > frameBytes) throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
-  }
-
-  async #readAll({ body }: Response): Promise<string> {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    for await (const chunk of this.#read(body ?? ReadableStream.from([]))) {
-      size += chunk.length;
-      this.#checkSize(size);
-      chunks.push(chunk);
-    }
-    return Buffer.concat(chunks).toString("utf8");
-  }
-
-  /** The start of an error's body, as far as it arrives in time. */
-  async #readStart({ body }: Response): Promise<string> {
-    const signal = AbortSignal.timeout(errorBodyMs);
-    const chunks: Uint8Array[] = [];
-    let left = errorBytes;
-    try {
-      const limited = body?.pipeThrough(new TransformStream<Uint8Array, Uint8Array>(), { signal });
-      for await (const chunk of this.#read(limited ?? ReadableStream.from([]))) {
-        chunks.push(chunk.subarray(0, left));
-        left -= chunk.length;
-        // Leaving the loop closes the connection.
-        if (left <= 0) break;
-      }
-    } catch {
-      // What has arrived says enough.
-    }
-    return Buffer.concat(chunks).toString("utf8");
-  }
-
-  /** The lines of a stream of events as they arrive, with marks in place of integers that a number cannot hold. */
-  async *#readEvents(body: AsyncIterable<Uint8Array>, exchange: Exchange): AsyncGenerator<Uint8Array> {
+  /**
+   * The lines of an answer as they arrive, with marks in place of integers that a number cannot hold. Throws if a message has
+   * more bytes than the limit, or if the connection breaks off.
+   */
+  async *#readLines({ body }: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {
+    const { frameBytes, onBytes } = this.#facts;
     let lines = "";
-    /** Of the lines of the event so far. */
+    /** Of the message so far. */
     let size = 0;
-    const decoder = new LineDecoder(this.#facts.frameBytes, {
+    const refuse = () => {
+      throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
+    };
+    const decoder = new LineDecoder(frameBytes, {
       onLine: (line) => {
-        size = line.length === 0 ? 0 : size + line.length;
-        this.#checkSize(size);
+        size = exchange.isStream && line.length === 0 ? 0 : size + line.length;
+        if (size > frameBytes) refuse();
         // Each byte is a character, and of the bytes beyond ASCII none matters.
-        lines += `${line.toString("latin1").replace(/^data:.*/, markText)}\n`;
+        const text = line.toString("latin1");
+        lines += exchange.isStream ? `${text.replace(/^data:.*/, markText)}\n` : markText(`\n${text}`);
       },
-      onTooLong: () => this.#checkSize(Number.POSITIVE_INFINITY),
+      onTooLong: refuse,
     });
     try {
-      for await (const chunk of this.#read(body)) {
+      for await (const chunk of body ?? []) {
+        onBytes(chunk.length);
         decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         if (lines !== "") yield Buffer.from(lines, "latin1");
         lines = "";
       }
+      decoder.push(Buffer.from("\n"));
+      yield Buffer.from(lines, "latin1");
     } catch (error) {
-      exchange.fault = error as Error;
-      // Resumed after another error, the stream would bring the same message again.
-      if (!(error instanceof ConnectionError)) exchange.settle(exchange.fault);
-      throw error;
+      const isOurs = error instanceof AnswerError || isAbort(error);
+      exchange.fault = isOurs
+        ? (error as Error)
+        : new ConnectionError(`the connection failed: ${findReason(error).text}`);
+      // Resumed after an error of ours, the stream would bring the same message again.
+      if (isOurs) exchange.fail(exchange.fault);
+      throw exchange.fault;
     }
   }
 }

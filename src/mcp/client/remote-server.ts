@@ -6,7 +6,7 @@ import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { claimedRevision } from "../client-message.ts";
-import { AnswerError, own } from "./json-rpc.ts";
+import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import {
@@ -64,30 +64,24 @@ const headerTypes = ["string", "integer", "boolean"];
 /** How deep schemas are searched. */
 const deepestSchema = 20;
 
-/**
- * The arguments that clients repeat in headers; empty if a declaration is invalid, because clients leave out such a tool.
- * Only properties that are reached through `properties` alone can be declared.
- */
+/** The properties of a schema, and of those below them, that are reached through `properties` alone. */
+function* propertiesOf(schema: unknown, path: readonly string[] = []): Generator<[string[], JsonObject]> {
+  if (!isRecord(schema) || !isRecord(schema.properties) || path.length >= deepestSchema) return;
+  for (const [name, property] of Object.entries(schema.properties)) {
+    if (isRecord(property)) yield [[...path, name], property];
+    yield* propertiesOf(property, [...path, name]);
+  }
+}
+
+/** The arguments that clients repeat in headers; empty if a declaration is invalid, because clients leave out such a tool. */
 export function findMirroredArguments(inputSchema: unknown): MirroredArgument[] {
-  const found: MirroredArgument[] = [];
-  let isValid = true;
-  const visit = (schema: unknown, path: readonly string[]): void => {
-    if (!isRecord(schema) || !isRecord(schema.properties) || path.length >= deepestSchema) return;
-    for (const [name, property] of Object.entries(schema.properties)) {
-      if (!isRecord(property)) continue;
-      const here = [...path, name];
-      const { "x-mcp-header": written, type } = property;
-      if (written !== undefined) {
-        isValid &&=
-          typeof written === "string" && headerToken.test(written) && headerTypes.includes(String(type));
-        found.push({ header: `mcp-param-${String(written).toLowerCase()}`, path: here });
-      }
-      visit(property, here);
-    }
-  };
-  visit(inputSchema, []);
-  const isUnique = new Set(found.map(({ header }) => header)).size === found.length;
-  return isValid && isUnique ? found : [];
+  const mirrored: MirroredArgument[] = [];
+  for (const [path, { "x-mcp-header": name, type }] of propertiesOf(inputSchema)) {
+    if (name === undefined) continue;
+    if (typeof name !== "string" || !headerToken.test(name) || !headerTypes.includes(String(type))) return [];
+    mirrored.push({ header: `mcp-param-${name.toLowerCase()}`, path });
+  }
+  return new Set(mirrored.map(({ header }) => header)).size === mirrored.length ? mirrored : [];
 }
 
 /** A value for a header, encoded if a header cannot contain it. */
@@ -117,9 +111,6 @@ export function createMirrorHeaders(
   });
   return Object.fromEntries(headers);
 }
-
-/** Of a message without an answer. */
-const noExchange: Exchange = { id: undefined, isStream: false, settle() {} };
 
 /** Whether a value is nested more than so many levels deep. */
 const isDeeper = (value: unknown, levels: number): boolean =>
@@ -229,10 +220,10 @@ class RemoteCarrier implements Carrier {
       // The parsed message, because an event may have its text in several lines.
       if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
       else if (isAnswer)
-        exchange.settle(
+        exchange.fail(
           new AnswerError(`it sent a message that is nested more than ${this.#depth} levels deep`),
         );
-      if (isAnswer && own(message, "id") === exchange.id) exchange.settle();
+      if (isAnswer && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
     };
     transport.onerror = (error) => {
       // A server that never had a stream of notifications may answer 404 for it.
@@ -249,18 +240,17 @@ class RemoteCarrier implements Carrier {
     return sent;
   }
 
-  /** Settles when a request was answered or can no longer be, unless it is canceled; for other messages when they are sent. */
+  /** Rejects when a request can no longer be answered, also if it was. Of other messages, settles when they are sent. */
   async #exchange(message: OutgoingMessage, signal?: AbortSignal): Promise<void> {
     const { id, method, params } = message;
     const isRequest = method !== undefined && id !== undefined;
     if (isRequest) await this.#initialized;
     signal?.throwIfAborted();
-    let settle: Exchange["settle"] = () => {};
-    const answered = new Promise<void>((resolve, reject) => {
-      settle = (error) => (error === undefined ? resolve() : reject(error));
+    const exchange: Exchange = { id: isRequest ? id : undefined, isStream: false, fail() {} };
+    const broken = new Promise<never>((_resolve, reject) => {
+      exchange.fail = reject;
     });
-    answered.catch(() => {});
-    const exchange: Exchange = { id: isRequest ? id : undefined, isStream: false, settle };
+    broken.catch(() => {});
     const transport = await this.#create(exchange);
     const end = () => {
       this.#open.delete(id);
@@ -268,18 +258,15 @@ class RemoteCarrier implements Carrier {
     };
     if (isRequest || method === "notifications/initialized") this.#open.set(id, end);
     const release = signal === undefined ? undefined : whenAborted(signal, end);
-    const fail = () => settle(exchange.fault ?? new AnswerError("it did not answer the request"));
+    const fail = () => exchange.fail(exchange.fault ?? new AnswerError("it did not answer the request"));
     try {
       const headers = this.#mirror(message);
       await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
       if (!isRequest) return;
       if (!exchange.isStream) fail();
-      await answered;
-      setTimeout(end, lingerMs).unref();
-    } catch (error) {
-      if (isRequest) end();
-      throw error;
+      await broken;
     } finally {
+      if (isRequest) end();
       release?.();
       if (method === "notifications/cancelled" && isRecord(params)) this.#open.get(params.requestId)?.();
     }
@@ -321,7 +308,8 @@ class RemoteCarrier implements Carrier {
 
   /** Ends the session on the server, within the time, and closes every connection. */
   async #endSession(): Promise<void> {
-    const transport = this.#sessionId === undefined ? undefined : await this.#create(noExchange);
+    const exchange = { id: undefined, isStream: false, fail() {} };
+    const transport = this.#sessionId === undefined ? undefined : await this.#create(exchange);
     this.#close();
     const cancel = this.#clock.after(closeMs, () => void transport?.close());
     await transport?.terminateSession().catch(() => {});
