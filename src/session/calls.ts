@@ -908,7 +908,8 @@ async function reachServer(
       connected = await abortable(stop, () => {
         const ready = server.start();
         // During a restart after an exit, a request waits within its own time.
-        if (server.startsForRequests) ends = limits.map((limit) => limit.pause());
+        const { life } = server;
+        if (life.is === "starting" && life.cause === "request") ends = limits.map((limit) => limit.pause());
         return ready;
       });
     } finally {

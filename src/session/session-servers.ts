@@ -53,8 +53,8 @@ type Life =
   | { is: "running"; server: Server }
   /** `until`: when the next request may start it; infinite for a start with the session. */
   | { is: "failed"; error: unknown; until: number }
-  | { is: "exited"; exit: UnexpectedExit }
-  | { is: "closed"; exit: UnexpectedExit | undefined };
+  /** It has exited or is closed, and requests fail. */
+  | { is: "ended"; error: TrailblazeError };
 
 /**
  * A server of a session. It starts with the session, or when a request needs it, and may end while it has none. It is restarted
@@ -69,7 +69,9 @@ export class SessionServer {
   /** Whether it is restarted after an exit, or after a restart that failed. */
   readonly #mayRestart: () => boolean;
   readonly #forget: () => void;
-  #life: Life = { is: "idle" };
+  life: Life = { is: "idle" };
+  /** How it exited, if it is not restarted. */
+  exit: UnexpectedExit | undefined;
   /** The process, or the one before, which may still be ending. */
   #process: Promise<Server> | undefined;
   #ending: Promise<void> | undefined;
@@ -119,7 +121,7 @@ export class SessionServer {
 
   /** Starts the process, unless it has started before. If it fails, the server has failed for good. */
   startWithSession(): void {
-    const mayStart = this.#life.is === "idle" || (this.#life.is === "failed" && !this.#hasFailedForGood);
+    const mayStart = this.life.is === "idle" || (this.life.is === "failed" && !this.#hasFailedForGood);
     if (mayStart && this.said === undefined) this.#begin("session");
   }
 
@@ -128,17 +130,14 @@ export class SessionServer {
    * `TrailblazeError` `ServerStartFailed`; for a while after that at once, unless it is `forced`.
    */
   start({ forced = false } = {}): Promise<Server> {
-    const life = this.#life;
-    const { label } = this.#plan;
+    const life = this.life;
     switch (life.is) {
       case "starting":
         return life.ready;
       case "running":
         return Promise.resolve(life.server);
-      case "exited":
-        return Promise.reject(failure("ServerStartFailed", { label, exit: life.exit }));
-      case "closed":
-        return Promise.reject(failure("ServerStartFailed", { label, reason: "it has been closed" }));
+      case "ended":
+        return Promise.reject(life.error);
       case "failed": {
         const isLater = forced || this.#frame.clock.now() >= life.until;
         if (this.#hasFailedForGood || !isLater) return Promise.reject(life.error);
@@ -149,11 +148,11 @@ export class SessionServer {
 
   #begin(cause: Cause): Promise<Server> {
     const ready = this.#run(cause, this.said);
-    this.#life = { is: "starting", cause, ready };
+    this.life = { is: "starting", cause, ready };
     ready.catch((error) => {
-      if (this.#life.is !== "starting") return;
+      if (this.life.is !== "starting") return;
       const until = cause === "session" ? Number.POSITIVE_INFINITY : this.#frame.clock.now() + failedMs;
-      this.#life = { is: "failed", error, until };
+      this.life = { is: "failed", error, until };
       if (cause === "session") this.#announce();
     });
     return ready;
@@ -167,8 +166,8 @@ export class SessionServer {
     const server = await this.#process;
     const said = this.#note(await server.ready);
     if (cause !== "session") await this.#compare(before, said);
-    if (this.#life.is !== "starting") return server;
-    this.#life = { is: "running", server };
+    if (this.life.is !== "starting") return server;
+    this.life = { is: "running", server };
     for (const watch of this.#watches) {
       watch.begin(server);
       // It may have missed a change.
@@ -242,11 +241,6 @@ export class SessionServer {
     };
   }
 
-  /** Whether it is starting because a request needs it, whose own time then stands still. */
-  get startsForRequests(): boolean {
-    return this.#life.is === "starting" && this.#life.cause === "request";
-  }
-
   /** Notes a request, which it does not end before. Call `endRequest` once. */
   beginRequest(): void {
     this.#requests += 1;
@@ -268,11 +262,11 @@ export class SessionServer {
   #awaitIdle(): void {
     const idleMs = this.#idleMs;
     this.#cancelIdle();
-    if (idleMs === undefined || this.#requests > 0 || this.#life.is !== "running") return;
+    if (idleMs === undefined || this.#requests > 0 || this.life.is !== "running") return;
     this.#cancelIdle = this.#frame.clock.after(idleMs, () => {
-      if (this.#requests > 0 || this.#life.is !== "running") return;
+      if (this.#requests > 0 || this.life.is !== "running") return;
       // The next request starts it again, when this process has ended.
-      this.#life = { is: "idle" };
+      this.life = { is: "idle" };
       this.#ending = this.#endProcess();
     });
   }
@@ -306,21 +300,22 @@ export class SessionServer {
     const { label } = this.#plan;
     const { clock, report } = this.#frame;
     const isRelaunched = this.#mayRestart();
-    if (!isRelaunched) this.#life = { is: "exited", exit };
     if (!isRelaunched || restartReason === undefined) {
       const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
       const served = this.#isServed ? { isServed: true } : {};
       report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place));
     }
     if (!isRelaunched) {
+      this.exit = exit;
+      this.life = { is: "ended", error: failure("ServerStartFailed", { label, exit }) };
       this.#processes.onExit({ label, exit });
       return;
     }
     this.#begin("restart").catch(({ cause, message }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
-      const failed = this.#life;
+      const failed = this.life;
       if (failed.is !== "failed") return;
-      const again = () => this.#life === failed && this.#restart(exit, reason);
+      const again = () => this.life === failed && this.#restart(exit, reason);
       if ("url" in this.#plan && this.#isServed) clock.after(remoteRestartMs, again);
       else again();
     });
@@ -351,34 +346,19 @@ export class SessionServer {
   }
 
   get #hasFailedForGood(): boolean {
-    return this.#life.is === "failed" && this.#life.until === Number.POSITIVE_INFINITY;
+    return this.life.is === "failed" && this.life.until === Number.POSITIVE_INFINITY;
   }
 
   /** Why it has not started with its session. Throws any other error than a `TrailblazeError`. */
   get fault(): Problem | undefined {
-    const error = this.#life.is === "failed" && this.#hasFailedForGood ? this.#life.error : undefined;
+    const error = this.life.is === "failed" && this.#hasFailedForGood ? this.life.error : undefined;
     if (error !== undefined && !(error instanceof TrailblazeError)) throw error;
     return error?.problem;
   }
 
-  /** How it exited, if it is not restarted. */
-  get exit(): UnexpectedExit | undefined {
-    return "exit" in this.#life ? this.#life.exit : undefined;
-  }
-
   /** Whether a new state may use it: it can run, or be started. */
   get isUsable(): boolean {
-    return this.#life.is !== "closed" && this.#life.is !== "exited" && !this.#hasFailedForGood;
-  }
-
-  /** Whether it did not start, or has exited and is not restarted. */
-  get hasFailed(): boolean {
-    return this.#life.is === "failed" || this.exit !== undefined;
-  }
-
-  /** Whether it neither runs nor starts. */
-  get isIdle(): boolean {
-    return this.#life.is === "idle";
+    return this.life.is !== "ended" && !this.#hasFailedForGood;
   }
 
   /** Keeps it running until the returned function is called, once. It is closed when the last one is. */
@@ -392,22 +372,23 @@ export class SessionServer {
 
   /** The running server; `undefined` while it starts, or is compared with the lock. */
   get current(): Server | undefined {
-    return this.#life.is === "running" ? this.#life.server : undefined;
+    return this.life.is === "running" ? this.life.server : undefined;
   }
 
   /** Settles when its start has; at once while it is idle. Rejects with `TrailblazeError` `ServerStartFailed`. */
   get ready(): Promise<unknown> {
-    if (this.#life.is === "failed") return Promise.reject(this.#life.error);
-    return this.#life.is === "starting" ? this.#life.ready : Promise.resolve();
+    if (this.life.is === "failed") return Promise.reject(this.life.error);
+    return this.life.is === "starting" ? this.life.ready : Promise.resolve();
   }
 
   /** Ends it. Idempotent; never rejects. */
   async close(): Promise<void> {
-    if (this.#life.is !== "closed") this.#forget();
-    this.#life = { is: "closed", exit: this.exit };
+    const error = failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" });
+    this.#forget();
+    this.life = { is: "ended", error };
     this.#cancelIdle();
     this.#cancelListing?.();
-    this.#stop.abort(failure("ServerStartFailed", { label: this.#plan.label, reason: "it has been closed" }));
+    this.#stop.abort(error);
     await Promise.all([this.#ending, this.#endProcess()]);
   }
 }

@@ -173,9 +173,9 @@ export class SessionState {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
       const needsSignIn = server?.fault?.code === "AuthorizationRequired";
       const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
-      const reason = server?.hasFailed ? failed : excluded?.reason;
-      const isIdle = server === undefined || server.isIdle;
-      const state = excluded ? "excluded" : reason ? "failed" : isIdle ? "idle" : "running";
+      const life = server?.life.is ?? "idle";
+      const reason = server?.exit || life === "failed" ? failed : excluded?.reason;
+      const state = excluded ? "excluded" : reason ? "failed" : life === "idle" ? "idle" : "running";
       const tools = this.of("tool").flatMap(({ route, shown }) =>
         route.by === "server" && route.from.server === server ? [shown.name] : [],
       );
@@ -201,7 +201,6 @@ export class SessionState {
   /** Starts a server. Rejects with `TrailblazeError`: as `findServer` throws, or `ServerStartFailed`. */
   async startServer(label: string): Promise<void> {
     const { server } = this.findServer(label);
-    if (server?.exit !== undefined) throw failure("ServerStartFailed", { label, exit: server.exit });
     const reason = "the calls that the session is for do not need it";
     if (server === undefined) throw failure("ServerStartFailed", { label, reason });
     await server.start({ forced: true });
