@@ -316,7 +316,7 @@ class RemoteCarrier implements Carrier {
     cancel();
   }
 
-  async explain(error: unknown): Promise<{ hint: string }> {
+  explain(error: unknown): { hint: string } {
     const found = error instanceof ConnectionError ? error.hint : undefined;
     return { hint: found ?? `Check that ${this.#launch.shown} is the URL of a streamable HTTP server.` };
   }

@@ -70,7 +70,7 @@ export interface Carrier extends MessageTransport {
   /** Called when the tools are known. */
   onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start besides its error. The reason continues the server's name. */
-  explain(error: unknown): Promise<{ reason?: string | undefined; hint?: string | undefined }>;
+  explain(error: unknown): { reason?: string | undefined; hint?: string | undefined };
   /** What a server has written whose start has failed. */
   quote?(exit: UnexpectedExit | undefined): { stderrTail: string | undefined; stdout: string | undefined };
   /** Ends the server, one that has failed without waiting for it. Idempotent. */
@@ -266,7 +266,7 @@ export class Server {
 
   async #fail(error: unknown): Promise<never> {
     const { label } = this;
-    const { reason: found, hint } = await this.#carrier.explain(error);
+    const { reason: found, hint } = this.#carrier.explain(error);
     const end = this.#end;
     this.#stop(new ServerCallError("closed", `Server "${label}" is closed.`));
     await this.#carrier.end(true);

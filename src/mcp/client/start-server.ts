@@ -18,7 +18,6 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import { nestsDeeper } from "../client-message.ts";
-import { AnswerError } from "./json-rpc.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
@@ -58,8 +57,6 @@ export interface StartOptions {
 export interface ServerLimits {
   /** The longest message from the server, in bytes. */
   frameBytes: number;
-  /** How many bytes may wait until the server reads them; a single message may be larger. */
-  waitingBytes: number;
   /** How many arrays and objects of a message may be nested. */
   depth: number;
   list: ListLimits;
@@ -69,7 +66,6 @@ export interface ServerLimits {
 const MiB = 1 << 20;
 export const defaultLimits: ServerLimits = {
   frameBytes: 32 * MiB,
-  waitingBytes: 32 * MiB,
   depth: 512,
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
   logBytes: 10 * MiB,
@@ -77,14 +73,10 @@ export const defaultLimits: ServerLimits = {
 /** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
 const noiseBytes = 4096;
 const noiseCharacters = 200;
-/** A message that cannot be sent fails later, so that an exit is noticed first: it is the better reason. Milliseconds. */
-const refusalMs = 250;
 /** How long a server may run after it has closed its stdout. Milliseconds. */
 const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
-/** How long the exit of a process may lag behind the end of its pipes. Milliseconds. */
-const exitLagMs = 250;
 
 /** Starts the process immediately; `ready` resolves when its tools are known. */
 export function startServer(
@@ -168,26 +160,11 @@ export function startServer(
     const stderrTail = broken?.stderrTail ?? errorOutput.tail();
     server.lose({ ...end, reason: broken?.reason, stderrTail });
   });
-  const refuse = (fault: string) =>
-    new Promise<never>((_resolve, reject) => {
-      setTimeout(() => reject(new AnswerError(fault)), refusalMs);
-    });
   const carrier: Carrier = {
-    // Sends a message whole or not at all.
     send(message) {
-      if (!isOpen) return;
-      if (!stdin.writable) return refuse("it has closed its input");
-      let line: string;
-      try {
-        line = `${stringifyExactly(message)}\n`;
-      } catch (error) {
-        return refuse(`the call cannot be written as JSON: ${(error as Error).message}`);
-      }
-      const waiting = stdin.writableLength;
-      if (waiting > 0 && waiting + line.length > limits.waitingBytes) {
-        const limit = formatSize(limits.waitingBytes);
-        return refuse(`it does not read its input; at most ${limit} may wait for it`);
-      }
+      // Its exit is the reason that counts.
+      if (!isOpen || !stdin.writable) return;
+      const line = `${stringifyExactly(message)}\n`;
       // What is sent in one turn is written at once, which costs both sides one system call instead of one a message.
       if (stdin.writableCorked === 0) {
         stdin.cork();
@@ -199,9 +176,7 @@ export function startServer(
     redactor,
     limits: limits.list,
     started: child.started,
-    async explain(error) {
-      // A server that closes its input is usually about to exit, and the exit is the better reason.
-      if (error instanceof AnswerError && error.code === undefined) await atMost(exited, exitLagMs);
+    explain() {
       const hasStarted = child.pid !== undefined || broken !== undefined;
       const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
       return { reason: broken?.reason, hint: hasStarted ? undefined : hint };
