@@ -69,7 +69,7 @@ class End implements SessionTransport {
 export function mcpTransport(session: Session, toolSearch?: LlmToolsOptions): SessionTransport {
   const server = new End();
   const client = new End(async () => {
-    const { serveInMemory } = await import("../serve/serve-in-memory.ts");
+    const { serveInMemory } = await import("../serve/serve-clients.ts");
     await serveInMemory(session, server, toolSearch);
   });
   client.other = server;

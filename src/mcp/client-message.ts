@@ -146,14 +146,6 @@ export function isOfModernClient(message: unknown): boolean {
 /** The error code of modern revisions for a revision that is not served. */
 export const unsupportedRevision = -32022;
 
-/** The answer to a request for another revision than the modern ones. `requested` may be any JSON value. */
-export function refuseRevision(id: RequestId, requested: unknown) {
-  const named = typeof requested === "string" ? { requested } : {};
-  const message = `Unsupported protocol version: ${named.requested ?? "the request did not name one"}`;
-  const error = { code: unsupportedRevision, message, data: { supported: [modernRevision], ...named } };
-  return { jsonrpc: "2.0" as const, id, error };
-}
-
 /** The key in the `_meta` of a modern request. */
 export const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 

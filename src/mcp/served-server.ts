@@ -2,21 +2,6 @@
 import { randomBytes } from "node:crypto";
 import type { Transport } from "@modelcontextprotocol/server";
 import { failure } from "../problems/index.ts";
-import type { Cancellation } from "../runtime/abort-listeners.ts";
-import type { Questions } from "./questions.ts";
-
-/** One request of a client, without the keys that only hosts may set, and what it can be sent before the answer. */
-export interface ServedRequest {
-  /** `_meta` of the request, without `trailblaze`. */
-  meta: Record<string, unknown>;
-  /** The connection as tools see it; `id` is `null` for a modern client, which has no session. */
-  session: { id: string | null; clientInfo: unknown; capabilities: unknown };
-  signal: Cancellation;
-  log(level: string, data: unknown): void;
-  progress(progress: number, total?: number, message?: string): void;
-  /** Asks the client. */
-  questions: Questions;
-}
 
 /** An entry of a list. */
 export type Listing = Readonly<Record<string, unknown>>;

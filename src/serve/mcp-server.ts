@@ -2,7 +2,6 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
-  type JSONRPCMessage,
   type JSONRPCRequest,
   type Result,
   Server,
@@ -14,23 +13,26 @@ import { isRecord } from "../data/parse-json.ts";
 import { checkParams } from "../mcp/check-params.ts";
 import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
-import { badRequest, type RequestId, RpcError, rpcCode } from "../mcp/client-message.ts";
+import { badRequest, RpcError, rpcCode } from "../mcp/client-message.ts";
 import {
   AskedResult,
   createLegacyQuestions,
   createModernQuestions,
+  type Questions,
   type StateSeal,
   UnaskedError,
 } from "../mcp/questions.ts";
 import { DefaultJsonSchemaValidator } from "../mcp/sdk-shims.ts";
-import type { Listing, ServedRequest } from "../mcp/served-server.ts";
+import type { Listing } from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
-import { appsExtension, declaredApps } from "../runtime/apps.ts";
+import { declaredApps } from "../runtime/apps.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
-import { legacyContextKey } from "../runtime/handler-context.ts";
-import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import { type InputAnswers, type InputRound, legacyContextKey } from "../runtime/handler-context.ts";
+import { InvalidQuestionError, listRequests } from "../runtime/input-rounds.ts";
+import type { CallScope, Round } from "../session/calls.ts";
+import type { AskedRound } from "../session/host-functions.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
-import type { ServedServer } from "./session-gateway.ts";
+import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 export type Era = "legacy" | "modern";
 
@@ -48,57 +50,21 @@ export interface ServingOptions {
 /** How many suggestions MCP allows in an answer. */
 const mostSuggestions = 100;
 /** How many URIs one client may be subscribed to. */
-export const mostSubscriptions = 1000;
+const mostSubscriptions = 1000;
 /** How long a user may take to answer a question, in milliseconds. */
 const answerMs = 10 * 60_000;
 
-/** The code of the error for an unknown URI in legacy revisions. */
-const noLegacyResource = -32002;
+/** The code of the error for an unknown URI in legacy revisions, and what stands for it in the SDK, which would send another. */
+const noLegacyResource = { code: -32002, standIn: Number.MIN_SAFE_INTEGER };
 
 /** Takes params as they are: `checkParams` has checked them, and a copy would not remember its integers. */
 const asWritten = {
   "~standard": { version: 1, vendor: "trailblaze", validate: (value: unknown) => ({ value }) },
 } as const;
 
-type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
-
-/** The SDK's server with the error codes of JSON-RPC, of the legacy revisions, and of the authors of tools. */
-class EraServer extends Server {
-  /** The requests that fail with the one code for which the SDK sends another. */
-  readonly #recoded = new Set<RequestId>();
-
-  // The SDK calls it for each handler, also for its own.
-  protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
-    // The SDK would parse the request and the result of a tool again, which are valid already.
-    const wrapped = method === "tools/call" ? handler : super._wrapHandler(method, handler);
-    return async (request, context) => {
-      checkParams(method, request.params);
-      try {
-        return await wrapped(request, context);
-      } catch (error) {
-        const isRecoded = error instanceof RpcError && error.code === noLegacyResource;
-        // An aborted request gets no answer.
-        if (isRecoded && !context.mcpReq.signal.aborted) this.#recoded.add(request.id);
-        throw error;
-      }
-    };
-  }
-
-  override async connect(transport: Transport): Promise<void> {
-    const send = transport.send.bind(transport);
-    transport.send = (message, options) => send(this.#withOwnCode(message), options);
-    await super.connect(transport);
-  }
-
-  #withOwnCode(message: JSONRPCMessage): JSONRPCMessage {
-    if (!("error" in message) || message.id === undefined || !this.#recoded.delete(message.id))
-      return message;
-    return { ...message, error: { ...message.error, code: noLegacyResource } };
-  }
-}
-
 type Completion = Omit<ServerCompletion, "context"> & { context?: Partial<ServerCompletion["context"]> };
 type Named = { name: string; arguments?: Record<string, unknown> };
+type Uri = { uri: string };
 
 const ignore = () => {};
 
@@ -128,23 +94,6 @@ function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
 }
 
-/** What a server can do. Lists that are not complete yet may have anything. */
-function capabilitiesOf(served: ServedServer) {
-  const { changing, subscribe, complete } = served;
-  const offers = (key: ListKey) => changing !== undefined || served.list(key).length > 0;
-  const list = changing && { listChanged: true };
-  return {
-    logging: {},
-    tools: { ...list },
-    ...(offers("prompts") && { prompts: { ...list } }),
-    ...((offers("resources") || offers("resourceTemplates") || offers("skills") || served.keepsResults) && {
-      resources: { ...list, ...(subscribe && { subscribe: true }) },
-    }),
-    extensions: { [appsExtension]: {}, ...(offers("skills") && { [skillsExtension]: {} }) },
-    ...(complete && { completions: {} }),
-  };
-}
-
 /** The lists by their methods. */
 const lists = {
   "tools/list": "tools",
@@ -153,174 +102,277 @@ const lists = {
   "resources/templates/list": "resourceTemplates",
 } as const satisfies Record<string, ListKey>;
 
-/** Makes the servers of one era's connections, or of its requests: each needs a new one, and they share what they serve. */
-export class McpServers {
-  readonly #served: ServedServer;
+/** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */
+async function askClient(
+  questions: Questions,
+  { tool, requests, isWaiting, isApproval }: AskedRound,
+): Promise<InputAnswers> {
+  if (isApproval && (questions.lacks(requests) || (isWaiting && !questions.canWait)))
+    throw new UnaskedError("The client cannot be asked.");
+  if (isWaiting && !questions.canWait) {
+    const reason =
+      "Its server asks in the middle of a call, and this client answers only with a new request.";
+    throw new UnaskedError(`The tool needs input. ${reason} ${listRequests(requests)}`);
+  }
+  const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
+    round === undefined ? { inputRequired: { requests } } : round,
+  );
+  return input;
+}
+
+/** The resources of which a client hears, by what it asked with: a URI, or a request to listen. */
+export class Subscriptions {
+  readonly #gateway: SessionGateway;
+  readonly #updated: (uri: string) => void;
+  readonly #ends = new Map<unknown, () => void>();
+
+  constructor(gateway: SessionGateway, updated: (uri: string) => void) {
+    this.#gateway = gateway;
+    this.#updated = updated;
+  }
+
+  begin(key: unknown, uris: readonly string[]): void {
+    if (!this.#ends.has(key) && this.#ends.size >= mostSubscriptions)
+      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+    this.end(key);
+    const ends = uris.map((uri) => this.#gateway.watches.add(uri, this.#updated));
+    this.#ends.set(key, () => {
+      for (const end of ends) end();
+    });
+  }
+
+  end(key: unknown): void {
+    this.#ends.get(key)?.();
+    this.#ends.delete(key);
+  }
+
+  endAll(): void {
+    for (const key of [...this.#ends.keys()]) this.end(key);
+  }
+
+  /**
+   * Begins what a `subscriptions/listen` asks, also for URIs of no resource yet. Returns the message with only the URIs that are
+   * followed, so that the SDK acknowledges no others.
+   */
+  listen<Message extends object>(key: unknown, message: Message): Message {
+    const params = isRecord(message) && isRecord(message.params) ? message.params : {};
+    const { notifications } = params;
+    if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
+    const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
+    this.begin(
+      key,
+      uris.filter((uri) => typeof uri === "string"),
+    );
+    return {
+      ...message,
+      params: { ...params, notifications: { ...notifications, resourceSubscriptions: uris } },
+    };
+  }
+}
+
+type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+
+/** The server of one connection, or of one request: each needs a new one, and they share what they serve. */
+export class ClientServer extends Server {
+  readonly #gateway: SessionGateway;
+  readonly #client: GatewayClient;
   readonly #era: Era;
+  readonly #sessionId: string | null;
   readonly #options: ServingOptions;
 
-  constructor(served: ServedServer, era: Era, options: ServingOptions) {
-    this.#served = served;
-    this.#era = era;
-    this.#options = options;
-  }
-
   /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
-  create(sessionId: string | null): Server {
-    const { info, instructions } = this.#served;
-    const { hint } = this.#options;
-    const capabilities = capabilitiesOf(this.#served);
+  constructor(
+    gateway: SessionGateway,
+    client: GatewayClient,
+    sessionId: string | null,
+    options: ServingOptions,
+  ) {
+    const { capabilities, instructions } = gateway;
     const cached = ["server/discover", ...Object.keys(lists), "resources/read"];
-    const cacheHints = Object.fromEntries(cached.map((method) => [method, hint]));
-    const server = new EraServer(info, {
-      capabilities,
-      cacheHints,
-      jsonSchemaValidator: new DefaultJsonSchemaValidator(),
-      instructions,
-    });
-    const handle = <Sent>(
-      method: string,
-      answer: (params: Sent, context: ServerContext) => object | Promise<object>,
-    ) => {
-      const answerReady = async (params: Sent, context: ServerContext) => {
-        await this.#served.changing?.ready();
-        try {
-          return await answer(params, context);
-        } catch (error) {
-          if (error instanceof AskedResult) return error.result;
-          throw error;
-        }
-      };
-      server.setRequestHandler(method, { params: asWritten }, answerReady as never);
-    };
-    const requestOf = (context: ServerContext, ...item: unknown[]) =>
-      this.#createRequest(server, sessionId, context, item);
+    const cacheHints = Object.fromEntries(cached.map((method) => [method, options.hint]));
+    const jsonSchemaValidator = new DefaultJsonSchemaValidator();
+    super(gateway.options.info, { capabilities, cacheHints, jsonSchemaValidator, instructions });
+    this.#gateway = gateway;
+    this.#client = client;
+    this.#era = sessionId === null ? "modern" : "legacy";
+    this.#sessionId = sessionId;
+    this.#options = options;
     for (const [method, key] of Object.entries(lists)) {
       if (!((method.split("/")[0] as string) in capabilities)) continue;
-      handle<{ cursor?: string }>(method, ({ cursor }, { mcpReq: { envelope } }) =>
-        this.#list(key, cursor, declaredApps(this.#capabilitiesOf(server, envelope)) !== undefined),
+      this.#handle<{ cursor?: string }>(method, ({ cursor }, { mcpReq: { envelope } }) =>
+        this.#list(key, cursor, declaredApps(this.#capabilitiesIn(envelope)) !== undefined),
       );
     }
-    handle<Named>("tools/call", ({ name, arguments: args = {} }, context) =>
-      this.#callTool(name, args, requestOf(context, name, args)),
-    );
+    this.#handle<Named>("tools/call", (params, context) => this.#callTool(params, context));
     if ("prompts" in capabilities)
-      handle<Named>("prompts/get", ({ name, arguments: args = {} }, context) =>
-        this.#getPrompt(name, args as Record<string, string>, requestOf(context, name, args)),
-      );
+      this.#handle<Named>("prompts/get", (params, context) => this.#getPrompt(params, context));
     if ("resources" in capabilities)
-      handle<{ uri: string }>("resources/read", ({ uri }, context) =>
-        this.#read(uri, requestOf(context, uri)),
-      );
+      this.#handle<Uri>("resources/read", (params, context) => this.#read(params, context));
     if (skillsExtension in capabilities.extensions) {
-      handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
+      this.#handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
         this.#withHint(this.#list("skills", cursor)),
       );
-      handle<{ uri: string }>("skills/get", ({ uri }) => this.#withHint({ skill: this.#findSkill(uri) }));
+      this.#handle<Uri>("skills/get", ({ uri }) => this.#withHint({ skill: this.#findSkill(uri) }));
     }
     if ("completions" in capabilities)
-      handle<Completion>("completion/complete", (params, { mcpReq }) =>
+      this.#handle<Completion>("completion/complete", (params, { mcpReq }) =>
         this.#complete(params, mcpReq.signal),
       );
-    if (this.#era === "legacy") this.#followFor(server);
-    return server;
+    if (this.#era === "legacy") {
+      const subscriptions = this.follow();
+      if (capabilities.resources?.subscribe === true) this.#handleSubscriptions(subscriptions);
+    }
   }
 
-  /** Tells a legacy client of changes, until its connection ends. */
-  #followFor(server: Server): void {
-    const ends = new Map<string, () => void>();
-    const end = (uri: string) => {
-      ends.get(uri)?.();
-      ends.delete(uri);
+  /** Tells the client of a connection which lists and resources have changed, until it ends. */
+  follow(): Subscriptions {
+    const subscriptions = new Subscriptions(
+      this.#gateway,
+      (uri) => void this.sendResourceUpdated({ uri }).catch(ignore),
+    );
+    let stop = ignore;
+    const begin = () => {
+      stop();
+      // Without a connection, or without an open stream over HTTP, no client is told.
+      stop = this.#gateway.onChange(this.#client, ({ tools, prompts, resources }) => {
+        if (tools) void this.sendToolListChanged().catch(ignore);
+        if (prompts) void this.sendPromptListChanged().catch(ignore);
+        if (resources) void this.sendResourceListChanged().catch(ignore);
+      });
     };
-    let isClosed = false;
-    let stopFollowing = ignore;
-    server.oninitialized = () => {
-      stopFollowing();
-      stopFollowing = followChanges(this.#served, server);
+    if (this.#era === "legacy") this.oninitialized = begin;
+    else begin();
+    this.onclose = () => {
+      stop();
+      subscriptions.endAll();
     };
-    server.onclose = () => {
-      isClosed = true;
-      stopFollowing();
-      [...ends.keys()].forEach(end);
-    };
-    if (server.getCapabilities().resources?.subscribe !== true) return;
-    const updated = (uri: string) => void server.sendResourceUpdated({ uri }).catch(ignore);
-    server.setRequestHandler("resources/subscribe", async ({ params: { uri } }) => {
-      await this.#served.changing?.ready();
-      if (this.#served.findResource(uri) === undefined) throw this.#notFound(uri);
-      // The client may have gone, or subscribed to others, in the meantime.
-      if (isClosed) return {};
-      if (!ends.has(uri) && ends.size >= mostSubscriptions)
-        throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
-      end(uri);
-      ends.set(uri, this.#served.subscribe?.(uri, updated) ?? ignore);
+    return subscriptions;
+  }
+
+  #handleSubscriptions(subscriptions: Subscriptions): void {
+    this.#handle<Uri>("resources/subscribe", ({ uri }) => {
+      if (this.#gateway.findResource(this.#client, uri) === undefined) throw this.#notFound(uri);
+      // The client may have gone in the meantime.
+      if (this.transport !== undefined) subscriptions.begin(uri, [uri]);
       return {};
     });
-    server.setRequestHandler("resources/unsubscribe", ({ params: { uri } }) => {
-      end(uri);
+    this.#handle<Uri>("resources/unsubscribe", ({ uri }) => {
+      subscriptions.end(uri);
       return {};
     });
   }
 
-  #createRequest(
-    server: Server,
-    sessionId: string | null,
-    { mcpReq }: ServerContext,
-    item: readonly unknown[],
-  ): ServedRequest {
+  #handle<Sent>(
+    method: string,
+    answer: (params: Sent, context: ServerContext) => object | Promise<object>,
+  ): void {
+    const answerReady = async (params: Sent, context: ServerContext) => {
+      await this.#gateway.opened;
+      try {
+        return await answer(params, context);
+      } catch (error) {
+        if (error instanceof AskedResult) return error.result;
+        throw error;
+      }
+    };
+    this.setRequestHandler(method, { params: asWritten }, answerReady as never);
+  }
+
+  // The SDK calls it for each handler, also for its own.
+  protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
+    // The SDK would parse the request and the result of a tool again, which are valid already.
+    const wrapped = method === "tools/call" ? handler : super._wrapHandler(method, handler);
+    return async (request, context) => {
+      checkParams(method, request.params);
+      return wrapped(request, context);
+    };
+  }
+
+  override async connect(transport: Transport): Promise<void> {
+    const { code, standIn } = noLegacyResource;
+    const send = transport.send.bind(transport);
+    transport.send = (message, options) => {
+      const isRecoded = "error" in message && message.error.code === standIn;
+      return send(isRecoded ? { ...message, error: { ...message.error, code } } : message, options);
+    };
+    await super.connect(transport);
+  }
+
+  #capabilitiesIn(envelope: Listing = {}): unknown {
+    return this.#era === "legacy" ? this.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+  }
+
+  /** The questions of a request. `item`: what is called, and how. */
+  #questionsOf({ mcpReq }: ServerContext, item: readonly unknown[]): Questions {
     const { signal, requestState, droppedInputResponseKeys: [notAnswer] = [] } = mcpReq;
     if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
+    const capabilities = this.#capabilitiesIn(mcpReq.envelope);
+    if (this.#era === "legacy")
+      return createLegacyQuestions({
+        capabilities,
+        signal,
+        send: (request) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
+      });
+    const identity = [mcpReq.method, this.#gateway.options.info.name, ...item];
+    const asked = { ...mcpReq, capabilities, identity, requestState: requestState<string>() };
+    return createModernQuestions(asked, this.#options.seal);
+  }
+
+  #scopeOf({ mcpReq }: ServerContext, questions: Questions): CallScope {
+    const { signal, envelope } = mcpReq;
     const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
-    const envelope: Listing = mcpReq.envelope ?? {};
-    const isLegacy = this.#era === "legacy";
-    const clientInfo = isLegacy ? server.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
-    const capabilities = this.#capabilitiesOf(server, envelope);
-    const questions = isLegacy
-      ? createLegacyQuestions({
-          capabilities,
-          signal,
-          send: (request) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
-        })
-      : createModernQuestions(
-          {
-            ...mcpReq,
-            capabilities,
-            identity: [mcpReq.method, this.#served.info.name, ...item],
-            requestState: requestState<string>(),
-          },
-          this.#options.seal,
-        );
+    const scope = this.#client.scope();
+    const clientInfo =
+      this.#era === "legacy" ? this.getClientVersion() : (envelope as Listing)?.[CLIENT_INFO_META_KEY];
+    const capabilities = this.#capabilitiesIn(envelope);
     return {
-      meta,
-      session: { id: sessionId, clientInfo: clientInfo ?? null, capabilities: capabilities ?? {} },
-      signal,
-      questions,
-      log(name, data = null) {
+      ...scope,
+      record: ignore,
+      reportFault: this.#gateway.report,
+      ask: (asked) => askClient(questions, asked),
+      passesRounds: true,
+      request: {
+        meta,
+        session: {
+          id: this.#sessionId === null ? null : scope.sessionId,
+          clientInfo: isRecord(clientInfo) ? clientInfo : {},
+          capabilities: isRecord(capabilities) ? capabilities : {},
+        },
+      },
+      log: (entry) => {
         if (signal.aborted) return;
-        const level = levels.find((one) => one === name) ?? "info";
+        const level = levels.find((one) => one === entry.level) ?? "info";
+        const data = scope.memory.redact(entry.data ?? null);
         // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
         // client has; after its end, an open stream of the session gets the message.
         void mcpReq
           .log(level, data)
-          .catch(() => server.sendLoggingMessage({ level, data }))
+          .catch(() => this.sendLoggingMessage({ level, data }))
           .catch(ignore);
-      },
-      progress(progress, total, message) {
-        const progressToken = mcpReq._meta?.progressToken;
-        if (progressToken === undefined || signal.aborted) return;
-        const params = { progressToken, progress, total, message };
-        void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
       },
     };
   }
 
-  #capabilitiesOf(server: Server, envelope: Listing = {}): unknown {
-    return this.#era === "legacy" ? server.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
+  /** Asks for an answer, and the client for what it needs. `item`: what is called, and how. */
+  async #askFor<Answer extends object>(
+    context: ServerContext,
+    item: readonly unknown[],
+    ask: (request: ClientRequest) => Promise<Round<Answer>>,
+  ): Promise<Answer> {
+    const { mcpReq } = context;
+    const questions = this.#questionsOf(context, item);
+    const scope = this.#scopeOf(context, questions);
+    const onProgress: ClientRequest["onProgress"] = (step) => {
+      const progressToken = mcpReq._meta?.progressToken;
+      if (progressToken === undefined || mcpReq.signal.aborted) return;
+      const params = { ...step, progressToken };
+      void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
+    };
+    return questions.answer<Answer>(undefined, (round, signal) => ask({ scope, signal, round, onProgress }));
   }
 
   #list(key: ListKey, cursor: string | undefined, showsApps = false): object {
-    const { entries, ...rest } = pageOf(this.#served.list(key, showsApps), cursor);
+    const { entries, ...rest } = pageOf(this.#gateway.list(this.#client, key, showsApps), cursor);
     const isLegacyTools = this.#era === "legacy" && key === "tools";
     return { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
   }
@@ -331,20 +383,18 @@ export class McpServers {
   }
 
   #findSkill(uri: string): Listing {
-    const skill = this.#served.list("skills").find((one) => one.uri === uri);
+    const skill = this.#gateway.list(this.#client, "skills").find((one) => one.uri === uri);
     if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
     return skill;
   }
 
-  async #callTool(name: string, written: Record<string, unknown>, request: ServedRequest): Promise<object> {
-    const call = this.#served.findTool(name);
-    if (call === undefined) throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
+  async #callTool({ name, arguments: written = {} }: Named, context: ServerContext): Promise<object> {
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ["__proto__"]: __, ...args } = written;
     carryIntegers(written, args);
     try {
-      const answer = await request.questions.answer(undefined, (round, signal) =>
-        call(args, { ...request, signal }, round),
+      const answer = await this.#askFor(context, [name, written], (request) =>
+        this.#gateway.callTool(this.#client, name, args, request),
       );
       const { content, structuredContent, isError, _meta } = answer;
       const isSent = this.#era === "modern" || isRecord(structuredContent);
@@ -354,23 +404,16 @@ export class McpServers {
       if (error instanceof UnaskedError) return createErrorResult(error.message);
       if (error instanceof RpcError || error instanceof AskedResult) throw error;
       // The client of a canceled call expects no answer.
-      if (!request.signal.aborted)
-        this.#served.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
+      if (!context.mcpReq.signal.aborted)
+        this.#gateway.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       throw new RpcError(rpcCode.internal, "The server failed to answer.");
     }
   }
 
-  async #getPrompt(name: string, args: Record<string, string>, request: ServedRequest): Promise<object> {
-    const prompt = this.#served.findPrompt(name);
-    if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
-    const missing = prompt.required.filter((one) => !Object.hasOwn(args, one));
-    if (missing.length > 0) {
-      const names = missing.map((one) => JSON.stringify(one)).join(", ");
-      throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
-    }
+  async #getPrompt({ name, arguments: args = {} }: Named, context: ServerContext): Promise<object> {
     try {
-      const answer = await request.questions.answer(undefined, (round, signal) =>
-        prompt.get(args, { ...request, signal }, round),
+      const answer = await this.#askFor(context, [name, args], (request) =>
+        this.#gateway.getPrompt(name, args as Record<string, string>, request),
       );
       return markIntegers(answer);
     } catch (error) {
@@ -378,13 +421,11 @@ export class McpServers {
     }
   }
 
-  async #read(uri: string, request: ServedRequest): Promise<object> {
-    const read = this.#served.findResource(uri);
+  async #read({ uri }: Uri, context: ServerContext): Promise<object> {
+    const read = this.#gateway.findResource(this.#client, uri);
     if (read === undefined) throw this.#notFound(uri);
     try {
-      const { isStatic, ...result } = await request.questions.answer(undefined, (round, signal) =>
-        read({ ...request, signal }, round),
-      );
+      const { isStatic, ...result } = await this.#askFor(context, [uri], read);
       // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
       const isKept = isStatic || this.#era === "legacy";
       return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
@@ -397,7 +438,7 @@ export class McpServers {
 
   async #complete({ ref, argument, context }: Completion, signal: AbortSignal): Promise<object> {
     const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
-    const completing = this.#served.complete?.(request, signal);
+    const completing = this.#gateway.complete(request, signal);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
     if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
     const suggested = await completing.catch((error) => {
@@ -411,7 +452,7 @@ export class McpServers {
   }
 
   #notFound(uri: string): RpcError {
-    const code = this.#era === "legacy" ? noLegacyResource : rpcCode.params;
+    const code = this.#era === "legacy" ? noLegacyResource.standIn : rpcCode.params;
     return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
   }
 
@@ -421,18 +462,7 @@ export class McpServers {
     if (!(error instanceof Error)) return new RpcError(rpcCode.internal, "The server failed to answer.");
     // A session wraps the error of its handler.
     const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
-    if (fault !== undefined) this.#served.report(`${name}: ${fault.message}`);
+    if (fault !== undefined) this.#gateway.report(`${name}: ${fault.message}`);
     return new RpcError(rpcCode.internal, error.message);
   }
-}
-
-/** Tells the client of a connection which lists have changed, until the returned function is called. */
-export function followChanges({ changing }: ServedServer, server: Server): () => void {
-  // Without a connection, or without an open stream over HTTP, no client is told.
-  const stop = changing?.onChange(({ tools, prompts, resources }) => {
-    if (tools) void server.sendToolListChanged().catch(ignore);
-    if (prompts) void server.sendPromptListChanged().catch(ignore);
-    if (resources) void server.sendResourceListChanged().catch(ignore);
-  });
-  return stop ?? ignore;
 }

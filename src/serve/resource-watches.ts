@@ -1,7 +1,7 @@
 import { findResource, type PackResource } from "../runtime/pack-resource.ts";
-import type { CallScope } from "../session/calls.ts";
 import type { ResourceRoute } from "../session/items.ts";
 import type { SessionParts } from "../session/session.ts";
+import type { SessionGateway } from "./session-gateway.ts";
 
 /** How many resources are watched at once. */
 const mostWatches = 1000;
@@ -25,20 +25,11 @@ interface Watch {
  * who want to hear of it, and ended with the last of them.
  */
 export class ResourceWatches {
-  readonly #partsNow: () => SessionParts | undefined;
-  readonly #scopeOf: () => CallScope;
-  readonly #report: (message: string) => void;
+  readonly #gateway: SessionGateway;
   readonly #watches = new Map<string, Watch>();
 
-  /** `partsNow`: `undefined` until the session is open; `scopeOf`: of what belongs to no client. */
-  constructor(
-    partsNow: () => SessionParts | undefined,
-    scopeOf: () => CallScope,
-    report: (message: string) => void,
-  ) {
-    this.#partsNow = partsNow;
-    this.#scopeOf = scopeOf;
-    this.#report = report;
+  constructor(gateway: SessionGateway) {
+    this.#gateway = gateway;
   }
 
   /** Calls `tell` after each change, once however often it is added, until the returned function is called. */
@@ -62,7 +53,7 @@ export class ResourceWatches {
   }
 
   #refresh(uri: string, watch: Watch): void {
-    const parts = this.#partsNow();
+    const parts = this.#gateway.current;
     const route = parts?.calls.findResource(parts.frame.state(), uri);
     const before = watch.source;
     watch.source = route?.by === "server" ? route.from.server : identify(route?.code);
@@ -75,7 +66,7 @@ export class ResourceWatches {
     if (before !== undefined) changed();
     if (parts === undefined || route === undefined) return;
     const places = [...this.#watches.values()].filter(({ stop }) => stop !== undefined).length;
-    if (places >= mostWatches) this.#report(`${uri} is not watched: ${mostWatches} resources are`);
+    if (places >= mostWatches) this.#gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
     else watch.stop = this.#start(parts, route, uri, changed);
   }
 
@@ -94,10 +85,10 @@ export class ResourceWatches {
     // Its code may be replaced while no call uses it.
     const release = code.owner.content === undefined ? () => {} : parts.processes.runners.hold(code.owner);
     const stop = new AbortController();
-    const request = { state: parts.frame.state(), scope: this.#scopeOf() };
+    const request = { state: parts.frame.state(), scope: this.#gateway.sessionScope() };
     const { runner, context } = parts.calls.useCode({ request }, code.owner, uri, stop.signal);
     const ended = (reason: string) => {
-      if (!stop.signal.aborted) this.#report(`${uri} is not watched any more: ${reason}`);
+      if (!stop.signal.aborted) this.#gateway.report(`${uri} is not watched any more: ${reason}`);
     };
     const args = { ...found.variables, uri: id };
     runner()

@@ -1,26 +1,17 @@
-// The ways to the servers that `McpServers` makes: connections such as stdio, sessions over HTTP, single requests.
+// The ways to the servers of clients: connections such as stdio, sessions over HTTP, single requests.
+import { randomUUID } from "node:crypto";
 import {
-  CLIENT_CAPABILITIES_META_KEY,
   createMcpHandler,
   createRequestStateCodec,
   McpServer,
   type Server,
   type ServerContext,
+  type Transport,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import {
-  badRequest,
-  cancelledIdOf,
-  claimedRevision,
-  isOfModernClient,
-  methodOf,
-  modernRevision,
-  type RequestId,
-  refuseRevision,
-  requestIdOf,
-} from "../mcp/client-message.ts";
+import { badRequest, cancelledIdOf, isOfModernClient, methodOf, requestIdOf } from "../mcp/client-message.ts";
 import type { StateSeal } from "../mcp/questions.ts";
 import {
   type CreateProtocolServer,
@@ -30,8 +21,11 @@ import {
   type ServedProtocol,
 } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
-import { type Era, followChanges, McpServers, mostSubscriptions, type ServingOptions } from "./mcp-server.ts";
-import type { ServedClients, ServedServer } from "./session-gateway.ts";
+import { Session } from "../session/session.ts";
+import type { SessionChange } from "../session/session-states.ts";
+import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
+import { ClientServer, type Era, type ServingOptions, Subscriptions } from "./mcp-server.ts";
+import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 const ignore = () => {};
 
@@ -45,13 +39,23 @@ export interface ServedEras {
   requests(): ModernHttpServer;
 }
 
-/**
- * Serves clients of both eras. `cacheTtl`: how long modern clients may keep lists, in seconds; `token`: what
- * clients authenticate with. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short.
- */
+export interface ClientOptions {
+  /** The scope of the only client; otherwise, each has its own. */
+  only?: (() => ClientScope) | undefined;
+  /** Lists the search for tools if there are many. */
+  toolSearch: LlmToolsOptions | undefined;
+  isStateless?: boolean;
+  protocol: ServedProtocol;
+  /** How long modern clients may keep lists, in seconds. */
+  cacheTtl: number;
+  /** What clients authenticate with. */
+  token: string | undefined;
+}
+
+/** Serves clients of both eras. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short. */
 export function serveEras(
-  clients: ServedClients,
-  { protocol, cacheTtl, token }: { protocol: ServedProtocol; cacheTtl: number; token: string | undefined },
+  gateway: SessionGateway,
+  { only, toolSearch, isStateless = false, protocol, cacheTtl, token }: ClientOptions,
 ): ServedEras {
   // Answers to requests with a token are for one client.
   const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
@@ -59,10 +63,26 @@ export function serveEras(
     hint: { ttlMs: cacheTtl * 1000, cacheScope },
     seal: createStateSeal(undefined, token),
   };
+  // A modern client may be another one with each request, so the list is the same for all of them, and nothing outlives a call but
+  // what its result links to.
+  const modern = gateway.createClient(
+    only ?? (() => gateway.createScope(randomUUID(), "modern")),
+    toolSearch,
+  );
+  const session: CreateProtocolServer = ({ sessionId }) => {
+    let scope: ClientScope | undefined;
+    const own = () => {
+      scope ??= gateway.createScope(sessionId);
+      return scope;
+    };
+    const client = gateway.createClient(only ?? own, toolSearch, !isStateless);
+    return new ClientServer(gateway, client, sessionId, options);
+  };
   return {
-    connection: ({ sessionId }) => createConnection(clients, sessionId, { ...options, protocol }),
-    session: ({ sessionId }) => createSession(clients, sessionId, options),
-    requests: () => createHttpServer(clients.modern, options),
+    session,
+    connection: (connection) =>
+      createConnection(gateway, modern, () => session(connection), { ...options, protocol }),
+    requests: () => createHttpServer(gateway, modern, options),
   };
 }
 
@@ -103,142 +123,104 @@ export function createStateSeal(
   };
 }
 
-/** Serves a session of a legacy client. */
-function createSession(
-  clients: Pick<ServedClients, "legacy">,
-  sessionId: string,
-  options: ServingOptions,
-): ProtocolServer {
-  return new McpServers(clients.legacy({ sessionId }), "legacy", options).create(sessionId);
-}
-
-/** Serves one client over a connection such as stdio. What it says first decides its era, if both are served. */
+/**
+ * Serves one client over a connection such as stdio. If both eras are served, its first request but for `server/discover` decides
+ * which is its own, and the server of the other gets no more messages.
+ */
 function createConnection(
-  clients: ServedClients,
-  sessionId: string,
+  gateway: SessionGateway,
+  modern: GatewayClient,
+  createLegacy: () => ProtocolServer,
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
 ): ProtocolServer {
-  if (protocol === "legacy") return createSession(clients, sessionId, options);
-  const { modern } = clients;
-  let server: Server | undefined;
-  let stopFollowing = ignore;
-  /** Abort when the requests to listen are answered or canceled. */
-  const listening = new Map<RequestId, AbortController>();
-  const endListening = (id: RequestId) => {
-    listening.get(id)?.abort();
-    listening.delete(id);
-  };
-  const create = ({ era }: { era: Era }) => {
-    stopFollowing();
-    if (era === "legacy")
-      return new McpServers(clients.legacy({ sessionId }), era, options).create(sessionId);
-    server = new McpServers(modern, era, options).create(null);
-    stopFollowing = followChanges(modern, server);
+  let modernServer: Server | undefined;
+  const subscriptions = new Subscriptions(
+    gateway,
+    (uri) => void modernServer?.sendResourceUpdated({ uri }).catch(ignore),
+  );
+  const createModern = () => {
+    const server = new ClientServer(gateway, modern, null, options);
+    server.follow();
+    modernServer = server;
     return server;
   };
-  const updated = (uri: string) => void server?.sendResourceUpdated({ uri }).catch(ignore);
-  let close = async () => {};
-  const end = () => {
-    stopFollowing();
-    [...listening.keys()].forEach(endListening);
-  };
+  const servers: { close(): Promise<void> }[] = [];
   return {
-    async connect(transport) {
-      const send = transport.send.bind(transport);
-      transport.send = (message, options) => {
-        if (!("method" in message) && message.id !== undefined) endListening(message.id);
-        return send(message, options);
+    async connect(connection) {
+      const ends = new Map<Era, Transport>();
+      /** The transport of one era's server, which is connected with the first message for it. */
+      const endOf = (era: Era): Transport => {
+        const known = ends.get(era);
+        if (known !== undefined) return known;
+        const end: Transport = {
+          start: async () => {},
+          close: async () => {},
+          send: (message, more) => {
+            if (!("method" in message) && era === "modern") subscriptions.end(message.id);
+            return connection.send(message, more);
+          },
+        };
+        ends.set(era, end);
+        if (era === "modern") servers.push(serveStdio(createModern, { legacy: "reject", transport: end }));
+        else {
+          const server = createLegacy();
+          servers.push(server);
+          void server.connect(end);
+        }
+        return end;
       };
-      const handle = serveStdio(create, { legacy: protocol === "both" ? "serve" : "reject", transport });
-      close = () => handle.close();
-      const { onmessage: receive, onclose } = transport;
-      transport.onclose = () => {
-        end();
-        onclose?.();
-      };
-      let era: Era | undefined = protocol === "modern" ? "modern" : undefined;
-      /** Whether the SDK has taken a modern request that decides the era. */
-      let isTaken = false;
-      transport.onmessage = (message, extra) => {
-        const [id, method, claimed] = [requestIdOf(message), methodOf(message), claimedRevision(message)];
-        const isRequest = id !== undefined && method !== "server/discover";
-        if (isRequest) era ??= isOfModernClient(message) ? "modern" : "legacy";
-        const isModern = claimed === modernRevision && method !== "initialize";
-        const { _meta: meta } = paramsOf(message);
-        isTaken ||= isModern && isRequest && isRecord(meta) && isRecord(meta[CLIENT_CAPABILITIES_META_KEY]);
+      let era: Era | undefined = protocol === "both" ? undefined : protocol;
+      connection.onmessage = (message, extra) => {
+        const id = requestIdOf(message);
+        const method = methodOf(message);
+        if (id !== undefined && method !== "server/discover")
+          era ??= isOfModernClient(message) ? "modern" : "legacy";
+        if (era === "legacy") return endOf(era).onmessage?.(message, extra);
         const cancelled = cancelledIdOf(message);
-        if (cancelled !== undefined) endListening(cancelled);
-        // The SDK compares only the revision of the first request, and would take a notification or a probe without one for the
-        // beginning of a legacy client.
-        const isUnclaimed = claimed === undefined && (!isTaken || method === "initialize");
-        const isRefused = typeof claimed === "string" ? !isModern : isUnclaimed;
-        if (era !== "legacy" && isRefused) {
-          const isHandshake = claimed === undefined || claimed === modernRevision;
-          const requested = isHandshake ? paramsOf(message).protocolVersion : claimed;
-          if (id !== undefined) void transport.send(refuseRevision(id, requested)).catch(ignore);
-          return;
-        }
-        if (era !== "legacy" && id !== undefined && method === "subscriptions/listen") {
-          endListening(id);
-          const controller = new AbortController();
-          listening.set(id, controller);
-          receive?.(listen(modern, message, controller.signal, updated), extra);
-          return;
-        }
-        receive?.(message, extra);
+        if (cancelled !== undefined) subscriptions.end(cancelled);
+        const isListening = id !== undefined && method === "subscriptions/listen";
+        endOf("modern").onmessage?.(isListening ? subscriptions.listen(id, message) : message, extra);
       };
+      connection.onclose = () => {
+        subscriptions.endAll();
+        for (const end of ends.values()) end.onclose?.();
+      };
+      await connection.start();
     },
     async close() {
-      end();
-      await close();
+      subscriptions.endAll();
+      await Promise.all(servers.map((server) => server.close()));
     },
   };
-}
-
-/**
- * Follows the resources of a `subscriptions/listen`, also those that do not exist yet, until the signal aborts. Returns the
- * message with only the URIs that are followed, so that the SDK acknowledges no others.
- */
-function listen<Message>(
-  { subscribe }: ServedServer,
-  message: Message,
-  signal: AbortSignal,
-  updated: (uri: string) => void,
-): Message {
-  const { notifications } = paramsOf(message);
-  if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
-  const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
-  for (const uri of uris)
-    if (typeof uri === "string") whenAborted(signal, subscribe?.(uri, updated) ?? ignore);
-  const params = { ...paramsOf(message), notifications: { ...notifications, resourceSubscriptions: uris } };
-  return { ...message, params };
 }
 
 /** The server of one request over HTTP. The SDK asks it which headers must repeat arguments of a call. */
 class RequestServer extends McpServer {
-  readonly #served: ServedServer;
+  readonly #schemaOf: (name: string) => unknown;
 
-  constructor(served: ServedServer, server: Server) {
-    super(served.info);
-    this.#served = served;
+  constructor(server: Server, schemaOf: (name: string) => unknown) {
+    super({ name: "", version: "" });
     Object.assign(this, { server });
+    this.#schemaOf = schemaOf;
   }
 
   override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#served.list("tools", true).find((tool) => tool.name === name)?.inputSchema as
-      | Record<string, unknown>
-      | undefined;
+    return this.#schemaOf(name) as Record<string, unknown> | undefined;
   }
 }
 
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
-function createHttpServer(served: ServedServer, options: ServingOptions): ModernHttpServer {
-  const servers = new McpServers(served, "modern", options);
-  const handler = createMcpHandler(() => new RequestServer(served, servers.create(null)), {
-    legacy: "reject",
-  });
-  const updated = (uri: string) => handler.notify.resourceUpdated(uri);
-  const stopFollowing = served.changing?.onChange(({ tools, prompts, resources }) => {
+function createHttpServer(
+  gateway: SessionGateway,
+  client: GatewayClient,
+  options: ServingOptions,
+): ModernHttpServer {
+  const schemaOf = (name: string) =>
+    gateway.list(client, "tools", true).find((tool) => tool.name === name)?.inputSchema;
+  const create = () => new RequestServer(new ClientServer(gateway, client, null, options), schemaOf);
+  const handler = createMcpHandler(create, { legacy: "reject" });
+  const subscriptions = new Subscriptions(gateway, (uri) => handler.notify.resourceUpdated(uri));
+  const stopFollowing = gateway.onChange(client, ({ tools, prompts, resources }) => {
     if (tools) handler.notify.toolsChanged();
     if (prompts) handler.notify.promptsChanged();
     if (resources) handler.notify.resourcesChanged();
@@ -246,17 +228,54 @@ function createHttpServer(served: ServedServer, options: ServingOptions): Modern
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
-      const isListening = method === "subscriptions/listen";
-      if (method === "tools/call") await served.changing?.ready();
-      const parsedBody = isListening ? listen(served, message, over, updated) : message;
-      return handler.fetch(request, { parsedBody });
+      if (method === "tools/call") await gateway.opened;
+      if (method !== "subscriptions/listen" || !isRecord(message))
+        return handler.fetch(request, { parsedBody: message });
+      whenAborted(over, () => subscriptions.end(over));
+      return handler.fetch(request, { parsedBody: subscriptions.listen(over, message) });
     },
     close: () => {
-      stopFollowing?.();
+      stopFollowing();
       return handler.close();
     },
   };
 }
 
-const paramsOf = (message: unknown): Record<string, unknown> =>
-  isRecord(message) && isRecord(message.params) ? message.params : {};
+/**
+ * Serves an open session to the client at the other end of a connection in memory, until one of the two is closed. Rejects
+ * with `TrailblazeError`: `InvalidArguments`, `NameCollision` for a tool with the name of the search.
+ */
+export async function serveInMemory(
+  session: Session,
+  connection: object,
+  toolSearch?: LlmToolsOptions,
+): Promise<void> {
+  const { state, resources, states } = Session.partsOf(session).frame;
+  const { closing } = resources;
+  closing.throwIfAborted();
+  if (toolSearch !== undefined) {
+    checkOptions(toolSearch);
+    refuseSearchName(state());
+  }
+  // The host of the session gets its problems itself.
+  const gateway = new SessionGateway(Promise.resolve(session), () => {});
+  const sessionId = randomUUID();
+  let scope: ClientScope | undefined;
+  const only = () => {
+    scope ??= gateway.createScope(sessionId);
+    return scope;
+  };
+  const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
+  const eras = serveEras(gateway, { only, toolSearch, ...options });
+  const transport = connection as Transport;
+  await eras.connection({ sessionId }).connect(transport);
+  const announce = (change: SessionChange) => gateway.announce(change);
+  states.served.add(announce);
+  const release = whenAborted(closing, () => void transport.close());
+  const { onclose } = transport;
+  transport.onclose = () => {
+    states.served.delete(announce);
+    release();
+    onclose?.();
+  };
+}

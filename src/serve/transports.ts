@@ -59,13 +59,15 @@ export async function serveGateway(
 ): Promise<RunningServer> {
   const { serveEras } = await import("./serve-clients.ts");
   const isStdio = transport === "stdio";
-  // Over stdio, the only client has the session itself.
-  const clients = gateway.serveClients({
+  const eras = serveEras(gateway, {
+    // Over stdio, the only client has the session itself.
     only: isStdio ? () => gateway.ownScope() : undefined,
     toolSearch,
     isStateless: !isStdio && transport.stateless === true,
+    protocol,
+    cacheTtl,
+    token: isStdio ? undefined : transport.token,
   });
-  const eras = serveEras(clients, { protocol, cacheTtl, token: isStdio ? undefined : transport.token });
   let announce = () => {};
   const ended = new Promise<void>((resolve) => {
     announce = resolve;

@@ -3,48 +3,28 @@ import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
-import type { ReadAnswer } from "../../src/runtime/pack-resource.ts";
-import type { ServedServer } from "../../src/serve/session-gateway.ts";
-import { createServed, erasOf } from "./modern/modern-served.ts";
+import { SessionGateway } from "../../src/serve/session-gateway.ts";
+import { makeProject, openForTest } from "../session/support/session.ts";
+import { erasOf } from "./modern/modern-served.ts";
 
-const text = (uri: string, content: string) => ({ uri, mimeType: "text/plain", text: content });
-
-/** A server with two listed resources, a template, and watches whose changes the test makes. */
-function createResources() {
+/** A session with the resources of one scheme, and watches whose changes the test makes. */
+async function createResources() {
   const watched = new Map<string, () => void>();
-  const reads: Record<string, () => Promise<ReadAnswer>> = {
-    "test://text": async () => ({ contents: [text("test://text", "hello")], isStatic: true }),
-    "test://bytes": async () => ({
-      contents: [{ uri: "test://bytes", mimeType: "image/png", blob: "iVBORw==" }],
-      isStatic: false,
-    }),
+  const session = await openForTest(makeProject({}));
+  const gateway = new SessionGateway(Promise.resolve(session), () => {});
+  gateway.findResource = (_client, uri) =>
+    uri === "test://none" ? undefined : async () => ({ contents: [], isStatic: true });
+  gateway.watches.add = (uri, changed) => {
+    watched.set(uri, () => changed(uri));
+    return () => void watched.delete(uri);
   };
-  const plain = createServed();
-  const served: ServedServer = {
-    ...plain,
-    list(key) {
-      if (key === "resourceTemplates") return [{ uriTemplate: "test://item/{id}", name: "item" }];
-      return key === "resources"
-        ? Object.keys(reads).map((uri) => ({ uri, name: uri.slice(7) }))
-        : plain.list(key);
-    },
-    findResource(uri) {
-      if (uri.startsWith("test://item/"))
-        return async () => ({ contents: [text(uri, "an item")], isStatic: false });
-      return Object.hasOwn(reads, uri) ? reads[uri] : undefined;
-    },
-    subscribe: (uri, changed) => {
-      watched.set(uri, () => changed(uri));
-      return () => void watched.delete(uri);
-    },
-  };
-  return { served, watched };
+  return { gateway, watched };
 }
 
 const info = { name: "test", version: "1.0.0" };
 
 /** A client of an era, and the URIs that it has heard of. `serve/resources.test.ts` has them over HTTP. */
-async function connect(served: ServedServer, era: "legacy" | "modern") {
+async function connect(gateway: SessionGateway, era: "legacy" | "modern") {
   const client =
     era === "legacy" ? new Client(info) : new ModernClient(info, { versionNegotiation: { mode: "auto" } });
   onTestFinished(() => client.close());
@@ -59,7 +39,7 @@ async function connect(served: ServedServer, era: "legacy" | "modern") {
       "notifications/resources/updated",
       ({ params }) => void heard.push(params.uri),
     );
-  const { connection } = erasOf(served);
+  const { connection } = erasOf(gateway);
   const [near, far] = InMemoryTransport.createLinkedPair();
   const running = connection({ sessionId: "1" });
   await running.connect(far as never);
@@ -71,8 +51,8 @@ describe("subscriptions to resources", () => {
   test.each(["legacy", "modern"] as const)(
     "a %s client hears of changes until it unsubscribes, and its watches end with its connection",
     async (era) => {
-      const { served, watched } = createResources();
-      const { client, heard } = await connect(served, era);
+      const { gateway, watched } = await createResources();
+      const { client, heard } = await connect(gateway, era);
       const [item, other] = ["test://item/1", "test://text"];
       let unsubscribe: () => Promise<unknown>;
       if (client instanceof Client) {
@@ -96,8 +76,8 @@ describe("subscriptions to resources", () => {
   );
 
   test("of requests that a legacy client makes at once, at most 1000 subscribe", async () => {
-    const { served, watched } = createResources();
-    const { client } = await connect(served, "legacy");
+    const { gateway, watched } = await createResources();
+    const { client } = await connect(gateway, "legacy");
     if (!(client instanceof Client)) throw new Error("This is no legacy client.");
     const asked = Array.from({ length: 1002 }, (_, index) =>
       client.subscribeResource({ uri: `test://item/${index}` }),

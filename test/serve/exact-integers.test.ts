@@ -8,11 +8,10 @@ import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts
 import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/remote-server.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
-import { serveEras } from "../../src/serve/serve-clients.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { startServer } from "../../src/serve.ts";
 import { post } from "../mcp/http/served.ts";
-import { envelope, headersFor } from "../mcp/modern/modern-served.ts";
+import { envelope, erasOf, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
 
@@ -105,9 +104,7 @@ const request = (name: string, isModern: boolean) =>
 async function overStdio(names: readonly string[]): Promise<string[]> {
   const session = await openForTest(cwd, { config: "trailblaze.config.json" });
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
-  const served = gateway.serve(() => gateway.ownScope());
-  const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
-  const { connection } = serveEras({ legacy: () => served, modern: served }, options);
+  const { connection } = erasOf(gateway, "both", { only: () => gateway.ownScope() });
   const [input, output] = [new PassThrough(), new PassThrough()];
   let text = "";
   output.setEncoding("utf8").on("data", (more: string) => {

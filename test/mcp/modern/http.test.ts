@@ -17,8 +17,9 @@ import {
   subscriptionKey,
 } from "./modern-served.ts";
 
-async function serve(options: Partial<ServeHttpOptions> = {}, server = createServed()) {
-  const { session, requests } = erasOf(server);
+async function serve(options: Partial<ServeHttpOptions> = {}) {
+  const server = await createServed();
+  const { session, requests } = erasOf(server.gateway);
   const running = await serveHttp(session, {
     label: "acme/pack/server",
     modern: requests(),
@@ -78,7 +79,7 @@ describe("a modern request over HTTP", () => {
         meta: { "example.com/key": 1 },
         session: { id: null, clientInfo: { name: "tester", version: "2" }, capabilities: { sampling: {} } },
       },
-      { session: { id: null, clientInfo: null, capabilities: {} } },
+      { session: { id: null, clientInfo: {}, capabilities: {} } },
     ]);
     expect(requests[0]?.arguments).not.toHaveProperty("_trailblazeContext");
     expect(requests[0]?.meta).not.toHaveProperty("trailblaze");

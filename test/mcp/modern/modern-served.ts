@@ -1,7 +1,10 @@
-import type { ServedProtocol, ServedRequest } from "../../../src/mcp/served-server.ts";
-import { type Cancellation, whenAborted } from "../../../src/runtime/abort-listeners.ts";
-import { serveEras } from "../../../src/serve/serve-clients.ts";
-import type { ServedServer } from "../../../src/serve/session-gateway.ts";
+import type { HandlerContext } from "@trailblaze/scripting";
+import type { BuiltInDefinition } from "../../../src/config/session-config.ts";
+import type { ServedProtocol } from "../../../src/mcp/served-server.ts";
+import { whenAborted } from "../../../src/runtime/abort-listeners.ts";
+import { type ClientOptions, serveEras } from "../../../src/serve/serve-clients.ts";
+import { type ClientRequest, SessionGateway } from "../../../src/serve/session-gateway.ts";
+import { makeProject, openForTest } from "../../session/support/session.ts";
 
 export const revision = "2026-07-28";
 export const revisionKey = "io.modelcontextprotocol/protocolVersion";
@@ -40,31 +43,46 @@ export function headersFor(message: { method: string; params?: object }): Record
 
 /** A call of `slow` that has not ended, and how it ends. */
 export interface SlowCall {
-  readonly signal: Cancellation;
+  readonly signal: AbortSignal;
   finish(): void;
 }
 
-/** A call of a tool. */
-type Call = ServedRequest & { arguments: Record<string, unknown> };
+/** What the session gets of a call. */
+type Call = { arguments: Record<string, unknown> } & NonNullable<ClientRequest["scope"]["request"]>;
 
-export interface Served extends ServedServer {
-  /** Calls in their order. */
-  requests: Call[];
-  slowCalls: SlowCall[];
+/** Notes each call. */
+class TestGateway extends SessionGateway {
+  readonly requests: Call[] = [];
+  override get instructions() {
+    return "How to use it.";
+  }
+
+  // As a modern server may list it.
+  override list(...use: Parameters<SessionGateway["list"]>) {
+    return super
+      .list(...use)
+      .map((one) => (one.name === "array" ? { ...one, outputSchema: { type: "array" } } : one));
+  }
+
+  override callTool(...use: Parameters<SessionGateway["callTool"]>) {
+    const [, , args, { scope }] = use;
+    this.requests.push({ arguments: args, ...(scope.request as NonNullable<typeof scope.request>) });
+    return super.callTool(...use);
+  }
 }
 
 /** A server with tools for what the two eras treat differently. */
-export function createServed(): Served {
-  const requests: Call[] = [];
+export async function createServed() {
   const slowCalls: SlowCall[] = [];
   const text = (value: unknown) => [{ type: "text", text: JSON.stringify(value) ?? "" }];
-  const tool = (name: string, call: (call: Call) => Promise<object> | object, more: object = {}) => ({
-    listing: { name, inputSchema: { type: "object" }, ...more },
-    call,
-  });
-  const tools = [
-    tool("echo", ({ arguments: args }) => ({ content: text(args) })),
-    tool("regional", ({ arguments: args }) => ({ content: text(args) }), {
+  const tool = (
+    name: string,
+    handler: (args: object, context: HandlerContext) => unknown,
+    more: object = {},
+  ) => ({ name, description: name, inputSchema: { type: "object" }, handler, ...more }) as BuiltInDefinition;
+  const builtIns = [
+    tool("echo", (args) => ({ content: text(args) })),
+    tool("regional", (args) => ({ content: text(args) }), {
       inputSchema: {
         type: "object",
         properties: {
@@ -73,65 +91,35 @@ export function createServed(): Served {
         },
       },
     }),
-    tool("array", () => ({ content: text([1, 2]), structuredContent: [1, 2] }), {
-      outputSchema: { type: "array" },
-    }),
+    tool("array", () => ({ content: text([1, 2]), structuredContent: [1, 2] })),
     tool("object", () => ({ content: text({ a: 1 }), structuredContent: { a: 1 } }), {
       outputSchema: { type: "object" },
     }),
-    tool("logs", ({ log, progress }) => {
+    tool("logs", (_, { log, progress }) => {
       log("debug", "fine");
-      log("no such level", { n: 1 });
+      log("no such level" as never, { n: 1 });
       progress(1, 2, "half");
       return { content: [] };
     }),
-    tool("slow", async ({ signal, progress }) => {
+    tool("slow", async (_, { signal, progress }) => {
       progress(1);
-      await new Promise<void>((resolve) => {
-        slowCalls.push({ signal, finish: resolve });
-        whenAborted(signal, resolve);
+      await new Promise<void>((finish) => {
+        slowCalls.push({ signal, finish });
+        whenAborted(signal, finish);
       });
       return { content: text("slow") };
     }),
-    tool("throws", () => {
-      throw new Error("internals of the host");
-    }),
   ];
-  return {
-    requests,
-    slowCalls,
-    info: { name: "test", version: "1.0.0" },
-    instructions: "How to use it.",
-    list: (key) => {
-      if (key === "tools") return tools.map(({ listing }) => listing);
-      return key === "prompts" ? [{ name: "greet", arguments: [{ name: "who", required: true }] }] : [];
-    },
-    findTool(name) {
-      const found = tools.find(({ listing }) => listing.name === name);
-      if (found === undefined) return undefined;
-      return async (args, request) => {
-        requests.push({ ...request, arguments: args });
-        return (await found.call({ ...request, arguments: args })) as never;
-      };
-    },
-    findPrompt: (name) =>
-      name === "greet"
-        ? {
-            required: ["who"],
-            get: async ({ who }) => ({
-              messages: [{ role: "user", content: { type: "text", text: `Hello ${who}` } }],
-            }),
-          }
-        : undefined,
-    findResource: () => undefined,
-    subscribe: undefined,
-    complete: undefined,
-    keepsResults: false,
-    changing: undefined,
-    report: () => {},
-  };
+  const session = await openForTest(makeProject({}), { builtIns });
+  const options = { info: { name: "test", version: "1.0.0" }, isComposed: true };
+  const gateway = new TestGateway(Promise.resolve(session), () => {}, options);
+  await gateway.opened;
+  return { gateway, requests: gateway.requests, slowCalls };
 }
 
 /** How both eras are served. */
-export const erasOf = (served: ServedServer, protocol: ServedProtocol = "both") =>
-  serveEras({ legacy: () => served, modern: served }, { protocol, cacheTtl: 300, token: undefined });
+export const erasOf = (
+  gateway: SessionGateway,
+  protocol: ServedProtocol = "both",
+  more: Partial<ClientOptions> = {},
+) => serveEras(gateway, { toolSearch: undefined, protocol, cacheTtl: 300, token: undefined, ...more });

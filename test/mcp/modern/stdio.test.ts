@@ -27,8 +27,8 @@ async function serve({
   ...options
 }: Partial<ServeStdioOptions> & { protocol?: ServedProtocol } = {}) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const server = createServed();
-  const { connection } = erasOf(server, protocol);
+  const server = await createServed();
+  const { connection } = erasOf(server.gateway, protocol);
   let text = "";
   output.setEncoding("utf8").on("data", (more: string) => {
     text += more;
@@ -69,7 +69,7 @@ describe("the first request over stdio selects the era", () => {
     expect(await ask(modernCall("array", {}, { id: 1 }))).toMatchObject({
       result: { resultType: "complete", structuredContent: [1, 2], _meta: { [serverKey]: { name: "test" } } },
     });
-    expect(requests[0]?.session).toEqual({ id: null, clientInfo: null, capabilities: {} });
+    expect(requests[0]?.session).toEqual({ id: null, clientInfo: {}, capabilities: {} });
   });
 
   test("after a first request without a revision, the client is served as legacy, whatever it claims later", async () => {
