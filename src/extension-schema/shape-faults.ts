@@ -80,10 +80,11 @@ const typeWords: Readonly<Record<string, string>> = {
   int: "an integer",
 };
 
-/** How messages show a path, and a word that a value may be. */
+/** How messages show a path, a word that a value may be, and a value. */
 export interface Style {
   path(path: Path): string;
   word(word: string): string;
+  value?(value: unknown): string;
 }
 
 /** A fault with what zod found. */
@@ -92,6 +93,7 @@ export interface ShapeFault extends Fault {
 }
 
 function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): ShapeFault {
+  const { value: describe = describeWritten } = style;
   const path = issue.path as Path;
   const value = valueAt(root, path);
   const [words, hint] = issue.message.split("\n");
@@ -111,16 +113,14 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (issue.code === "invalid_value") {
     const allowed = issue.values.map((one) => style.word(String(one)));
     const choice = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
-    return fault(
-      `must be ${choice}${typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`}`,
-    );
+    return fault(`must be ${choice}${typeof value === "string" ? "" : `, but it is ${describe(value)}`}`);
   }
   const expected = issue.code === "invalid_type" ? issue.expected : undefined;
   const what = words || (expected && (typeWords[expected] ?? `a ${expected}`));
-  if (what === undefined) return fault(`has none of the valid forms: it is ${describeWritten(value)}`);
+  if (what === undefined) return fault(`has none of the valid forms: it is ${describe(value)}`);
   const isClass = expected === "record" && isRecord(value);
   const isNumber = expected === "int" && typeof value === "number";
-  const found = isClass ? "an instance of a class" : isNumber ? value : describeWritten(value);
+  const found = isClass ? "an instance of a class" : isNumber ? value : describe(value);
   return fault(`must be ${what}, but it is ${found}`);
 }
 

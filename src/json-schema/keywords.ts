@@ -1,6 +1,8 @@
 // The keywords of JSON Schema whose values have a form, as the meta-schemas of both drafts define it.
+import * as z from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
 import { describeWritten } from "../extension-schema/pointer.ts";
+import { type AnySchema, describeIssues, parseShape, rule } from "../extension-schema/shape-faults.ts";
 import { type Path, quote } from "../problems/index.ts";
 
 /** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
@@ -11,8 +13,7 @@ export interface SchemaFault {
 
 /** What a meta-schema says about a keyword. */
 export interface Keyword {
-  /** The faults of a value, with paths from it. Does not look into schemas. */
-  findFaults: (value: unknown) => readonly SchemaFault[];
+  form: AnySchema;
   /** Where the value has schemas: it is one itself, an array of them, or an object of them. */
   holds: readonly ("itself" | "list" | "object")[];
 }
@@ -33,100 +34,52 @@ export function describeValue(value: unknown): string {
   return typeof value === "object" ? describeWritten(value) : String(value);
 }
 
-const fits: readonly SchemaFault[] = [];
-const faultOf = (what: string): readonly SchemaFault[] => [{ what, path: [] }];
+/** What a meta-schema says against the value of a keyword, with paths from it. Does not look into schemas. */
+export function findFaults({ form }: Keyword, value: unknown): SchemaFault[] {
+  const { error } = parseShape(form, value);
+  // The path of a schema's own fault is the caller's, so each begins with "it".
+  const style = { path: () => "it", word: String, value: describeValue };
+  return describeIssues(error?.issues ?? [], value, style).map(({ reason, path }) => ({
+    what: reason.replace(/^it /, ""),
+    path,
+  }));
+}
 
-/** A value of one form, which a message names after "must be". */
-const one = (form: string, test: (value: unknown) => boolean, holds: Keyword["holds"] = []): Keyword => ({
-  findFaults: (value) => (test(value) ? fits : faultOf(`must be ${form}, but it is ${describeValue(value)}`)),
-  holds,
-});
+const text = z.string();
+const flag = z.boolean();
+const number = z.number();
+const integer = number.check(
+  rule((value) => (Number.isInteger(value) ? undefined : `must be an integer, but it is ${value}`)),
+);
+const count = integer.check(z.minimum(0));
+const factor = number.check(
+  rule((value) => (value > 0 ? undefined : `must be greater than 0, but it is ${value}`)),
+);
+const matching = (pattern: RegExp) =>
+  text.check(z.regex(pattern, { error: "does not have the required form" }));
+const schema = z.union([z.record(text, z.unknown()), flag], { error: "a schema: an object or a boolean" });
 
-const isString = (value: unknown) => typeof value === "string";
-const isNumber = (value: unknown) => Number.isFinite(value);
-const isSchema = (value: unknown) => isRecord(value) || typeof value === "boolean";
-const isListOf = (value: unknown, test: (entry: unknown) => boolean) =>
-  Array.isArray(value) && value.every(test);
+const listOf = (entry: AnySchema) => z.array(entry);
+const filled = (entry: AnySchema) =>
+  listOf(entry).check(rule((list) => (list.length > 0 ? undefined : "is empty")));
 const hasDuplicates = (list: readonly unknown[]) => new Set(list.map(writeCanonical)).size < list.length;
-const isNames = (value: unknown) => isListOf(value, isString) && !hasDuplicates(value as unknown[]);
+const unique = (list: z.ZodMiniArray<AnySchema>) =>
+  list.check(rule((entries) => (hasDuplicates(entries) ? "contains a duplicate" : undefined)));
+const objectOf = (member: AnySchema) => z.record(text, member);
+const names = unique(listOf(text));
 
-const object = one("an object", isRecord);
-const array = one("an array", Array.isArray);
-const text = one("a string", isString);
-const flag = one("a boolean", (value) => typeof value === "boolean");
-const number = one("a number", isNumber);
-const integer = one("an integer", Number.isInteger);
-const schema = one("a schema: an object or a boolean", isSchema, ["itself"]);
-
-/** A value that fits a keyword and has no fault that `findMore` finds. */
-const also = (
-  keyword: Keyword,
-  findMore: (value: never) => readonly SchemaFault[],
-  holds: Keyword["holds"] = [],
-): Keyword => ({
-  findFaults(value) {
-    const faults = keyword.findFaults(value);
-    return faults.length > 0 ? faults : findMore(value as never);
-  },
-  holds,
+const type = z.enum(["array", "boolean", "integer", "null", "number", "object", "string"]);
+const typeOrList = z.union([type, unique(filled(type))], {
+  error: `one of ${type.options.join(", ")}, or an array of these`,
 });
+const schemaOrNames = z.union([schema, names], { error: "a schema or an array of names" });
+const schemaOrList = z.union([schema, filled(schema)], { error: "a schema or an array of schemas" });
 
-/** An object or an array whose members fit a keyword. */
-const membersOf = (container: Keyword, member: Keyword, holds: Keyword["holds"] = []): Keyword =>
-  also(
-    container,
-    (value: object) => {
-      const isList = Array.isArray(value);
-      return Object.entries(value).flatMap(([key, inner]) =>
-        member
-          .findFaults(inner)
-          .map(({ what, path }) => ({ what, path: [isList ? Number(key) : key, ...path] })),
-      );
-    },
-    holds,
-  );
-
-const form = (pattern: RegExp): Keyword =>
-  also(text, (value: string) =>
-    pattern.test(value) ? fits : faultOf(`does not have the required form: it is ${describeValue(value)}`),
-  );
-const anchor = form(/^[A-Za-z_][-A-Za-z0-9._]*$/u);
-const count = also(integer, (value: number) =>
-  value >= 0 ? fits : faultOf(`must be at least 0, but it is ${value}`),
-);
-const factor = also(number, (value: number) =>
-  value > 0 ? fits : faultOf(`must be greater than 0, but it is ${value}`),
-);
-const filled = also(array, (value: unknown[]) => (value.length > 0 ? fits : faultOf("is empty")));
-const unique = (keyword: Keyword): Keyword =>
-  also(keyword, (value: unknown[]) => (hasDuplicates(value) ? faultOf("contains a duplicate") : fits));
-const names = unique(membersOf(array, text));
-const schemas = membersOf(object, schema, ["object"]);
-const schemaList = membersOf(filled, schema, ["list"]);
-
-const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
-const isType = (value: unknown) => types.includes(value as string);
-const type = one(
-  `one of ${types.join(", ")}, or an array of these`,
-  (value) => isType(value) || (isNames(value) && (value as string[]).length > 0 && isListOf(value, isType)),
-);
-
-const dependencies = membersOf(
-  object,
-  one("a schema or an array of names", (value) => isSchema(value) || isNames(value)),
-  ["object"],
-);
-const schemaOrList = one(
-  "a schema or an array of schemas",
-  (value) => isSchema(value) || (isListOf(value, isSchema) && (value as unknown[]).length > 0),
-  ["itself", "list"],
-);
-
-/** Keywords with values of the same form, separated by spaces. */
-type Row = readonly [Keyword, string];
+/** Keywords with values of the same form, separated by spaces, and where these have schemas. */
+type Row = readonly [form: AnySchema, list: string, ...holds: Keyword["holds"]];
 
 const toTable = (rows: readonly Row[]): ReadonlyMap<string, Keyword> =>
-  new Map(rows.flatMap(([keyword, list]) => list.split(" ").map((name) => [name, keyword] as const)));
+  new Map(rows.flatMap(([form, list, ...holds]) => list.split(" ").map((name) => [name, { form, holds }])));
 
 /** Keywords of both drafts. */
 const shared: readonly Row[] = [
@@ -135,37 +88,37 @@ const shared: readonly Row[] = [
   [number, "maximum exclusiveMaximum minimum exclusiveMinimum"],
   [count, "maxLength minLength maxItems minItems maxProperties minProperties"],
   [factor, "multipleOf"],
-  [array, "examples"],
+  [listOf(z.unknown()), "examples"],
   [names, "required"],
-  [type, "type"],
-  [schema, "additionalProperties propertyNames contains not if then else"],
-  [schemaList, "allOf anyOf oneOf"],
-  [schemas, "definitions properties patternProperties"],
-  [dependencies, "dependencies"],
+  [typeOrList, "type"],
+  [schema, "additionalProperties propertyNames contains not if then else", "itself"],
+  [filled(schema), "allOf anyOf oneOf", "list"],
+  [objectOf(schema), "definitions properties patternProperties", "object"],
+  [objectOf(schemaOrNames), "dependencies", "object"],
 ];
 
 /** The keywords of each supported draft. */
 export const keywords = {
   draft2020: toTable([
     ...shared,
-    [form(/^[^#]*#?$/u), "$id"],
-    [anchor, "$anchor $dynamicAnchor $recursiveAnchor"],
+    [matching(/^[^#]*#?$/u), "$id"],
+    [matching(/^[A-Za-z_][-A-Za-z0-9._]*$/u), "$anchor $dynamicAnchor $recursiveAnchor"],
     [text, "$dynamicRef $recursiveRef"],
-    [membersOf(object, flag), "$vocabulary"],
+    [objectOf(flag), "$vocabulary"],
     [flag, "deprecated writeOnly"],
     [count, "maxContains minContains"],
     // The meta-schema allows an empty `enum`, but no value can match it.
-    [filled, "enum"],
-    [membersOf(object, names), "dependentRequired"],
-    [schema, "items unevaluatedItems unevaluatedProperties contentSchema"],
-    [schemaList, "prefixItems"],
-    [schemas, "$defs dependentSchemas"],
+    [filled(z.unknown()), "enum"],
+    [objectOf(names), "dependentRequired"],
+    [schema, "items unevaluatedItems unevaluatedProperties contentSchema", "itself"],
+    [filled(schema), "prefixItems", "list"],
+    [objectOf(schema), "$defs dependentSchemas", "object"],
   ]),
   draft07: toTable([
     ...shared,
     [text, "$id"],
-    [unique(filled), "enum"],
-    [schema, "additionalItems"],
-    [schemaOrList, "items"],
+    [unique(filled(z.unknown())), "enum"],
+    [schema, "additionalItems", "itself"],
+    [schemaOrList, "items", "itself", "list"],
   ]),
 };

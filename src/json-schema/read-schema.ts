@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
-import { describeValue, keywords, type SchemaFault } from "./keywords.ts";
+import { describeValue, findFaults, keywords, type SchemaFault } from "./keywords.ts";
 import { measureWork } from "./schema-work.ts";
 
 /** The supported drafts of JSON Schema. */
@@ -101,9 +101,11 @@ export function listPatterns({ schema, path }: PlacedSchema): { pattern: string;
 
 /** What the meta-schema says against a schema itself, and its invalid patterns. Runs none. */
 function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFault> {
-  for (const [key, value] of Object.entries(placed.schema))
-    for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
+  for (const [key, value] of Object.entries(placed.schema)) {
+    const keyword = keywords[draft].get(key);
+    for (const { what, path } of keyword === undefined ? [] : findFaults(keyword, value))
       yield { what, path: [...placed.path, key, ...path] };
+  }
   for (const { pattern, path } of listPatterns(placed)) {
     try {
       new RegExp(pattern, "u");
