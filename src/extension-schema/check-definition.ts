@@ -11,6 +11,7 @@ import {
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { alternativeKeys } from "./definition-keys.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
+import { toInputSchema } from "./parameters.ts";
 import { describeWritten } from "./pointer.ts";
 import { describeIssues, type Fault, parseShape } from "./shape-faults.ts";
 import { parseUriTemplate } from "./uri-template.ts";
@@ -172,21 +173,6 @@ export function checkDefinition(
   const definition = content as Record<string, unknown>;
   const faults = [...findShapeFaults(shape, definition), ...checkKeysTogether(shape, definition)];
   return { shape, definition, problems: faults.map(report) };
-}
-
-/** Expands a tool's short `parameters` to a JSON Schema. */
-function toInputSchema(parameters: Record<string, unknown>): Record<string, unknown> {
-  const properties: [string, unknown][] = [];
-  const required: string[] = [];
-  for (const [name, parameter] of Object.entries(parameters)) {
-    if (!isRecord(parameter)) continue;
-    const { required: isRequired, ...schema } = parameter;
-    properties.push([name, schema]);
-    if (isRequired === true) required.push(name);
-  }
-  // `fromEntries` makes a parameter called __proto__ an ordinary property.
-  const schema = { type: "object", properties: Object.fromEntries(properties) };
-  return required.length > 0 ? { ...schema, required } : schema;
 }
 
 /** Normalizes a checked definition: the rest of the program reads only `inputSchema`. */

@@ -118,5 +118,9 @@ export function clientFrom(
   return createClient((name, args) => callBack(target, name, args));
 }
 
+/** A handler's context, or the host's form of it, with a client. */
+export const addClient = <Context extends object>(context: Context) =>
+  Object.freeze({ client: clientFrom(context as object as HandlerContext), ...context });
+
 /** The host's default timeout of a callback, and time for the transfer. */
 const defaultTimeoutMs = 122_000;

@@ -43,16 +43,10 @@ export type TrailblazeMeta = {
 
 /**
  * The context that a session sends with a call, in one form for both envelopes: the platform in upper case, memory as a
- * copy.
+ * copy. Without URL and ids if the call has only `_trailblazeContext`, without the URL if callbacks are disabled.
  */
-export type TrailblazeCall = TrailblazeContext & {
-  /** Absent if callbacks are disabled, or if the call has only `_trailblazeContext`. */
-  baseUrl?: string;
-  /** Absent if the call has only `_trailblazeContext`. */
-  sessionId?: string;
-  /** Absent if the call has only `_trailblazeContext`. */
-  invocationId?: string;
-};
+export type TrailblazeCall = TrailblazeContext &
+  Partial<Pick<TrailblazeMeta, "baseUrl" | "sessionId" | "invocationId">>;
 
 /** What a server's handler gets besides arguments: `extra` of the MCP SDK, or the `params` of a request. */
 export type RequestExtra = { readonly _meta?: { readonly [key: string]: unknown } | undefined };
@@ -80,24 +74,23 @@ function readContext(envelope: Data): TrailblazeContext {
   return { memory: isObject(memory) ? { ...memory } : {}, device: readDevice(device) };
 }
 
+/** Those of the keys that have a string. */
+const textsOf = (source: unknown, ...keys: string[]) =>
+  Object.fromEntries(
+    keys.map((key) => [key, ownOf(source, key)]).filter(([, value]) => typeof value === "string"),
+  );
+
 /**
  * The session's context of a call: from `_meta.trailblaze`, otherwise from `args._trailblazeContext`; `undefined` for
  * other MCP clients. `extra` is the SDK's second argument of a handler, or the `params` of the request.
  */
 export function contextFrom(args: unknown, extra?: RequestExtra | object): TrailblazeCall | undefined {
   const meta = ownOf(ownOf(extra, "_meta"), "trailblaze");
-  if (isObject(meta)) {
-    const texts = ["baseUrl", "sessionId", "invocationId"].filter((key) => typeof meta[key] === "string");
-    return { ...readContext(meta), ...Object.fromEntries(texts.map((key) => [key, meta[key]])) };
-  }
+  if (isObject(meta))
+    return { ...readContext(meta), ...textsOf(meta, "baseUrl", "sessionId", "invocationId") };
   const legacy = ownOf(args, "_trailblazeContext");
   if (!isObject(legacy)) return undefined;
-  return { ...readContext(legacy), ...readHandlerContext(extra) };
-}
-
-/** In the host's own process there is no `_meta`: the handler's context has the ids and `callTool`. */
-function readHandlerContext(context: unknown): { sessionId?: string; invocationId?: string } {
-  if (typeof ownOf(context, "callTool") !== "function") return {};
-  const ids = ["sessionId", "invocationId"].filter((key) => typeof ownOf(context, key) === "string");
-  return Object.fromEntries(ids.map((key) => [key, ownOf(context, key)]));
+  // In the host's own process there is no `_meta`: the handler's context has the ids and `callTool`.
+  const isInHost = typeof ownOf(extra, "callTool") === "function";
+  return { ...readContext(legacy), ...(isInHost && textsOf(extra, "sessionId", "invocationId")) };
 }

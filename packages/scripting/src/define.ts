@@ -1,25 +1,19 @@
-import { clientFrom } from "./client.ts";
+import { addClient } from "./client.ts";
 import type {
   ModuleReference,
   ParameterDefinition,
   PromptArgumentDefinition,
   PromptDefinition,
   PromptFields,
+  PromptText,
   ServerDefinition,
   ToolDefinition,
   ToolFields,
   ToolsetDefinition,
 } from "./definitions.ts";
-import type {
-  HandlerContext,
-  PromptHandlerResult,
-  ToolArguments,
-  ToolContext,
-  ToolHandlerResult,
-} from "./handlers.ts";
+import type { HandlerContext, ToolArguments, ToolContext, ToolHandlerResult } from "./handlers.ts";
 import type { CallerArguments, HandlerArguments, StructuredResult } from "./infer-arguments.ts";
 import type { NeededInput } from "./input.ts";
-import type { PromptMessage } from "./mcp.ts";
 import type { CompletionSource, FixedResourceDefinition, ResourceTemplateDefinition } from "./resources.ts";
 import type { CallToolResult } from "./result.ts";
 import { isStandardSchema, parseWith, type StandardSchema, toJsonSchema } from "./standard-schema.ts";
@@ -32,8 +26,7 @@ export type InputSchema = {
   [keyword: string]: unknown;
 };
 
-type InputSchemaOption = InputSchema | StandardSchema | undefined;
-type OutputOption = InputSchema | StandardSchema | undefined;
+type SchemaOption = InputSchema | StandardSchema | undefined;
 type ParametersOption = { readonly [name: string]: ParameterDefinition } | undefined;
 
 /** A tool declares its arguments in one way: `inputSchema` or `parameters`. */
@@ -80,9 +73,6 @@ export type ArgumentsOfTool<Tool> = typeof callerArguments extends keyof Tool
     ? Args
     : Record<string, unknown>;
 
-const addClient = (context: HandlerContext): ToolContext =>
-  Object.freeze({ client: clientFrom(context), ...context });
-
 type AnyHandler = (args: unknown, context: HandlerContext) => unknown;
 
 /** Gives a wrapper the function's own name, which inspection shows. */
@@ -105,16 +95,16 @@ async function parseArguments(schema: StandardSchema, args: Record<string, unkno
  * validates the rest.
  */
 export function defineTool<
-  const Input extends InputSchemaOption = undefined,
+  const Input extends SchemaOption = undefined,
   const Parameters extends ParametersOption = undefined,
-  const Output extends OutputOption = undefined,
+  const Output extends SchemaOption = undefined,
 >(
   source: ToolSource<Input, Parameters, Output> & OneOf<Input, Parameters>,
 ): DefinedTool<CallerArguments<Input, Parameters>, HandlerArguments<Input, Parameters>> {
   const { handler, inputSchema, outputSchema } = source as ToolSource<
-    InputSchemaOption,
+    SchemaOption,
     ParametersOption,
-    OutputOption
+    SchemaOption
   >;
   const checking = isStandardSchema(inputSchema) ? inputSchema : undefined;
   const definition: Record<string, unknown> = { ...source };
@@ -122,15 +112,12 @@ export function defineTool<
   if (isStandardSchema(outputSchema)) {
     definition.outputSchema = toJsonSchema(outputSchema, "output", "outputSchema");
   }
-  if (typeof handler === "function") {
+  if (checking !== undefined && typeof handler === "function") {
     const run = handler as AnyHandler;
-    const wrapped: AnyHandler = checking
-      ? async (args, context) =>
-          run(await parseArguments(checking, args as Record<string, unknown>), addClient(context))
-      : (args, context) => run(args, addClient(context));
-    definition.handler = named(wrapped, handler);
+    const parse = async (args: unknown) => parseArguments(checking, args as Record<string, unknown>);
+    definition.handler = named(async (args, context) => run(await parse(args), context), handler);
   }
-  return definition as never;
+  return withClient(definition) as never;
 }
 
 type PromptArguments<Declared> = Declared extends readonly PromptArgumentDefinition[]
@@ -154,23 +141,7 @@ export type PromptSource<Declared> = Omit<PromptFields, "arguments" | "complete"
   arguments?: Declared;
   /** Suggestions by argument: arrays of strings, functions, or references to functions. */
   complete?: { [Argument in ArgumentNames<Declared>]?: CompletionSource };
-} & (
-    | {
-        /** A string with `{{argument}}` placeholders, or messages with placeholders. */
-        content: string | PromptMessage[];
-        handler?: never;
-      }
-    | {
-        /** The function, or where it is. */
-        handler:
-          | ModuleReference
-          | ((
-              args: PromptArguments<Declared>,
-              context: ToolContext,
-            ) => PromptHandlerResult | Promise<PromptHandlerResult>);
-        content?: never;
-      }
-  );
+} & PromptText<PromptArguments<Declared>, ToolContext>;
 
 /** Defines a prompt. The handler's arguments are inferred from the declared ones. */
 export function definePrompt<

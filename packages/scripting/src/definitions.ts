@@ -1,6 +1,6 @@
 // The contents of a pack's definition files. A data file (.json, .yaml, .yml) contains one such object; a code file
 // (.mjs, .js, .cjs) has it as its default export, and its handlers may be functions.
-import type { PromptHandler, ToolHandler } from "./handlers.ts";
+import type { HandlerContext, PromptHandler, ToolHandler } from "./handlers.ts";
 import type { ObjectSchema, PromptMessage, ToolAnnotations } from "./mcp.ts";
 import type { CompletionSource } from "./resources.ts";
 import type { TrailblazeToolMeta } from "./tool-meta.ts";
@@ -175,13 +175,18 @@ export interface PromptFields {
   complete?: { [argument: string]: CompletionSource };
 }
 
+/** What a prompt says: content, or what a handler returns. */
+export type PromptText<Args extends object, Context = HandlerContext> =
+  | {
+      /** A string with `{{argument}}` placeholders, or messages with placeholders. */
+      content: string | PromptMessage[];
+      handler?: never;
+    }
+  | {
+      /** The function, or where it is. */
+      handler: ModuleReference | PromptHandler<Args, Context>;
+      content?: never;
+    };
+
 /** The definition of a prompt. `Args` is the type of a handler function's arguments. */
-export type PromptDefinition<Args extends object = Record<string, string>> = PromptFields &
-  (
-    | {
-        /** A string with `{{argument}}` placeholders, or messages with placeholders. */
-        content: string | PromptMessage[];
-        handler?: never;
-      }
-    | { handler: ModuleReference | PromptHandler<Args>; content?: never }
-  );
+export type PromptDefinition<Args extends object = Record<string, string>> = PromptFields & PromptText<Args>;

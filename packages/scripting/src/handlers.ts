@@ -1,21 +1,14 @@
+import type { HandlerMemory as SessionMemory } from "../../../src/runtime/handler-context.ts";
 import type { TrailblazeClient } from "./client.ts";
 import type { TrailblazeContext, TrailblazeDevice } from "./context.ts";
 import type { InputAnswers, NeededInput } from "./input.ts";
 import type { PromptMessage } from "./mcp.ts";
 import type { CallToolResult } from "./result.ts";
 
+export type { SessionMemory };
+
 /** Levels of log messages in MCP, from least to most severe. */
 export type LogLevel = "debug" | "info" | "notice" | "warning" | "error" | "critical" | "alert" | "emergency";
-
-/** The memory of a session, as a handler sees it. Writes take effect if the call succeeds. */
-export interface SessionMemory {
-  /** `undefined` if there is no value, or the user hides the key from the pack. */
-  get(name: string): unknown;
-  /** Sets a value; other tools see it after the call succeeds. */
-  set(name: string, value: string): void;
-  /** Removes a value, if there is one. */
-  delete(name: string): void;
-}
 
 /** What a handler gets besides its arguments. */
 export interface HandlerContext {
@@ -75,9 +68,9 @@ export type ToolHandler<Args extends object = Record<string, unknown>> = (
 ) => ToolHandlerResult | Promise<ToolHandlerResult>;
 
 /** The handler of a prompt, whose arguments are strings. */
-export type PromptHandler<Args extends object = Record<string, string>> = (
+export type PromptHandler<Args extends object = Record<string, string>, Context = HandlerContext> = (
   args: Args,
-  context: HandlerContext,
+  context: Context,
 ) => PromptHandlerResult | Promise<PromptHandlerResult>;
 
 /** The text of one message of the user, an object with messages, or the value of `needInput`. */

@@ -19,34 +19,8 @@ export {
   type TrailblazeDevice,
   type TrailblazeMeta,
 } from "./context.ts";
-export {
-  type ArgumentsOfTool,
-  type DefinedTool,
-  definePrompt,
-  defineResource,
-  defineServer,
-  defineTool,
-  defineToolset,
-  type InputSchema,
-  type PromptSource,
-  type ToolSource,
-} from "./define.ts";
-export type {
-  ComposedServerDefinition,
-  ModuleReference,
-  OptionDefinition,
-  ParameterDefinition,
-  PromptArgumentDefinition,
-  PromptDefinition,
-  ServerDefinition,
-  ServerDocument,
-  SubprocessServerDefinition,
-  ToolDefinition,
-  ToolsBundle,
-  ToolsBundleCatch,
-  ToolsBundleEntry,
-  ToolsetDefinition,
-} from "./definitions.ts";
+export * from "./define.ts";
+export type * from "./definitions.ts";
 export type * from "./handlers.ts";
 export type * from "./input.ts";
 export type * from "./mcp.ts";

@@ -1,4 +1,5 @@
 // How `run` and `invoke` run a tool: with the code of the host, so that it answers the same wherever it runs.
+import { toInputSchema } from "../../../src/extension-schema/parameters.ts";
 import { createSchemaValidator } from "../../../src/json-schema/schema-validator.ts";
 import {
   checkStructuredContent,
@@ -10,10 +11,9 @@ import {
 import { legacyContextKey, type RunContext } from "../../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../../src/runtime/in-process-runner.ts";
 import type { CodePlace } from "../../../src/runtime/tool-code.ts";
-import { clientFrom } from "./client.ts";
+import { addClient } from "./client.ts";
 import type { TrailblazeContext } from "./context.ts";
 import type { ToolDefinition } from "./definitions.ts";
-import type { HandlerContext } from "./handlers.ts";
 import type { ObjectSchema } from "./mcp.ts";
 
 /** A definition with any arguments. */
@@ -21,19 +21,6 @@ export type AnyTool = ToolDefinition<never>;
 
 type Data = Record<string, unknown>;
 type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
-
-/** The JSON Schema of a tool's arguments, also for the short `parameters`. */
-function inputSchemaOf({ inputSchema, parameters = {} }: AnyTool): ObjectSchema {
-  if (inputSchema !== undefined) return inputSchema;
-  const entries = Object.entries(parameters);
-  const properties = entries.map(([name, { required: _, ...schema }]) => [name, schema] as const);
-  const required = entries.flatMap(([name, { required }]) => (required === true ? [name] : []));
-  return {
-    type: "object",
-    properties: Object.fromEntries(properties),
-    ...(required.length > 0 ? { required } : {}),
-  };
-}
 
 /** A function of a tool. Throws a `TypeError` for another value: only a host can load references. */
 function functionOf(tool: AnyTool, key: "handler" | "initialize"): Run {
@@ -58,11 +45,8 @@ export function prepareTool(tool: AnyTool): RunnableTool {
   const run = functionOf(tool, "handler");
   return {
     tool,
-    inputSchema: inputSchemaOf(tool),
-    handler: placeOf((args, context) => {
-      const client = clientFrom(context as HandlerContext);
-      return run(args, Object.freeze({ client, ...context }));
-    }),
+    inputSchema: tool.inputSchema ?? toInputSchema(tool.parameters ?? {}),
+    handler: placeOf((args, context) => run(args, addClient(context))),
     initialize: tool.initialize && placeOf(functionOf(tool, "initialize")),
   };
 }

@@ -1,29 +1,10 @@
-// The part of Standard Schema and Standard JSON Schema (version 1) that is used here, so that schemas of zod and other
-// libraries work without importing them.
-
-export interface StandardIssue {
-  readonly message: string;
-  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined;
-}
-
-export type StandardOutcome<Output> =
-  | { readonly value: Output; readonly issues?: undefined }
-  | { readonly issues: readonly StandardIssue[] };
-
-interface JsonSchemaConverter {
-  readonly input: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
-  readonly output: (options: { readonly target: "draft-2020-12" }) => Record<string, unknown>;
-}
+// Schemas of zod and other libraries work without importing them, by what Standard Schema and Standard JSON Schema say.
+import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 
 /** A schema of a library: zod from 4.2, or another one that implements Standard JSON Schema. */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: string;
-    /** Resolves to the parsed value, or to the issues found. */
-    readonly validate: (value: unknown) => StandardOutcome<Output> | Promise<StandardOutcome<Output>>;
-    readonly jsonSchema?: JsonSchemaConverter;
-    readonly types?: { readonly input: Input; readonly output: Output } | undefined;
+  readonly "~standard": StandardSchemaV1.Props<Input, Output> & {
+    readonly jsonSchema?: StandardJSONSchemaV1.Converter;
   };
 }
 
@@ -58,12 +39,12 @@ export function toJsonSchema(
   return written;
 }
 
-const stepOf = (step: PropertyKey | { readonly key: PropertyKey }): string =>
+const stepOf = (step: PropertyKey | StandardSchemaV1.PathSegment): string =>
   String(typeof step === "object" ? step.key : step)
     .replaceAll("~", "~0")
     .replaceAll("/", "~1");
 
-const describeIssue = ({ path = [], message }: StandardIssue): string =>
+const describeIssue = ({ path = [], message }: StandardSchemaV1.Issue): string =>
   `${path.map((step) => `/${stepOf(step)}`).join("")} ${message}`.trim();
 
 /** Parses a value with the schema. Throws an error whose message has the place of each issue. */

@@ -7,7 +7,6 @@ import { createClient, createOutsideClient, type TrailblazeClient } from "./clie
 import type { TrailblazeDevice } from "./context.ts";
 import type { ArgumentsOfTool } from "./define.ts";
 import type { HandlerContext, LogLevel, ToolContext } from "./handlers.ts";
-import type { InputAnswers } from "./input.ts";
 import { type CallToolResult, error } from "./result.ts";
 import { type AnyTool, prepareTool, runTool } from "./run-tool.ts";
 
@@ -45,7 +44,10 @@ export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): Mo
 }
 
 /** Changes to the default: a session with a web browser, empty memory, no options and no other tools. */
-export interface MockContextOverrides {
+export interface MockContextOverrides
+  extends Partial<
+    Pick<ToolContext, "client" | "signal" | "sessionId" | "invocationId" | "input" | "state" | "options">
+  > {
   /**
    * `false`: outside a session, under another MCP client. Then there are no device, memory and ids, and calls of other
    * tools reject unless a `client` is passed.
@@ -54,15 +56,6 @@ export interface MockContextOverrides {
   /** Parts of the device; `null` for a session without one. */
   device?: Partial<TrailblazeDevice> | null;
   memory?: Readonly<Record<string, string>>;
-  options?: Readonly<Record<string, unknown>>;
-  /** The answers to `needInput`, for a handler that runs again. Default: the first run. */
-  input?: InputAnswers;
-  /** The state that the handler passed to `needInput`. */
-  state?: unknown;
-  client?: TrailblazeClient;
-  signal?: AbortSignal;
-  sessionId?: string;
-  invocationId?: string;
 }
 
 /** A handler's context that records its use. */
