@@ -63,7 +63,7 @@ export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLik
 }
 
 /** Where a server's tokens are from, and the scopes to ask for. */
-export interface Issuer extends Pick<StoredSignIn, "issuer" | "metadata" | "resource"> {
+interface Issuer extends Pick<StoredSignIn, "issuer" | "metadata" | "resource"> {
   scope: string | undefined;
 }
 
