@@ -13,49 +13,37 @@ const hiddenKeys = new Set<unknown>([
 ]);
 const reference = /\$?\{(?:env:)?\w+(?::-([^{}]*))?\}|\$[A-Za-z_]\w*/g;
 
-/** Hides the value of a variable or a header, unless it consists of references to variables. */
-function hideValue(value: JsonValue): JsonValue {
+/** Whether the value of a variable or a header consists of references to variables. */
+function isReference(value: unknown): boolean {
   const literal = String(value).replace(reference, (match, fallback: string | undefined) =>
     fallback === undefined || isHarmless(fallback) ? "" : match,
   );
-  return /^(?:(?:Bearer|Basic) +)?$/i.test(literal) ? value : mask;
+  return /^(?:(?:Bearer|Basic) +)?$/i.test(literal);
 }
 
-function hideWords(words: readonly string[]): string[] {
-  const secret = looksSecret(words);
-  return words.map((word, index) => (secret[index] ? mask : word));
-}
+const maskOf = (value: unknown, former: unknown) =>
+  former === undefined || former === value ? mask : `${mask} (changed)`;
 
-function hideSecrets(key: string, value: JsonValue): JsonValue {
-  if (isRecord(value) && hiddenKeys.has(key)) {
-    return Object.fromEntries(
-      Object.entries(value).map(([name, one]) => [name, hideValue(one as JsonValue)]),
-    );
-  }
-  if (typeof value === "string") return hideWords([value])[0] ?? mask;
-  if (Array.isArray(value) && value.every((one) => typeof one === "string")) return hideWords(value);
-  return value;
-}
-
-/** Marks hidden values that differ from those of an earlier entry. */
-function markChanges(shown: JsonValue, value: JsonValue, former: JsonValue | undefined): JsonValue {
-  if (shown === mask) return former === undefined || former === value ? mask : `${mask} (changed)`;
-  if (!isRecord(shown)) return shown;
-  const [values, formers] = [value as JsonRecord, isRecord(former) ? (former as JsonRecord) : {}];
-  return Object.fromEntries(
-    Object.entries(shown as JsonRecord).map(([key, one]) => [
-      key,
-      markChanges(one, values[key] ?? null, formers[key]),
-    ]),
-  );
-}
-
-/** An entry without secrets: the values of variables and headers, and arguments that look secret. */
-export function hideEntry(entry: JsonRecord, former?: JsonRecord): JsonRecord {
-  const shown = Object.fromEntries(
-    Object.entries(entry).map(([key, value]) => [key, hideSecrets(key, value)]),
-  );
-  return markChanges(shown, entry, former) as JsonRecord;
+/**
+ * An entry without secrets: the values of variables and headers, and arguments that look secret. Hidden values that differ from
+ * those of an earlier entry are marked.
+ */
+export function hideEntry(entry: JsonRecord, former: JsonRecord = {}): JsonRecord {
+  const hide = ([key, value]: [string, JsonValue]): [string, JsonValue] => {
+    const before = former[key];
+    if (isRecord(value) && hiddenKeys.has(key)) {
+      const formers = isRecord(before) ? before : {};
+      const pairs = Object.entries(value as JsonRecord);
+      const hidden = pairs.map(([name, one]) => [name, isReference(one) ? one : maskOf(one, formers[name])]);
+      return [key, Object.fromEntries(hidden)];
+    }
+    const words = [value].flat();
+    if (!words.every((word) => typeof word === "string")) return [key, value];
+    const secret = looksSecret(words);
+    if (!Array.isArray(value)) return [key, secret[0] ? maskOf(value, before) : value];
+    return [key, words.map((word, index) => (secret[index] ? mask : word))];
+  };
+  return Object.fromEntries(Object.entries(entry).map(hide));
 }
 
 /** An entry before and after an edit; `undefined` if there is none. */

@@ -61,19 +61,6 @@ export async function locateServer(directory: string, { labelPath }: ServerEntry
   return `${text.file}:${locate?.(labelPath)?.line ?? 1}`;
 }
 
-/** Writes a text, or deletes the file. Returns false if the file does not have the expected text. */
-async function replaceText(
-  realFile: string,
-  [before, after]: readonly [string | undefined, string | undefined],
-): Promise<boolean> {
-  const decide = (text: string | undefined) => ({
-    isExpected: text === before,
-    text: text === before ? after : text,
-  });
-  const { decision } = await editConfigFile(realFile, decide, { newMode: 0o644 });
-  return decision.isExpected;
-}
-
 /**
  * Plans a change of the config next to a project's package.json, which is made where there is none. Keeps comments, order
  * and layout. Throws `TrailblazeError` `InvalidConfig` if the config is invalid, or would be after the change, and
@@ -108,26 +95,27 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
   await readConfig(port, { directory, config: value ?? {} });
   const isSame = (before ?? "") === (after ?? "");
   const labels = [...(change.remove ?? []), ...(change.write ?? []).map(({ label }) => label)];
+  const entryIn = (config: ConfigDocument, place: EntryPlace) => {
+    const entry = config.get(place);
+    return isRecord(entry) ? (entry as JsonRecord) : undefined;
+  };
   const changes = labels.map(placeOf).map((place) => {
-    const [was, is] = [document, edited].map((config) => config.get(place));
-    return {
-      place,
-      before: isRecord(was) ? (was as JsonRecord) : undefined,
-      after: isRecord(is) ? (is as JsonRecord) : undefined,
-    };
+    return { place, before: entryIn(document, place), after: entryIn(edited, place) };
   });
-  let isApplied = false;
+  /** Replaces a text, or deletes the file. Resolves with false if the file has another one. */
+  const replace = async (from: string | undefined, to: string | undefined) => {
+    const decide = (text: string | undefined) => ({ isMet: text === from, text: text === from ? to : text });
+    return (await editConfigFile(realFile, decide, { newMode: 0o644 })).decision.isMet;
+  };
   return {
     file,
     diff: formatEntryDiff(file, editor, changes),
     async apply() {
-      if (isSame) return;
-      isApplied = await replaceText(realFile, [before, after]);
-      if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
+      if (!isSame && !(await replace(before, after)))
+        throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },
     async undo() {
-      if (isApplied) await replaceText(realFile, [after, before]);
-      isApplied = false;
+      if (!isSame) await replace(after, before);
     },
   };
 }
