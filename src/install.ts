@@ -1,8 +1,7 @@
 import { applyPlan as apply, type InstallPlan, type InstallResult } from "./install/plan-install.ts";
 
 export { type ListedClient, listClients } from "./install/clients/locations.ts";
-export type { InstallOptions } from "./install/install-request.ts";
-export type { InstallPlan, InstallResult } from "./install/plan-install.ts";
+export type { InstallOptions, InstallPlan, InstallResult } from "./install/plan-install.ts";
 export { planInstall, planUninstall } from "./install/plan-install.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 

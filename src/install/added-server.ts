@@ -6,7 +6,7 @@ import { failure, listOf, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
-import { readVariable } from "./install-request.ts";
+import { readVariable } from "./entry.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
 /** How an added MCP server runs. */

@@ -2,7 +2,8 @@ import { realpathSync } from "node:fs";
 import { isDeepStrictEqual } from "node:util";
 import { createLineIndex } from "../data/line-index.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { fileExists } from "../files/edit.ts";
+import { readConfigFile } from "../files/edit.ts";
+import { attempt } from "../files/file-errors.ts";
 import { failure } from "../problems/index.ts";
 import type { ClientRecord } from "./clients/client.ts";
 import { ConfigDocument } from "./editing/config-document.ts";
@@ -15,7 +16,7 @@ import {
   toPlain,
   valueAt,
 } from "./editing/config-format.ts";
-import { findStartFolder, matchEntry, mergeEntry } from "./entry.ts";
+import { matchEntry, mergeEntry, type StartedServer } from "./entry.ts";
 import { formatEntryDiff, hideEntry } from "./format-diff.ts";
 import type { InstallPlan } from "./plan-install.ts";
 
@@ -76,25 +77,13 @@ function withConfig<Result>(
   }
 }
 
-/** A server's name without a version range. */
-function serverOf(reference: string | null | undefined): string | null | undefined {
-  return reference === null ? null : reference?.replace(/@[^/]*(?=\/[^/]*$)/, "");
-}
-
-/** Whether a folder exists and is not the same as another. */
-function isOtherFolder(folder: string, than: string): boolean {
-  try {
-    return realpathSync(folder) !== realpathSync(than);
-  } catch {
-    return fileExists(folder);
-  }
-}
-
 /** The existing project in which an entry starts its server, if it is not the one that another entry is for. */
-function findOtherProject(there: unknown, wanted: JsonRecord): string | undefined {
-  const folder = isRecord(there) ? findStartFolder(there) : undefined;
-  const than = findStartFolder(wanted);
-  return folder !== undefined && than !== undefined && isOtherFolder(folder, than) ? folder : undefined;
+function findOtherProject(there: StartedServer | undefined, wanted: JsonRecord): string | undefined {
+  const than = matchEntry(wanted)?.folder;
+  const folder = there?.folder;
+  if (folder === undefined || than === undefined) return undefined;
+  const [real, other] = [folder, than].map((path) => attempt(() => realpathSync(path)));
+  return real === undefined || real === other ? undefined : folder;
 }
 
 /**
@@ -112,35 +101,29 @@ export function decideEdit(
   const run = (config: ConfigDocument): EditDecision => {
     const place: EntryPlace = { container: chooseContainer(client, config), key, isList };
     const entry = withoutName(config.get(place), isList);
-    const owner = serverOf(matchEntry(entry));
-    const unchanged = (notes: string[] = []) => ({ changed: false, text, notes, diff: "" });
-    const change = (edited: ConfigDocument, before?: JsonRecord, after?: JsonRecord): EditDecision => ({
+    const started = matchEntry(entry);
+    const isOwn = started?.server === server;
+    if (wanted === null && entry !== undefined && !isOwn) {
+      const note = `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`;
+      return { changed: false, text, notes: [note], diff: "" };
+    }
+    const project = isOwn && wanted !== null ? findOtherProject(started, wanted) : undefined;
+    const isReplaced = entry !== undefined && wanted !== null && (!isOwn || project !== undefined);
+    if (isReplaced && !force)
+      throw failure("ClientConfigConflict", { file, key, owner: started?.server, project }, { file });
+    // What another program wrote is not shown.
+    const before = started === undefined ? undefined : (entry as JsonRecord);
+    const isMerged = wanted !== null && before !== undefined && !isReplaced;
+    const after = isMerged ? mergeEntry(client, before, wanted) : (wanted ?? undefined);
+    if (isDeepStrictEqual(toPlain(entry), toPlain(after)))
+      return { changed: false, text, notes: [], diff: "" };
+    const edited = after === undefined ? config.remove(place) : config.set(place, after);
+    return {
       changed: true,
       text: after === undefined && edited.isBlank ? undefined : edited.text,
       notes: [],
       diff: formatEntryDiff(file, editor, [{ place, before, after }]),
-    });
-
-    if (wanted === null) {
-      if (entry === undefined) return unchanged();
-      if (owner === server) return change(config.remove(place), entry as JsonRecord);
-      return unchanged([
-        `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
-      ]);
-    }
-
-    if (entry === undefined) return change(config.set(place, wanted), undefined, wanted);
-    if (isDeepStrictEqual(toPlain(entry), toPlain(wanted))) return unchanged();
-    const project = owner === server ? findOtherProject(entry, wanted) : undefined;
-    if (owner === server && project === undefined) {
-      const merged = mergeEntry(client, entry as JsonRecord, wanted);
-      if (isDeepStrictEqual(toPlain(entry), toPlain(merged))) return unchanged();
-      return change(config.set(place, merged), entry as JsonRecord, merged);
-    }
-    if (!force) throw failure("ClientConfigConflict", { file, key, owner, project }, { file });
-    // What another program wrote is not shown.
-    const before = owner === undefined ? undefined : (entry as JsonRecord);
-    return change(config.set(place, wanted), before, wanted);
+    };
   };
   const byHand =
     wanted === null
@@ -149,27 +132,19 @@ export function decideEdit(
   return withConfig(file, editor, text, run, byHand);
 }
 
-/** An entry that Trailblaze wrote. */
-export interface FoundEntry {
-  key: string;
-  /** `null` for a project's session. */
-  server: string | null;
-}
-
 /** The entries of Trailblaze in a client's file. Throws `TrailblazeError` `ClientConfigMalformed`. */
-export function findOwnEntries(
+export const findOwnEntries = (
   client: ClientRecord,
   editor: ConfigEditor,
   file: string,
-  text: string | undefined,
-): FoundEntry[] {
-  return withConfig(file, editor, text, (config) => {
-    const isList = client.isList === true;
-    return [...config.entries({ container: chooseContainer(client, config), isList })].flatMap(
-      ([key, value]): FoundEntry[] => {
-        const server = serverOf(matchEntry(value));
-        return server === undefined ? [] : [{ key, server }];
-      },
-    );
+): Pick<InstallPlan, "file" | "key" | "server">[] =>
+  withConfig(file, editor, readConfigFile(file), (config) => {
+    const entries = config.entries({
+      container: chooseContainer(client, config),
+      isList: client.isList === true,
+    });
+    return [...entries].flatMap(([key, value]) => {
+      const started = matchEntry(value);
+      return started === undefined ? [] : [{ file, key, server: started.server }];
+    });
   });
-}

@@ -2,28 +2,10 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../data/parse-json.ts";
+import { failure, quote } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
-
-/** A command that starts a server. */
-export interface Launch {
-  command: string;
-  args: readonly string[];
-}
-
-export interface LaunchRequest {
-  scope: Scope;
-  /** The reference for `start`; `null` for the project's session. */
-  server: string | null;
-  /** Absolute path of the project's folder. */
-  project: string;
-  /** Whether the server is served over HTTP by default. */
-  isHttp: boolean;
-  /** Absolute path of the running Node. */
-  node: string;
-  /** Absolute path of the command's script. */
-  script: string;
-}
+import type { InstallOptions } from "./plan-install.ts";
 
 /** The folder of this package, found from the bundle that contains this module. */
 export function findOwnPackage(): string {
@@ -60,13 +42,25 @@ export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(s
  */
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
-/** Creates a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
-export function createLaunch(request: LaunchRequest): Launch {
-  const { scope, server, project, isHttp, node, script } = request;
+/** What an entry starts. */
+interface Launch {
+  scope: Scope;
+  /** The reference for `start`; `null` for the project's session. */
+  server: string | null;
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** Whether the server is served over HTTP by default. */
+  isHttp: boolean;
+  /** Absolute path of the command's script. */
+  script: string;
+}
+
+/** The words of a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
+export function createCommand({ scope, server, project, isHttp, script }: Launch): string[] {
   const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
-  if (scope === "project") return { command: "node", args: [...loadOwnCommand, ...start, ...transport] };
-  return { command: node, args: [script, ...start, "--cwd", project, ...transport] };
+  if (scope === "project") return ["node", ...loadOwnCommand, ...start, ...transport];
+  return [process.execPath, script, ...start, "--cwd", project, ...transport];
 }
 
 /** Command lines of Trailblaze in a project's file; users and earlier versions wrote the second one. */
@@ -75,10 +69,23 @@ const ofProject = [
   ["npx", "--no-install", "trailblaze"],
 ];
 
-/** The server that a command line of Trailblaze starts, `null` for the session; `undefined` for any other command line. */
-function findStartedServer(words: readonly unknown[]): string | null | undefined {
-  const script = words[1];
+/** What an entry of Trailblaze starts. */
+export interface StartedServer {
+  /** Without a version range; `null` for the session. */
+  server: string | null;
+  /** The folder in which it starts, in a user's file. */
+  folder: string | undefined;
+}
+
+/**
+ * What an entry starts if its command line is one of Trailblaze's, in any client's form: several clients may read one file.
+ */
+export function matchEntry(value: unknown): StartedServer | undefined {
+  if (!isRecord(value)) return undefined;
+  const words: unknown[] = [value.command ?? value.cmd, value.args ?? []].flat();
   const prefix = ofProject.find((line) => line.every((word, index) => words[index] === word));
+  const script = words[1];
+  const folder = words[words.indexOf("--cwd") + 1];
   // A user's entry is only recognized with the folder, because other programs have a `cli.js` too.
   const isOfUser =
     typeof script === "string" &&
@@ -86,48 +93,60 @@ function findStartedServer(words: readonly unknown[]): string | null | undefined
     words.includes("--cwd");
   const start = prefix?.length ?? 2;
   if (!(prefix || isOfUser) || words[start] !== "start") return undefined;
-  const server = words[start + 1];
-  if (server === undefined || (typeof server === "string" && server.startsWith("-"))) return null;
-  return typeof server === "string" ? server : undefined;
+  const [server = "-"] = words.slice(start + 1);
+  if (typeof server !== "string") return undefined;
+  return {
+    server: server.startsWith("-") ? null : server.replace(/@[^/]*(?=\/[^/]*$)/, ""),
+    folder: isOfUser && typeof folder === "string" ? folder : undefined,
+  };
 }
 
-/** The folder in which an entry of Trailblaze starts its server, in any client's form. */
-export function findStartFolder(entry: Readonly<Record<string, unknown>>): string | undefined {
-  for (const words of Object.values(entry)) {
-    const index = Array.isArray(words) ? words.indexOf("--cwd") : -1;
-    const folder: unknown = index < 0 ? undefined : (words as unknown[])[index + 1];
-    if (typeof folder === "string") return folder;
-  }
-  return undefined;
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** Splits `NAME=VALUE` or `NAME`. Throws `InvalidArguments` for an invalid name. */
+export function readVariable(text: string): [name: string, value: string | undefined] {
+  const [, name = text, value] = /^([^=]*)=(.*)$/s.exec(text) ?? [];
+  if (variableName.test(name) && name !== "__proto__") return [name, value];
+  const reason = `${quote(name)} is not a valid environment variable name`;
+  const hint = "Pass --env NAME=VALUE, or --env NAME for a reference.";
+  throw failure("InvalidArguments", { reason, hint });
 }
 
-export interface Environment {
-  /** Values that are written to the file. */
-  literals: ReadonlyMap<string, string>;
-  /** Names of variables whose values are not written. */
-  names: readonly string[];
+/**
+ * The variables of an entry: the requested ones, and those that the server takes from the environment. Values of the latter, and
+ * of those without one, are `undefined`: they are not written.
+ */
+export function readEnvironment(
+  env: InstallOptions["env"] = [],
+  passedOn: readonly string[],
+): Map<string, string | undefined> {
+  const written = (one: readonly [string, string | null | undefined]) =>
+    one[1] === null || one[1] === undefined ? one[0] : one.join("=");
+  const requested: string[] = Array.isArray(env) ? env : Object.entries(env).map(written);
+  const variables = new Map(requested.map(readVariable));
+  for (const name of passedOn)
+    if (variableName.test(name) && !variables.has(name)) variables.set(name, undefined);
+  return variables;
 }
-
-const noEnvironment: Environment = { literals: new Map(), names: [] };
 
 /** Builds an entry in the client's form. Also returns the variables that could not be included. */
 export function buildEntry(
   { shape, reference }: ClientRecord,
   key: string,
-  launch: Launch,
-  { literals, names }: Environment = noEnvironment,
+  [program = "", ...args]: readonly string[],
+  variables: ReadonlyMap<string, string | undefined>,
 ): { entry: JsonRecord; omitted: readonly string[] } {
   const entry: JsonRecord = { ...shape.first };
   if (shape.name !== undefined) entry[shape.name] = key;
   const command = shape.command ?? "command";
-  if (shape.commandIsList) entry[command] = [launch.command, ...launch.args];
-  else Object.assign(entry, { [command]: launch.command, args: [...launch.args] });
-  const values: JsonRecord = Object.fromEntries(literals);
-  if (reference !== undefined) {
-    for (const name of names) values[name] = reference.replace("NAME", () => name);
-  }
-  if (Object.keys(values).length > 0) entry[shape.environment ?? "env"] = values;
-  if (shape.passedNames !== undefined && names.length > 0) entry[shape.passedNames] = [...names];
+  if (shape.commandIsList) entry[command] = [program, ...args];
+  else Object.assign(entry, { [command]: program, args });
+  const pairs = [...variables].flatMap(([name, value = reference?.replace("NAME", () => name)]) =>
+    value === undefined ? [] : [[name, value] as const],
+  );
+  if (pairs.length > 0) entry[shape.environment ?? "env"] = Object.fromEntries(pairs);
+  const names = [...variables.keys()].filter((name) => variables.get(name) === undefined);
+  if (shape.passedNames !== undefined && names.length > 0) entry[shape.passedNames] = names;
   Object.assign(entry, shape.last);
   const hasPlace = reference !== undefined || shape.passedNames !== undefined;
   return { entry, omitted: hasPlace ? [] : names };
@@ -153,13 +172,4 @@ export function mergeEntry(
     else if (key !== environment || reference !== undefined || passedNames !== undefined) delete merged[key];
   }
   return merged;
-}
-
-/**
- * The server that an entry starts, `null` for the session, if its command line is one of Trailblaze's, in any client's form:
- * several clients may read one file.
- */
-export function matchEntry(value: unknown): string | null | undefined {
-  if (!isRecord(value)) return undefined;
-  return findStartedServer([value.command ?? value.cmd, value.args ?? []].flat());
 }

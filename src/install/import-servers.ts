@@ -4,7 +4,7 @@ import { normalize, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { fileExists, readConfigFile } from "../files/edit.ts";
+import { readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -17,7 +17,7 @@ import {
   type JsonRecord,
   valueAt,
 } from "./editing/config-format.ts";
-import { findFiles } from "./plan-install.ts";
+import { findFile } from "./plan-install.ts";
 import {
   type ConfigEdit,
   type EntryToWrite,
@@ -87,8 +87,7 @@ async function readSource(source: string, { cwd, scope, readInput }: ImportOptio
   }
   const client = findClient(source);
   const { directory } = findProject(createNodeInspectionPort(), cwd);
-  const candidates = findFiles(client, { cwd, scope }, () => directory);
-  const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
+  const file = findFile(client, { cwd, scope });
   const folders = [directory, resolve(cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
   return { ...read(file), formats: [client.format], client, folders };
 }

@@ -7,21 +7,29 @@ import type { LockOptions } from "../files/file-lock.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
-import { failure, listOf, TrailblazeError } from "../problems/index.ts";
+import { failure, listOf, printable, quote, TrailblazeError } from "../problems/index.ts";
+import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { decideEdit, findOwnEntries } from "./decide-edit.ts";
 import { loadEditor } from "./editing/config-document.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
-import { buildEntry, createLaunch, findOwnScript, isInNpxCache } from "./entry.ts";
-import {
-  chooseKey,
-  type InstallOptions,
-  normalizeServer,
-  type ResolvedServer,
-  readEnvironment,
-} from "./install-request.ts";
+import { buildEntry, createCommand, findOwnScript, isInNpxCache, readEnvironment } from "./entry.ts";
+
+/** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
+export interface InstallOptions {
+  cwd?: string | undefined;
+  scope?: Scope | undefined;
+  /** Path of the file to edit, instead of the client's own. */
+  file?: string | undefined;
+  /** The key of the entry. */
+  name?: string | undefined;
+  /** `NAME=VALUE`, or `NAME` to keep the value out of the file; or an object, with `null` for no value. */
+  env?: readonly string[] | Readonly<Record<string, string | null | undefined>> | undefined;
+  /** Replaces an entry that Trailblaze did not write, or that starts a server in another project. */
+  force?: boolean | undefined;
+}
 
 /**
  * What an install or an uninstall would do. Plain data: it can be stored and applied. `entry` contains the values of variables,
@@ -52,22 +60,27 @@ export interface InstallPlan {
 }
 
 /** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
-export function findFiles(
+function findFiles(
   client: ClientRecord,
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
-  project: () => string,
 ): string[] {
   if (file !== undefined) return [resolve(cwd, file)];
-  if (scope === "project" && client.project === undefined) {
+  if (scope === "project" && client.project === undefined)
     throw failure("NoProjectScope", { client: client.name });
-  }
   const host = readHost();
-  const found = findCandidates(client, scope, host, scope === "project" ? project() : "");
+  const project = scope === "project" ? findProject(createNodeDiscoveryPort(), cwd).directory : "";
+  const found = findCandidates(client, scope, host, project);
   if (found.length > 0) return found;
   const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
   const isHomeMissing = host.home === undefined;
   const reason = isHomeMissing ? `${variable} is not set` : "it has no fixed location on this system";
   throw failure("UnknownInstallLocation", { client: client.name, reason });
+}
+
+/** The client's file: the one that exists, or else the one to make. Throws `TrailblazeError` if it has none. */
+export function findFile(client: ClientRecord, options: InstallOptions): string {
+  const files = findFiles(client, options);
+  return files.find((one) => fileExists(one)) ?? files[0] ?? "";
 }
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
@@ -122,6 +135,35 @@ const textOrUndefined = (value: unknown) =>
 const textsOf = (value: unknown) =>
   Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 
+/** A server for an entry. */
+interface ResolvedServer {
+  /** What the entry is of: a reference in its normal form, without a range; `null` for the project's session. */
+  server: string | null;
+  /** What to start: with the range. */
+  started: string | null;
+  /** The short name of the item, or the key in the config. */
+  name: string;
+  /** The name that its author chose for clients. */
+  mcpServerName?: string | undefined;
+  /** Names of variables that the server takes from the environment. */
+  envPassthrough: readonly string[];
+  isHttp: boolean;
+  /** Absolute path of the project's folder. */
+  project: string;
+}
+
+/** Normalizes a reference to a server; `null` stands for the session. Throws `InvalidQualifiedName`. */
+function normalizeServer(reference: string | null): Pick<ResolvedServer, "server" | "started" | "name"> {
+  if (reference === null) return { server: null, started: null, name: "trailblaze" };
+  // The npm name of a pack.
+  if (/^@[^/]+\/[^/]+$/.test(reference)) return normalizeServer(reference.slice(1));
+  if (typeof reference === "string" && !reference.includes("/"))
+    return { server: reference, started: reference, name: reference };
+  const parsed = parseQualifiedName(reference);
+  const server = formatQualifiedName({ ...parsed, range: undefined });
+  return { server, started: formatQualifiedName(parsed), name: parsed.item };
+}
+
 /**
  * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same
  * `TrailblazeError` as `start`, such as `ServerNotFound` and `PackNotInstalled`.
@@ -131,28 +173,58 @@ export async function resolveServer(
   { cwd }: { cwd: string },
 ): Promise<ResolvedServer> {
   const { findServer } = await import("../serve/compose-server.ts");
+  const normal = normalizeServer(reference);
   const port = createNodeInspectionPort();
   const { directory: project } = findProject(port, cwd);
-  if (reference === null) return { name: "trailblaze", envPassthrough: [], transport: "stdio", project };
+  if (reference === null) return { ...normal, envPassthrough: [], isHttp: false, project };
   const config = await readConfig(port, { directory: project, cwd });
   const target = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
   const { ofPack } = target;
+  const named = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
   if (target.type === "composed") {
     const { name, transport, origin } = target.server;
     const own = config.servers.find((one) => one.name === reference);
     const mcpServerName = textOrUndefined(own?.mcpServerName ?? origin?.item.definition?.mcpServerName);
-    return { project, ofPack, name, transport, mcpServerName, envPassthrough: [] };
+    return { ...named, name, mcpServerName, envPassthrough: [], isHttp: transport === "http", project };
   }
   const { definition, declaration } = target.item ?? {};
   return {
-    project,
-    ofPack,
+    ...named,
     name: declaration?.name ?? target.plan.label,
-    transport: "stdio",
     mcpServerName: textOrUndefined(definition?.mcpServerName),
     // A server of the config gets the whole environment of the process that starts it.
     envPassthrough: textsOf(definition?.envPassthrough),
+    isHttp: false,
+    project,
   };
+}
+
+const maximumKeyLength = 128;
+
+function explainInvalidKey(key: string, { keyPattern }: ClientRecord): string | undefined {
+  if (key.trim() === "" || key.trim() !== key) return "it is empty, or starts or ends with a space";
+  if (key.length > maximumKeyLength) return `it is longer than ${maximumKeyLength} characters`;
+  if (printable(key) !== key) return "it has unprintable characters";
+  if (key === "__proto__") return "it is reserved";
+  if (keyPattern !== undefined && !new RegExp(keyPattern, "u").test(key))
+    return `it does not match ${keyPattern}`;
+  return undefined;
+}
+
+/** The key of the entry: the requested one, otherwise the author's, otherwise the server's. Throws `InvalidArguments`. */
+function chooseKey(
+  client: ClientRecord,
+  asked: string | undefined,
+  { name, mcpServerName = name }: ResolvedServer,
+): string {
+  if (asked !== undefined) {
+    const fault = explainInvalidKey(asked, client);
+    if (fault === undefined) return asked;
+    const reason = `${client.name} does not accept the entry name ${quote(asked)}: ${fault}`;
+    throw failure("InvalidArguments", { reason, hint: "Choose another name with --name." });
+  }
+  const fitting = mcpServerName.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
+  return [mcpServerName, fitting].find((key) => explainInvalidKey(key, client) === undefined) ?? name;
 }
 
 /**
@@ -169,62 +241,42 @@ export async function planInstall(
 ): Promise<InstallPlan> {
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name, env, force = false } = options;
-  const normal = normalizeServer(reference);
-  const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
-  const candidates = findFiles(client, options, project);
+  const file = findFile(client, options);
   const resolved = await resolveServer(reference, { cwd });
-  const { ofPack } = resolved;
-  const { server, started } = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
+  const { server, started, project, isHttp, envPassthrough } = resolved;
   const key = chooseKey(client, name, resolved);
-  const environment = readEnvironment(env, resolved.envPassthrough);
-  const script = findOwnScript(resolved.project);
+  const variables = readEnvironment(env, envPassthrough);
+  const script = findOwnScript(project);
   if (scope === "user" && isInNpxCache(script)) {
     const reason = "An entry cannot start this command from npx's cache, which is temporary";
     const hint = "Install trailblaze in the project first, or pass --scope project.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const launch = createLaunch({
-    scope,
-    server: started,
-    project: resolved.project,
-    isHttp: resolved.transport === "http",
-    node: process.execPath,
-    script,
-  });
-  const { entry, omitted } = buildEntry(client, key, launch, environment);
-  const file = candidates.find((one) => fileExists(one)) ?? candidates[0] ?? "";
+  const command = createCommand({ scope, server: started, project, isHttp, script });
+  const { entry, omitted } = buildEntry(client, key, command, variables);
   const nextSteps = describeNextSteps(client, scope, omitted);
   return createPlan(client, { file, key, server, scope, entry, force }, options, nextSteps);
 }
 
-/** Whether an entry is meant, by what it starts (`null` for the session) and its key. */
-type EntryFilter = (started: string | null, key: string) => boolean;
+type OwnEntry = Pick<InstallPlan, "file" | "key" | "server">;
 
-/**
- * The filters for the entries that a reference names, best first: those of one server, or of every server of a pack that was
- * removed. A name that no server has may be the key of an entry.
- */
-async function createEntryFilters(
+/** The entries that a reference names: those of one server, or of the servers of a pack that was removed, or one with that key. */
+async function chooseEntries(
+  own: readonly OwnEntry[],
   reference: string | null,
-  server: string | null,
   cwd: string,
-): Promise<EntryFilter[]> {
-  if (reference === null || server === null) return [(started) => started === null];
-  const { findServer } = await import("../serve/compose-server.ts");
-  const port = createNodeInspectionPort();
+): Promise<OwnEntry[]> {
+  const { server } = normalizeServer(reference);
+  if (server === null) return own.filter((entry) => entry.server === null);
   try {
-    const { directory } = findProject(port, cwd);
-    const config = await readConfig(port, { directory, cwd });
-    const { ofPack } = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
-    return [(started) => started === (ofPack ?? server)];
+    const found = await resolveServer(reference, { cwd });
+    return own.filter((entry) => entry.server === found.server);
   } catch (error) {
     if (!(error instanceof TrailblazeError) || error.code === "AmbiguousName") throw error;
   }
   // The server or its pack may have been removed.
-  return [
-    (started) => started === server || started?.startsWith(`${server}/`) === true,
-    (_, key) => key === reference,
-  ];
+  const ofPack = own.filter((entry) => entry.server === server || entry.server?.startsWith(`${server}/`));
+  return ofPack.length > 0 ? ofPack : own.filter(({ key }) => key === reference);
 }
 
 /**
@@ -239,29 +291,25 @@ export async function planUninstall(
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name } = options;
   const { server, name: itemName } = normalizeServer(reference);
-  const project = () => findProject(createNodeDiscoveryPort(), cwd).directory;
-  const candidates = findFiles(client, options, project);
   const editor = await loadEditor(client.format);
-  const present = candidates.filter((file) => fileExists(file));
-  const places: { file: string; key: string; server: string | null }[] = [];
-  const own = [];
-  for (const file of present) {
-    const text = readConfigFile(file);
-    for (const entry of findOwnEntries(client, editor, file, text)) own.push({ file, ...entry });
-  }
-  for (const isMeant of await createEntryFilters(reference, server, cwd)) {
-    if (places.length === 0) places.push(...own.filter((entry) => isMeant(entry.server, entry.key)));
-  }
-  const named = name === undefined ? places : places.filter(({ key }) => key === name);
+  const own = findFiles(client, options).flatMap((file) => findOwnEntries(client, editor, file));
+  const chosen = await chooseEntries(own, reference, cwd);
+  const named = name === undefined ? chosen : chosen.filter(({ key }) => key === name);
   const [place, second] = named;
   if (place !== undefined && second !== undefined) {
     const names = named.map(({ key }) => JSON.stringify(key)).join(", ");
     const reason = `${client.name} has several entries that start ${server ?? "the session"}: ${names}`;
     throw failure("InvalidArguments", { reason, hint: "Choose one with --name." });
   }
-  const file = place?.file ?? present[0] ?? candidates[0] ?? "";
-  const key = place?.key ?? name ?? itemName;
-  const started = place === undefined ? server : place.server;
+  const {
+    file,
+    key,
+    server: started,
+  } = place ?? {
+    file: findFile(client, options),
+    key: name ?? itemName,
+    server,
+  };
   const target = { file, key, server: started, scope, entry: null, force: false };
   return createPlan(client, target, options, []);
 }

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
-import { createLaunch } from "../../src/install/entry.ts";
+import { createCommand } from "../../src/install/entry.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
@@ -105,12 +105,11 @@ test("a trailblaze command that the package manager installed is run by no clien
   const home = join(directory, "../home");
   await runPackageManager("npm", ["install", "tb-zzz-direct"], { cwd: directory, registry, home });
 
-  const { command, args } = createLaunch({
+  const [command = "", ...args] = createCommand({
     scope: "project",
     server: "acme/jira/desk",
     project: directory,
     isHttp: true,
-    node: "",
     script: "",
   });
   const below = join(directory, "src/deep");
