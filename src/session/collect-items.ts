@@ -141,7 +141,7 @@ function addTool(
   return true;
 }
 
-/** What a pack offers that the host runs, but for its bundles, and what of it cannot be used. */
+/** What a pack offers that the host runs, but for its bundles, and what of that cannot be used. */
 export function collectPack(
   { inspected, unusable }: CheckedPack,
   config: SessionConfig,
@@ -158,9 +158,7 @@ export function collectPack(
     const add = (one: SessionItem) => contribution.items.push(one);
     const skip = (ofKind?: "prompt" | "skill") =>
       contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
-    if (kind === "server" && problem !== undefined) {
-      contribution.skipped.push(describeUnusable(declaration.name, source, problem));
-    } else if (kind === "tool") {
+    if (kind === "tool") {
       const tool = { name, qualifiedName, source, owner, item };
       if (!isUsable || !addTool(contribution, { ...tool, definition }, config)) skip();
     } else if (kind === "prompt" && !isUsable) {

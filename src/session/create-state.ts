@@ -45,13 +45,11 @@ const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: 
 /**
  * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
  * `NameCollision`, and `ToolsetNotFound` unless a server could still provide the toolset or the state is not the first one.
- * `startOthers` resolves with a state that has all servers.
  */
 export async function createState(
   reading: ProjectReading,
-  { cwd, options, resources, rules: { only } }: SessionFrame,
+  { cwd, options, resources, states, rules: { only } }: SessionFrame,
   isFirst: boolean,
-  startOthers: () => Promise<SessionState>,
 ): Promise<SessionState> {
   const { config, packs, registry, isPartial } = reading;
   const { nameCollisions } = config;
@@ -112,10 +110,11 @@ export async function createState(
       ...(isComplete ? collected.problems : []),
       ...(await resources.step(locateInConfig(ofConfig, config.text))),
     ],
-    servers: collectEntries(config, packs, reading.excluded, sources),
+    servers: collectEntries(reading.parts),
     instructions: only && sources.flatMap(({ offer }) => offer?.instructions ?? [])[0],
     packs,
-    startOthers: isPartial ? startOthers : undefined,
+    holds: reading.holds,
+    startOthers: isPartial ? () => states.startOthers(reading) : undefined,
   });
 }
 
@@ -348,8 +347,8 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     return [...inKeys(path, Object.keys(override), namesOf(one, ["tool"])), ...ofTools];
   });
   const { memory } = config.packs;
-  const registry = reading.createRegistry(all);
-  const tools = registry.items("tool").map(({ qualifiedName }) => qualifiedName);
+  const ofPacks = all.packs.flatMap(({ pack }) => pack.tools.map(({ qualifiedName }) => qualifiedName));
+  const tools = [...reading.registry.builtIns, ...ofPacks];
   return [
     ...inPolicy("deny"),
     ...inServers,

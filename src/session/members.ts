@@ -12,6 +12,7 @@ import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-cod
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
+import { Holds } from "./read-project.ts";
 import { selectFirst } from "./session-skills.ts";
 import { SessionState } from "./session-state.ts";
 
@@ -108,6 +109,7 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     instructions,
     registry,
     packs,
+    holds: new Holds(),
     startOthers: undefined,
   });
   return { state, initializers: findInitializers(selection, candidates.filter(isOf("tool"))) };

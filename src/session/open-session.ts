@@ -1,23 +1,21 @@
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { type Gate, openLockGate } from "../lock/gate.ts";
-import { createProblem, failure, type Problem } from "../problems/index.ts";
-import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
+import type { Gate } from "../lock/gate.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { ProjectFollower } from "./follow-project.ts";
 import { type Selection, selectMembers } from "./members.ts";
-import { Holds, readProject } from "./read-project.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
-import type { SessionState } from "./session-state.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
 export interface OpeningRules {
@@ -45,9 +43,6 @@ export interface OpeningRules {
 /** A server of the config by its label, or of a pack by its qualified name. */
 export type OnlyServer = Pick<ServerPlan, "label" | "pack">;
 
-/** How long a state waits for servers, which then join later. Milliseconds. */
-const serversMs = 8000;
-
 /** A problem if the config asks for packs' code in this process, which a session that follows its project does not do. */
 function findOverriddenIsolation(
   { text, isolation }: SessionConfig,
@@ -58,129 +53,49 @@ function findOverriddenIsolation(
   return watch && isWritten && isolation === "in-process" ? [createProblem("IsolationOverridden", {})] : [];
 }
 
-/** One session: what lasts from its start to its end, and the state that may be replaced. Ends all of it on a failed start. */
-class Opening {
-  readonly #frame: SessionFrame;
-  readonly #config: SessionConfig;
-  readonly #processes: SessionProcesses;
-  readonly #calls: Calls;
-  #isLocked = false;
-  #completing: Promise<SessionState> | undefined;
-  /** Ends what readings of the project started. */
-  readonly #unused: (() => void)[] = [];
-
-  constructor(config: SessionConfig, cwd: string, options: CommandSessionOptions, rules: OpeningRules) {
-    this.#config = config;
-    this.#frame = new SessionFrame(config, { cwd, options, rules }, () => this.#startOthers());
-    this.#processes = new SessionProcesses(this.#frame, (call) => this.#calls.callFromServer(call));
-    this.#calls = new Calls(this.#frame, this.#processes);
-  }
-
-  async open(problems: readonly Problem[]): Promise<Session> {
-    const resources = this.#frame.resources;
-    const { signal } = this.#frame.options;
-    try {
-      if (signal !== undefined) resources.follow(signal);
-      // After an abort, `#open` stops at its next step, because the session is closed.
-      return await abortable(resources.closing, () => this.#open(problems));
-    } catch (error) {
-      await resources.close(error);
-      throw error;
-    }
-  }
-
-  async #open(problems: readonly Problem[]): Promise<Session> {
-    const config = this.#config;
-    const frame = this.#frame;
-    const follower = frame.options.watch
-      ? new ProjectFollower(frame, (superseded) => this.#apply(superseded))
-      : undefined;
+/** Opens a session of a valid config. Ends all of it on a failed start. */
+async function open(
+  config: SessionConfig,
+  problems: readonly Problem[],
+  how: Pick<SessionFrame, "cwd" | "options" | "rules">,
+): Promise<Session> {
+  const { options, rules, cwd } = how;
+  const frame = new SessionFrame(config, how);
+  const { resources, states, memory } = frame;
+  const processes = new SessionProcesses(frame, (call) => calls.callFromServer(call));
+  const calls: Calls = new Calls(frame, processes);
+  const applyChange = async (stop: AbortSignal) => {
+    const now = await readSessionConfig(cwd, options, rules);
+    memory.addSensitive(now.sensitiveMemory);
+    await states.take(processes, { config: now, stop });
+  };
+  const begin = async () => {
+    const follower = options.watch ? new ProjectFollower(frame, applyChange) : undefined;
     // Code of packs is loaded as soon as it is read: its files may be replaced.
-    if (follower !== undefined) await this.#processes.prepare();
+    if (follower !== undefined) await processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.watch();
-    const { selection } = frame.rules;
-    await (selection ? this.#select(selection) : this.#take(config, problems));
-    await follower?.begin();
-    return new Session({ frame, processes: this.#processes, calls: this.#calls });
-  }
-
-  /** The state of a selection. Runs each `initialize`. */
-  async #select(selection: Selection): Promise<void> {
-    const { state, initializers } = await selectMembers(selection, this.#config, createNodeInspectionPort());
-    this.#processes.initializers = initializers;
-    for (const { owner } of initializers)
-      await this.#frame.resources.step(this.#processes.runners.get(owner));
-    this.#frame.states.current = state;
-  }
-
-  /** Reads the project, starts its servers, and replaces the state. Without success, the state before stays. */
-  async #take(
-    config: SessionConfig,
-    problems: readonly Problem[],
-    { superseded, startsAll = false }: { superseded?: AbortSignal; startsAll?: boolean } = {},
-  ): Promise<SessionState> {
-    const { resources, rules, states, clock } = this.#frame;
-    const ends: (() => void)[] = [];
-    const holds = new Holds();
-    const endUse = holds.use();
-    try {
-      const reading = await readProject({
-        frame: this.#frame,
+    if (rules.selection === undefined) await states.take(processes, { config, problems });
+    else {
+      const { state, initializers } = await selectMembers(
+        rules.selection,
         config,
-        processes: this.#processes,
-        problems: [...config.problems, ...problems],
-        before: states.reading,
-        gate: await resources.step(this.#openGate(config)),
-        startsAll,
-        holds,
-      });
-      const mayJoinLater =
-        (rules.served === true && rules.only === undefined) || states.current !== undefined;
-      const waits = [reading.started];
-      superseded?.throwIfAborted();
-      if (mayJoinLater && !startsAll)
-        waits.push(
-          new Promise<void>((resolve) => {
-            ends.push(clock.after(serversMs, resolve));
-            if (superseded !== undefined) ends.push(whenAborted(superseded, resolve));
-          }),
-        );
-      // A failing server that the session needs fails it immediately.
-      await resources.step(Promise.race(waits));
-      superseded?.throwIfAborted();
-      return await states.publish(reading);
-    } finally {
-      for (const end of ends) end();
-      // After one that was superseded, the next state probably uses the same servers.
-      this.#unused.push(endUse);
-      if (superseded?.aborted !== true) for (const end of this.#unused.splice(0)) end();
+        createNodeInspectionPort(),
+      );
+      processes.initializers = initializers;
+      for (const { owner } of initializers) await resources.step(processes.runners.get(owner));
+      states.current = state;
     }
-  }
-
-  /** The state with the servers that the session's calls did not need, for one that needs them after all. */
-  #startOthers(): Promise<SessionState> {
-    this.#completing ??= this.#take(this.#frame.config(), [], { startsAll: true });
-    return this.#completing;
-  }
-
-  /** Takes a state from the project as it is now. */
-  async #apply(superseded: AbortSignal): Promise<void> {
-    const config = await readSessionConfig(this.#frame.cwd, this.#frame.options, this.#frame.rules);
-    this.#frame.memory.addSensitive(config.sensitiveMemory);
-    await this.#take(config, [], { superseded });
-  }
-
-  /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
-  async #openGate(config: SessionConfig): Promise<Gate | undefined> {
-    const { lock } = this.#frame.options;
-    const gate = await (this.#frame.rules.openGate ?? openLockGate)(config, lock);
-    if (gate !== undefined) this.#isLocked = true;
-    else if (this.#isLocked) {
-      const file = join(config.project, "trailblaze.lock");
-      throw failure("LockMissing", { file }, { file });
-    }
-    return gate;
+    await follower?.begin();
+  };
+  try {
+    if (options.signal !== undefined) resources.follow(options.signal);
+    // After an abort, `begin` stops at its next step, because the session is closed.
+    await abortable(resources.closing, begin);
+    return new Session({ frame, processes, calls });
+  } catch (error) {
+    await resources.close(error);
+    throw error;
   }
 }
 
@@ -205,7 +120,7 @@ export async function prepareSession(
     async open() {
       const missing = (await rules.installMissing?.(config)) ?? [];
       const problems = [...missing, ...findOverriddenIsolation(config, options)];
-      return new Opening(config, cwd, options, rules).open(problems);
+      return open(config, problems, { cwd, options, rules });
     },
   };
 }

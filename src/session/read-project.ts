@@ -14,6 +14,7 @@ import { type Problem, type ProblemArguments, TrailblazeError } from "../problem
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
 import {
+  describeSource,
   planPackServer,
   planRemoteServer,
   planUserServer,
@@ -38,7 +39,6 @@ import {
   describeUnusable,
   findRefusals,
   isOf,
-  type Skipped,
 } from "./items.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
@@ -58,8 +58,6 @@ export interface ReadingContext {
   before: ProjectReading | undefined;
   /** Decides which items are approved; `undefined` if everything is. */
   gate: Gate | undefined;
-  /** Starts every server, also those that the calls of the session do not need. */
-  startsAll: boolean;
   holds: Holds;
 }
 
@@ -92,12 +90,8 @@ export interface ProjectReading {
   packs: readonly StatePack[];
   /** What offers something, in the order of the session's tools. */
   parts: readonly (Contribution | ServerSource)[];
-  /** What is left out before it starts. */
-  excluded: readonly Skipped[];
   problems: readonly Problem[];
   registry: Registry;
-  /** That of other packs. */
-  createRegistry(found: FoundPacks): Registry;
   /** Whether the session is for known calls, and whether only the servers that these need have started. */
   isForCalls: boolean;
   isPartial: boolean;
@@ -121,17 +115,18 @@ function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): 
   return before === undefined && (rules.only !== undefined || (rules.served !== true && asked));
 }
 
-/** Takes a server into the reading. It starts now, or when it is needed. */
+/** Takes a server into the reading. It starts now, or when it is needed; `isOther`: the session's calls do not need it. */
 function addServer(
   { processes, config, frame, gate, holds }: ReadingContext,
   plan: ServerPlan,
+  isOther: boolean,
   preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
   isAllowed: (tool: string) => boolean = () => true,
 ): ServerSource {
   const startsAll = frame.rules.userServers === "reported" && frame.rules.served !== true;
   const approved = gate?.findApproved(plan);
   const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
-  const isLazy = mayBeLazy && approved !== undefined;
+  const isLazy = isOther || (mayBeLazy && approved !== undefined);
   const idleMs = preferred.idleMs ?? config.serversIdleMs;
   frame.memory.addSecrets(plan.secrets);
   const server = processes.getServer(plan, config, { isLazy, idleMs });
@@ -139,53 +134,62 @@ function addServer(
   return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
 }
 
-/** The servers of the config, and what of them is refused before it starts. */
+/** A server of the config, and what the lock says of it. */
+interface CheckedServer extends Partial<ReturnType<Gate["checkServer"]>> {
+  server: UserServer;
+}
+
+/** The servers of the config in their order, each after what is to say of it before it starts. */
 async function addOwnServers(
   context: ReadingContext,
   port: InspectionPort,
-  isWanted: (server: UserServer) => boolean,
+  servers: readonly CheckedServer[],
+  isOther: (server: UserServer) => boolean,
 ): Promise<(Contribution | ServerSource)[]> {
   const { config, frame, gate } = context;
-  const refused = contribute();
-  const wanted = config.subprocessServers.filter((server) => {
-    if (!isWanted(server)) return false;
-    const { refusal, problems = [] } = gate?.checkServer(server) ?? {};
-    refused.problems.push(...problems);
-    const { name } = server;
-    if (refusal !== undefined)
-      refused.skipped.push(describeUnusable(name, describeOwnServer(config, name), refusal));
-    return refusal === undefined;
+  const isLocked = gate !== undefined;
+  const added = servers.map(async (checked): Promise<(Contribution | ServerSource)[]> => {
+    const { server, refusal, problems = [] } = checked;
+    const { name, url } = server;
+    const contribution = contribute({ problems: isOther(server) ? [] : problems });
+    if (refusal !== undefined) {
+      contribution.skipped.push(describeUnusable(name, describeOwnServer(config, name), refusal));
+      return [contribution];
+    }
+    let plan: ServerPlan;
+    if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
+    else {
+      const program = await planUserServer(port, server, config, isLocked);
+      const content = frame.options.watch ? hashUserProgram(port, server, config, program) : undefined;
+      plan = { ...program, content };
+    }
+    return [contribution, addServer(context, plan, isOther(server), server)];
   });
-  const plans = wanted.map(async (server): Promise<[ServerPlan, UserServer]> => {
-    const isLocked = gate !== undefined;
-    if (server.url !== undefined) return [planRemoteServer(server, config, isLocked), server];
-    const plan = await planUserServer(port, server, config, isLocked);
-    const content = frame.options.watch ? hashUserProgram(port, server, config, plan) : undefined;
-    return [content === undefined ? plan : { ...plan, content }, server];
-  });
-  const sources = (await Promise.all(plans)).map(([plan, server]) => addServer(context, plan, server));
-  return [...sources, refused];
+  return (await Promise.all(added)).flat();
 }
 
+/** The servers of a pack in their order, or why they are left out. */
 function addPackServers(
   context: ReadingContext,
   port: InspectionPort,
   { inspected, unusable }: CheckedPack,
-): ServerSource[] {
+  isOther: boolean,
+): (Contribution | ServerSource)[] {
   const describe = describeServers(inspected);
   const { config, frame } = context;
-  return inspected.items
-    .filter((item) => item.shape === "subprocessServer" && !unusable.has(item))
-    .map((item) => {
-      const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
-      const content = frame.options.watch ? { content: hashPackProgram(port, inspected, plan) } : {};
-      const { start, idleMs } = item.definition ?? {};
-      const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
-      const described = describe(item.declaration.name);
-      return addServer(context, { ...plan, ...content }, preferred, (tool) =>
-        isToolAllowed(config.packs, described, tool),
-      );
-    });
+  return inspected.items.flatMap((item): (Contribution | ServerSource)[] => {
+    const { kind, name } = item.declaration;
+    const problem = unusable.get(item);
+    if (kind === "server" && problem !== undefined)
+      return [contribute({ skipped: [describeUnusable(name, describeSource(inspected, item), problem)] })];
+    if (item.shape !== "subprocessServer") return [];
+    const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
+    const content = frame.options.watch ? hashPackProgram(port, inspected, plan) : undefined;
+    const { start, idleMs } = item.definition ?? {};
+    const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
+    const isToolOffered = (tool: string) => isToolAllowed(config.packs, describe(name), tool);
+    return [addServer(context, { ...plan, content }, isOther, preferred, isToolOffered)];
+  });
 }
 
 /**
@@ -252,9 +256,9 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     const broken = isFatal(context, config.packs.onError === "fail") ? found.find(makesUnusable) : undefined;
     if (broken !== undefined) throw new TrailblazeError(broken);
   };
-  const ofCalls = toolsets === undefined ? findNeededServers(calls, config) : undefined;
-  const needed = context.startsAll ? undefined : ofCalls;
-  const addOwn = () => addOwnServers(context, port, ({ name }) => needed?.has(name) !== false);
+  const needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+  const servers = config.subprocessServers.map((server) => ({ server, ...gate?.checkServer(server) }));
+  const addOwn = () => addOwnServers(context, port, servers, ({ name }) => needed?.has(name) === false);
   // The servers of the config start while packs are found, unless the state may be refused.
   const startsEarly = before === undefined && gate?.isFrozen !== true;
   const early = startsEarly ? await resources.step(addOwn()) : undefined;
@@ -274,7 +278,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     if (isOwn && isLetIn) failForErrors(pack.problems);
   }
   // Calls need no skills, but a frozen lock is held against all that is there.
-  const needsSkills = ofCalls === undefined || gate?.isFrozen === true;
+  const needsSkills = needed === undefined || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const selection = await resources.step(
     selectPacks(
@@ -297,7 +301,6 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     failForErrors([...inspected.pack.problems, ...checked.problems]);
     checkedPacks.push(checked);
   }
-  if (gate?.isFrozen) for (const server of config.subprocessServers) gate.checkServer(server);
   // What is left of the lock is about others.
   if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
   const own = early ?? (await resources.step(addOwn()));
@@ -306,21 +309,20 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     const { pack } = checked.inspected;
     const content = follows ? { content: hashPackCode(port, checked.inspected) } : {};
     const owner: CodeOwner = { pack, root: pack.location, ...content };
-    const servers = needed === undefined ? addPackServers(context, port, checked) : [];
+    const servers = addPackServers(context, port, checked, needed !== undefined);
     return { ...checked, owner, servers, offered: collectPack(checked, config, owner) };
   });
-  const servers = [...own, ...packs.flatMap((one) => one.servers)];
-  const sources = servers.filter((part) => part instanceof ServerSource);
+  const sources = [...own, ...packs.flatMap((one) => one.servers)].filter(
+    (part) => part instanceof ServerSource,
+  );
   const started = Promise.all(sources.map((one) => whenStarted(context, one)));
   started.catch(() => {});
 
   const { names: builtIns, offered: hostTools } = await resources.step(readBuiltIns(context, port));
-  const createRegistryOf = ({ packs: all }: FoundPacks) =>
-    createRegistry(
-      all.map(({ pack }) => pack),
-      { builtIns, manager },
-    );
-  const registry = createRegistryOf(found);
+  const registry = createRegistry(
+    found.packs.map(({ pack }) => pack),
+    { builtIns, manager },
+  );
   failForErrors(packs.flatMap(({ offered }) => offered.problems));
   const offered = [hostTools, ...packs.map((pack) => pack.offered)];
   const refusals = findRefusals(checkedPacks);
@@ -329,18 +331,15 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
   if (follows) holdCode(context, packs, [...offered, ...bundles]);
   const skipped = [...selection.skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
-  const refused = own.flatMap((part) => (part instanceof ServerSource ? [] : part.skipped));
   return {
     config,
     found,
     used: follows ? findUsedPackages(port, found, config) : undefined,
     packs,
     parts: [hostTools, ...own, ...ofPacks.flat(), contribute({ skipped })],
-    excluded: [...skipped, ...refused],
     problems,
     registry,
-    createRegistry: createRegistryOf,
-    isForCalls: ofCalls !== undefined,
+    isForCalls: needed !== undefined,
     isPartial: needed !== undefined,
     started,
     holds: context.holds,

@@ -39,11 +39,9 @@ export class SessionFrame {
   /** The keys of what is reported once. */
   readonly #once = new Set<string>();
 
-  /** `startOthers`: see `SessionStates`. */
   constructor(
     config: SessionConfig,
     { cwd, options, rules }: Pick<SessionFrame, "cwd" | "options" | "rules">,
-    startOthers: () => Promise<SessionState>,
   ) {
     this.cwd = cwd;
     this.options = options;
@@ -52,7 +50,7 @@ export class SessionFrame {
     this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.recording = new Recording((args) => this.memory.redact(args));
     this.logDir = openLogs(this.id, config);
-    this.states = new SessionStates(this, startOthers);
+    this.states = new SessionStates(this);
     this.#config = config;
   }
 

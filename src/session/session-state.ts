@@ -5,11 +5,10 @@ import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
-import { describeSource } from "../runtime/server-launches.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import {
-  describeOwnServer,
+  type Contribution,
   describeUnusable,
   type ItemOf,
   isOf,
@@ -27,7 +26,8 @@ import {
   type ToolItem,
 } from "./items.ts";
 import { type NameContext, Names } from "./names.ts";
-import type { ServerSource } from "./server-source.ts";
+import type { Holds } from "./read-project.ts";
+import { ServerSource } from "./server-source.ts";
 import type { SessionServer } from "./session-servers.ts";
 
 /** Who made a link in a result: the label of a server, or the npm name of a pack. */
@@ -55,7 +55,7 @@ export interface SessionServerState {
   tools: string[];
 }
 
-/** A server of a state: started, excluded, or neither because the calls of the session do not need it. */
+/** A server of a state: either excluded, or one that starts. */
 export interface ServerEntry {
   label: string;
   source: ToolSource;
@@ -63,44 +63,23 @@ export interface ServerEntry {
   excluded?: Pick<Skipped, "reason" | "message" | "problem">;
 }
 
-/** The servers of a session, those of the config first. `excluded`: what is left out before it starts, servers among it. */
-export function collectEntries(
-  config: SessionConfig,
-  packs: readonly CheckedPack[],
-  excluded: readonly Skipped[],
-  planned: readonly ServerSource[],
-): ServerEntry[] {
-  // By the keys of their plans.
-  const entries = new Map<string, ServerEntry>();
-  for (const { name: label } of config.subprocessServers)
-    entries.set(`config ${label}`, { label, source: describeOwnServer(config, label) });
-  for (const { inspected, unusable } of packs) {
-    for (const item of inspected.items) {
-      const isUnknown = item.shape === undefined && item.declaration.kind === "server";
-      if (item.shape !== "subprocessServer" && !isUnknown) continue;
-      const { qualifiedName: label } = item;
-      const problem = unusable.get(item);
-      const source = describeSource(inspected, item);
-      entries.set(`pack ${label}`, {
-        label,
-        source,
-        excluded: problem && describeUnusable(label, source, problem),
-      });
+/** The servers of a session, those of the config first. */
+export function collectEntries(parts: readonly (Contribution | ServerSource)[]): ServerEntry[] {
+  return parts.flatMap((part): ServerEntry[] => {
+    if (part instanceof ServerSource) {
+      const { label, source } = part.plan;
+      const refusal = part.offer?.refusal;
+      const how = refusal ? { excluded: describeUnusable(label, source, refusal) } : { server: part.server };
+      return [{ label, source, ...how }];
     }
-  }
-  for (const one of excluded) {
-    const { type, pack, server } = one.source;
-    if (server === undefined) continue;
-    const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
-    entries.set(`${type} ${label}`, { label, source: one.source, excluded: one });
-  }
-  for (const { plan, server, offer } of planned) {
-    const { key, label, source } = plan;
-    const refusal = offer?.refusal;
-    const how = refusal ? { excluded: describeUnusable(label, source, refusal) } : { server };
-    entries.set(key, { label, source, ...how });
-  }
-  return [...entries.values()];
+    return part.skipped.flatMap((excluded) => {
+      const { source } = excluded;
+      const { pack, server } = source;
+      if (server === undefined) return [];
+      const label = pack === undefined ? server : `${qualifyPackageName(pack)}/${server}`;
+      return [{ label, source, excluded }];
+    });
+  });
 }
 
 /** A pack of a state, and the owner of its code. */
@@ -122,6 +101,8 @@ export interface StateParts extends NameContext {
   instructions: string | undefined;
   /** The selected packs. */
   packs: readonly StatePack[];
+  /** Keeps the servers and the code that it uses. */
+  holds: Holds;
   /** Starts the servers that the session's calls did not need; resolves with the state that has them. `undefined` if all have started. */
   startOthers: (() => Promise<SessionState>) | undefined;
 }
@@ -139,8 +120,6 @@ export class SessionState {
   readonly instructions: string | undefined;
   readonly #parts: StateParts;
   readonly #names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
-  #calls = 0;
-  #release: (() => void) | undefined;
 
   constructor(parts: StateParts) {
     this.#parts = parts;
@@ -201,24 +180,12 @@ export class SessionState {
   /** Starts a server. Rejects with `TrailblazeError`: as `findServer` throws, or `ServerStartFailed`. */
   async startServer(label: string): Promise<void> {
     const { server } = this.findServer(label);
-    const reason = "the calls that the session is for do not need it";
-    if (server === undefined) throw failure("ServerStartFailed", { label, reason });
-    await server.start({ forced: true });
+    await server?.start({ forced: true });
   }
 
   /** Notes a call that uses this state. The returned function notes its end; call it once. */
   beginCall(): () => void {
-    this.#calls += 1;
-    return () => {
-      this.#calls -= 1;
-      if (this.#calls === 0) this.#release?.();
-    };
-  }
-
-  /** Calls `release` when no call uses this state any more. No call may begin on it afterwards. */
-  retire(release: () => void): void {
-    if (this.#calls === 0) release();
-    else this.#release = release;
+    return this.#parts.holds.use();
   }
 
   /** Whether a tool is of the selected toolsets, or all are. */

@@ -1,11 +1,19 @@
-import type { Problem } from "../problems/index.ts";
+import { join } from "node:path";
+import type { SessionConfig } from "../config/session-config.ts";
+import { type Gate, openLockGate } from "../lock/gate.ts";
+import { failure, type Problem } from "../problems/index.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { createState } from "./create-state.ts";
 import type { SessionItem } from "./items.ts";
-import { type ProjectReading, sourcesOf } from "./read-project.ts";
+import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
 import type { SessionFrame } from "./session-frame.ts";
+import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
+
+/** How long a state waits for servers, which then join later. Milliseconds. */
+const serversMs = 8000;
 
 /** What a change of the project, or of a server, changed in a session. */
 export interface SessionChange {
@@ -64,24 +72,93 @@ function findNewProblems(before: readonly Problem[], after: readonly Problem[]):
 /** The states of a session, one after the other, and the reading of the project that the current one is from. */
 export class SessionStates {
   readonly #frame: SessionFrame;
-  /** Resolves with a state that has all servers, after one that has not. */
-  readonly #startOthers: () => Promise<SessionState>;
   /** Those of the clients that the open session is served to, which hear of changes too. */
   readonly served = new Set<(change: SessionChange) => void>();
   /** The current state; `undefined` until there is one. */
   current: SessionState | undefined;
   reading: ProjectReading | undefined;
   /** Ends the use of the reading. */
-  #endUse: () => void = () => {};
+  #endUse = () => {};
+  /** End the uses of readings that were superseded: the next state probably uses the same servers. */
+  readonly #superseded: (() => void)[] = [];
+  #isLocked = false;
+  #completing: Promise<SessionState> | undefined;
   /** How often servers have listed tools, and how often when the state was created. */
   #listings = 0;
   #listed = 0;
   /** States are created one after the other. */
-  #publishing: Promise<void> = Promise.resolve();
+  #publishing: Promise<unknown> = Promise.resolve();
 
-  constructor(frame: SessionFrame, startOthers: () => Promise<SessionState>) {
+  constructor(frame: SessionFrame) {
     this.#frame = frame;
-    this.#startOthers = startOthers;
+  }
+
+  /**
+   * Reads the project, starts its servers, and replaces the state. Without success, the state before stays. Stops early when
+   * `stop` aborts, because the project has changed again.
+   */
+  async take(
+    processes: SessionProcesses,
+    {
+      config,
+      problems = [],
+      stop,
+    }: { config: SessionConfig; problems?: readonly Problem[]; stop?: AbortSignal },
+  ): Promise<void> {
+    const frame = this.#frame;
+    const { resources, rules, clock } = frame;
+    const holds = new Holds();
+    this.#superseded.push(holds.use());
+    let endWait = () => {};
+    try {
+      const reading = await readProject({
+        frame,
+        config,
+        processes,
+        problems: [...config.problems, ...problems],
+        before: this.reading,
+        gate: await resources.step(this.#openGate(config)),
+        holds,
+      });
+      const waits = [reading.started];
+      const mayJoinLater = (rules.served === true && rules.only === undefined) || this.current !== undefined;
+      if (mayJoinLater)
+        waits.push(
+          new Promise<void>((resolve) => {
+            endWait = clock.after(serversMs, resolve);
+          }),
+        );
+      // A failing server that the session needs fails it immediately.
+      const started = () => resources.step(Promise.race(waits));
+      await (stop === undefined ? started() : abortable(stop, started));
+      await this.publish(reading);
+    } finally {
+      endWait();
+      if (stop?.aborted !== true) for (const end of this.#superseded.splice(0)) end();
+    }
+  }
+
+  /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
+  async #openGate(config: SessionConfig): Promise<Gate | undefined> {
+    const { options, rules } = this.#frame;
+    const gate = await (rules.openGate ?? openLockGate)(config, options.lock);
+    if (gate !== undefined) this.#isLocked = true;
+    else if (this.#isLocked) {
+      const file = join(config.project, "trailblaze.lock");
+      throw failure("LockMissing", { file }, { file });
+    }
+    return gate;
+  }
+
+  /** Starts the servers that the session's calls did not need; resolves with the state that has them. */
+  startOthers(reading: ProjectReading): Promise<SessionState> {
+    this.#completing ??= (async () => {
+      const others = sourcesOf(reading).filter(({ offer }) => offer === undefined);
+      for (const { server } of others) server.startWithSession();
+      await this.#frame.resources.step(Promise.allSettled(others.map(({ server }) => server.ready)));
+      return this.publish({ ...reading, isPartial: false });
+    })();
+    return this.#completing;
   }
 
   /** Creates a state from what the servers of a reading say now, and replaces the current one. */
@@ -89,22 +166,19 @@ export class SessionStates {
     const published = this.#publishing.then(async () => {
       const listings = this.#listings;
       const before = this.current;
-      const state = await createState(reading, this.#frame, before === undefined, this.#startOthers);
+      const state = await createState(reading, this.#frame, before === undefined);
       this.#frame.resources.closing.throwIfAborted();
       this.#listed = listings;
-      const endUse = reading.holds.use();
       const endUseBefore = this.#endUse;
+      this.#endUse = reading.holds.use();
       this.reading = reading;
       this.current = state;
-      this.#endUse = endUse;
-      before?.retire(endUseBefore);
+      // Calls in progress hold what they use.
+      endUseBefore();
       if (before !== undefined) this.#announce(before, state);
       return state;
     });
-    this.#publishing = published.then(
-      () => {},
-      () => {},
-    );
+    this.#publishing = published.catch(() => {});
     return published;
   }
 
