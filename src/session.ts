@@ -1,6 +1,6 @@
 import { openSessionByRules } from "./session/open-session.ts";
 import type { Session } from "./session/session.ts";
-import type { CommandSessionOptions, SessionOptions } from "./session/session-options.ts";
+import type { SessionOptions } from "./session/session-options.ts";
 
 export type { TrailblazeConfig } from "./config/generated/config-type.ts";
 export type { BuiltInDefinition, Device } from "./config/session-config.ts";
@@ -77,12 +77,5 @@ export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-s
  * reason of `signal`.
  */
 export async function openSession(options: SessionOptions = {}): Promise<Session> {
-  return openSessionByRules(options, {
-    userServers: "needed",
-    async installMissing(config) {
-      if (options.install !== true && config.packs.autoInstall.length === 0) return [];
-      const { installReferredPacks } = await import("./session/install-missing.ts");
-      return installReferredPacks(config, options as CommandSessionOptions);
-    },
-  });
+  return openSessionByRules(options, { userServers: "needed", installs: true });
 }

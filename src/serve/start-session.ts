@@ -83,11 +83,7 @@ export async function startSession(
     only,
     selection: composed && { ...composed, allTools },
     onOutput: composed && logToStderr,
-    async installMissing(config) {
-      if (target !== undefined || (!install && config.packs.autoInstall.length === 0)) return [];
-      const { installReferredPacks } = await import("../session/install-missing.ts");
-      return installReferredPacks(config, opened);
-    },
+    installs: target === undefined,
   });
   if (target === undefined) refuseLoop(prepared.config.project, label);
   signal?.throwIfAborted();

@@ -2,11 +2,9 @@
 // are noticed.
 import { createHash } from "node:crypto";
 import { basename, dirname, join, relative, resolve, sep } from "node:path";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import { declaredFolders, resolveFrom } from "../discovery/package-folders.ts";
-import { ancestorsOf, declaredDependencies, findProject } from "../discovery/project.ts";
-import { isDeclaredOrigin } from "../discovery/types.ts";
+import { declaredFolders, locate } from "../discovery/package-folders.ts";
+import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
@@ -15,6 +13,7 @@ import { createProblem, type Problem, TrailblazeError } from "../problems/index.
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
+import type { ProjectReading } from "./read-project.ts";
 import type { SessionFrame } from "./session-frame.ts";
 
 /** Milliseconds without a change before changes count. */
@@ -32,7 +31,6 @@ export class ProjectFollower {
   #applying: AbortController | undefined;
   #isDue = false;
   #hasBegun = false;
-  #hasWatchFault = false;
   /** That the lock is missing. */
   #missing: Problem | undefined;
 
@@ -66,10 +64,9 @@ export class ProjectFollower {
     const locations = packs.map(({ pack }) => pack.location);
     // While the project cannot be read, the same is watched as before.
     this.#entries = await findWatchedEntries(cwd, options.config, locations).catch(() => this.#entries);
-    const fault = this.#watcher.watch(this.#entries);
-    if (fault === undefined || this.#hasWatchFault) return;
-    this.#hasWatchFault = true;
-    this.#frame.report(createProblem("ChangeNotApplied", { reason: fault }));
+    const reason = this.#watcher.watch(this.#entries);
+    if (reason !== undefined)
+      this.#frame.reportOnce(createProblem("ChangeNotApplied", { reason }), "ChangeNotApplied");
   }
 
   #note(): void {
@@ -172,47 +169,29 @@ async function findWatchedEntries(
   );
 }
 
-/** An installed package that a state uses: a pack, or the package of a server of the config. */
-export interface UsedPackage {
-  /** The name that it is installed under. */
-  name: string;
-  isPack: boolean;
-  location: string;
-}
-
-export function findUsedPackages(
+/** Where the packages are that a project declares; `undefined` for one that is not installed. */
+export const locateDeclared = (
   port: InspectionPort,
-  found: FoundPacks,
-  { subprocessServers }: SessionConfig,
-): UsedPackage[] {
-  const ofPacks = found.packs
-    .filter(({ pack }) => isDeclaredOrigin(pack.origin) && !pack.shadowed)
-    .map(({ pack: { name, location } }) => ({ name, isPack: true, location }));
-  const ofServers = subprocessServers.flatMap(({ package: name }) => {
-    const location = name === undefined ? undefined : resolveFrom(port, found.project, name);
-    return name === undefined || location === undefined ? [] : [{ name, isPack: false, location }];
-  });
-  return [...ofPacks, ...ofServers];
-}
+  { workspace }: FoundPacks,
+): Map<string, string | undefined> =>
+  new Map(
+    declaredFolders(port, workspace).flatMap((folder) =>
+      folder.name === undefined ? [] : [[folder.name, locate(port, folder)] as const],
+    ),
+  );
 
 /**
- * Throws if the project must not be used as it is: its package.json cannot be read, or a package is missing that it still declares
- * and that the state before used, as in the middle of an installation.
+ * Throws if the project must not be used as it is, because it is in the middle of an installation: a package.json cannot be read
+ * any more, or a package is missing that it still declares.
  */
 export function refuseIncompleteProject(
-  port: InspectionPort,
-  { broken, packs, project }: FoundPacks,
-  used: readonly UsedPackage[],
+  found: Pick<ProjectReading, "found" | "declared">,
+  before: Pick<ProjectReading, "found" | "declared">,
 ): void {
-  const declared = declaredDependencies(findProject(port, project).manifest);
-  const names = new Set(packs.map(({ pack }) => pack.name));
-  const isMissing = ({ name, isPack, location }: UsedPackage) => {
-    if (isPack && names.has(name)) return false;
-    if (!declared.has(name)) return broken.has(location);
-    const now = resolveFrom(port, project, name);
-    return now === undefined || broken.has(now) || !port.exists(join(now, "package.json"));
-  };
-  if (broken.has(project) || used.some(isMissing))
+  const isMissing = ([name, location]: [string, string | undefined]) =>
+    location === undefined && before.declared.get(name) !== undefined;
+  const isBroken = (location: string) => !before.found.broken.has(location);
+  if ([...found.declared].some(isMissing) || [...found.found.broken.keys()].some(isBroken))
     throw new Error("The project cannot be used while it is being changed.");
 }
 
@@ -241,18 +220,9 @@ export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPac
   );
 }
 
-/** The content of the program of a pack's server. */
-export const hashPackProgram = (port: InspectionPort, { pack }: InspectedPack, plan: ProgramPlan): string =>
-  hashFiles(port, pack, [relative(pack.location, plan.toolsetFile)]);
-
-/** The content of the program of a user's server; `undefined` if it is not in an installed package. */
-export function hashUserProgram(
+/** The content of a server's program in an installed package. */
+export const hashProgram = (
   port: InspectionPort,
-  { package: name }: UserServer,
-  { project }: SessionConfig,
-  plan: ProgramPlan,
-): string | undefined {
-  const location = name === undefined ? undefined : resolveFrom(port, project, name);
-  if (location === undefined) return undefined;
-  return hashFiles(port, { location, version: null }, ["package.json", relative(location, plan.toolsetFile)]);
-}
+  owner: { location: string; version: unknown },
+  { toolsetFile }: ProgramPlan,
+): string => hashFiles(port, owner, [relative(owner.location, toolsetFile)]);

@@ -7,7 +7,6 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { MissingPacksResult } from "../npm/install-missing.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
@@ -97,9 +96,7 @@ export async function installReferredPacks(
   const problems: Problem[] = [];
   for (;;) {
     const found = await findPacks(port, { cwd, policy });
-    const { selected } = await selectPacks(port, found, { references }, (pack) =>
-      loadDefinitions(port, pack.found, { only: pack.selected }),
-    );
+    const { selected } = await selectPacks(port, found, { references });
     const isThere = (name: string) =>
       resolveFrom(port, found.project, name) !== undefined ||
       found.packs.some(({ pack }) => pack.name === name) ||

@@ -36,8 +36,8 @@ export interface OpeningRules {
   clock?: Clock;
   /** Decides what is approved instead of the lock: for showing what differs from it. */
   openGate?(config: SessionConfig): Promise<Gate | undefined>;
-  /** Installs packs that the session would miss; resolves with problems. */
-  installMissing?(config: SessionConfig): Promise<readonly Problem[]>;
+  /** Whether packs that the session would miss are installed, as far as the config or the options allow it. */
+  installs?: boolean;
 }
 
 /** A server of the config by its label, or of a pack by its qualified name. */
@@ -118,8 +118,11 @@ export async function prepareSession(
   return {
     config,
     async open() {
-      const missing = (await rules.installMissing?.(config)) ?? [];
-      const problems = [...missing, ...findOverriddenIsolation(config, options)];
+      const problems = findOverriddenIsolation(config, options);
+      if (rules.installs && (options.install || config.packs.autoInstall.length > 0)) {
+        const { installReferredPacks } = await import("./install-missing.ts");
+        problems.unshift(...(await installReferredPacks(config, options)));
+      }
       return open(config, problems, { cwd, options, rules });
     },
   };

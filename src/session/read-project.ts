@@ -5,6 +5,8 @@ import type { ServerStart, SessionConfig, UserServer } from "../config/session-c
 import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
+import { readUsableManifest } from "../discovery/manifest.ts";
+import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -23,14 +25,7 @@ import {
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { type BuiltIn, collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
-import {
-  findUsedPackages,
-  hashPackCode,
-  hashPackProgram,
-  hashUserProgram,
-  refuseIncompleteProject,
-  type UsedPackage,
-} from "./follow-project.ts";
+import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
 import {
   type Contribution,
   collectVanished,
@@ -84,8 +79,8 @@ export class Holds {
 export interface ProjectReading {
   config: SessionConfig;
   found: FoundPacks;
-  /** What was used of installed packages; `undefined` if the project is not followed. */
-  used: readonly UsedPackage[] | undefined;
+  /** Where the packages are that the project declares; empty if it is not followed. */
+  declared: ReadonlyMap<string, string | undefined>;
   /** As far as they are approved. */
   packs: readonly StatePack[];
   /** What offers something, in the order of the session's tools. */
@@ -150,7 +145,7 @@ async function addOwnServers(
   const isLocked = gate !== undefined;
   const added = servers.map(async (checked): Promise<(Contribution | ServerSource)[]> => {
     const { server, refusal, problems = [] } = checked;
-    const { name, url } = server;
+    const { name, url, package: packageName } = server;
     const contribution = contribute({ problems: isOther(server) ? [] : problems });
     if (refusal !== undefined) {
       contribution.skipped.push(describeUnusable(name, describeOwnServer(config, name), refusal));
@@ -159,9 +154,11 @@ async function addOwnServers(
     let plan: ServerPlan;
     if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
     else {
-      const program = await planUserServer(port, server, config, isLocked);
-      const content = frame.options.watch ? hashUserProgram(port, server, config, program) : undefined;
-      plan = { ...program, content };
+      plan = await planUserServer(port, server, config, isLocked);
+      const isWatched = frame.options.watch && packageName !== undefined;
+      const location = isWatched ? resolveFrom(port, config.project, packageName) : undefined;
+      const { version } = readUsableManifest(port, location)?.value ?? {};
+      if (location !== undefined) plan.content = hashProgram(port, { location, version }, plan);
     }
     return [contribution, addServer(context, plan, isOther(server), server)];
   });
@@ -184,7 +181,7 @@ function addPackServers(
       return [contribute({ skipped: [describeUnusable(name, describeSource(inspected, item), problem)] })];
     if (item.shape !== "subprocessServer") return [];
     const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
-    const content = frame.options.watch ? hashPackProgram(port, inspected, plan) : undefined;
+    const content = frame.options.watch ? hashProgram(port, inspected.pack, plan) : undefined;
     const { start, idleMs } = item.definition ?? {};
     const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
     const isToolOffered = (tool: string) => isToolAllowed(config.packs, describe(name), tool);
@@ -267,7 +264,8 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
   // What is named so takes a pack that the project does not declare.
   for (const name of named) await resources.step(lookUpSubject(port, found, name));
-  if (before?.used !== undefined) refuseIncompleteProject(port, found, before.used);
+  const declared: ProjectReading["declared"] = follows ? locateDeclared(port, found) : new Map();
+  if (before !== undefined) refuseIncompleteProject({ found, declared }, before);
   const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
   if (only === undefined) problems.push(...found.problems);
   problems.push(...relevant.flatMap(({ pack }) => pack.problems));
@@ -281,15 +279,11 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const needsSkills = needed === undefined || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const selection = await resources.step(
-    selectPacks(
-      port,
-      found,
-      { references: referencesOf(config), only, takesSkills: needsSkills ? takesSkills : undefined },
-      async (pack) => {
-        const { loadDefinitions } = await import("../inspection/load-definitions.ts");
-        return loadDefinitions(port, pack.found, { only: pack.selected });
-      },
-    ),
+    selectPacks(port, found, {
+      references: referencesOf(config),
+      only,
+      takesSkills: needsSkills ? takesSkills : undefined,
+    }),
   );
   const manager = managerIn(port, found.workspace);
   const checkedPacks: CheckedPack[] = [];
@@ -334,7 +328,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   return {
     config,
     found,
-    used: follows ? findUsedPackages(port, found, config) : undefined,
+    declared,
     packs,
     parts: [hostTools, ...own, ...ofPacks.flat(), contribute({ skipped })],
     problems,

@@ -8,21 +8,13 @@ import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
-import type { Skipped, SkipReason } from "./items.ts";
-import { isReported } from "./items.ts";
-
-/** A pack and its items that the session offers. */
-export interface SelectedPack {
-  found: FoundPack;
-  /** In declared order. */
-  selected: readonly Declaration[];
-}
+import { isReported, type Skipped, type SkipReason } from "./items.ts";
 
 export interface Selection {
   selected: InspectedPack[];
@@ -52,80 +44,76 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
 
+/** What of the packs that were found a session is for. */
+interface Wanted {
+  references: readonly string[];
+  /** The item that is the only one, if it is of a pack. */
+  only?: Pick<ServerPlan, "label" | "pack"> | undefined;
+  /** Whether the skills of a pack are selected. */
+  takesSkills?: ((found: FoundPack) => boolean) | undefined;
+}
+
 /**
- * Selects the packs and items of a session: those that were found and that the policy allows, and the packs that
- * `references` or selected items refer to, which are looked up; or the item that is the `only` one, if it is of a pack. `load`
- * reads the definitions of selected items.
+ * Selects the packs and items of a session, and reads the definitions: of those that were found and that the policy allows, and of
+ * the packs that `references` or selected items refer to, which are looked up.
  */
 export async function selectPacks(
-  port: DiscoveryPort,
+  port: InspectionPort,
   found: FoundPacks,
-  {
-    references,
-    only,
-    takesSkills,
-  }: {
-    references: readonly string[];
-    only?: Pick<ServerPlan, "label" | "pack"> | undefined;
-    /** Whether the skills of a pack are selected. */
-    takesSkills?: ((found: FoundPack) => boolean) | undefined;
-  },
-  load: (pack: SelectedPack) => Promise<InspectedPack>,
+  { references, only, takesSkills }: Wanted,
 ): Promise<Selection> {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
-  const findUsable = () =>
-    found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global" && !isUnsupported(pack));
+  const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
   const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
     kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
-  const choose = (one: FoundPack): SelectedPack => {
+  const choose = (one: FoundPack): Declaration[] => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
     const isTransitive = one.pack.origin === "transitive" && one.pack.enabled === true;
     const describe = describeServers(one);
-    const isSelected = (declaration: Declaration) =>
-      (declaration.kind !== "skill" || (takesSkills?.(one) && !findForbidden(workspace, one, declaration))) &&
-      (only === undefined || isOnly(one, declaration)) &&
-      (isChosen(one, declaration, isTransitive) ||
-        (declaration.kind === "server" &&
-          isNeededForTools(policy, describe(declaration.name), isTransitive)));
-    return { found: one, selected: declarationsOf(one).filter(isSelected) };
+    return declarationsOf(one).filter(
+      (declaration) =>
+        (declaration.kind !== "skill" ||
+          (takesSkills?.(one) && !findForbidden(workspace, one, declaration))) &&
+        (only === undefined || isOnly(one, declaration)) &&
+        (isChosen(one, declaration, isTransitive) ||
+          (declaration.kind === "server" &&
+            isNeededForTools(policy, describe(declaration.name), isTransitive))),
+    );
   };
-  /** Only subprocess servers have tools that `allow` can name without naming the server. */
-  const withoutOthers = (pack: InspectedPack): InspectedPack => ({
-    ...pack,
-    items: pack.items.filter(
+  const load = async (one: FoundPack, only: readonly Declaration[]): Promise<InspectedPack> => {
+    const { loadDefinitions } = await import("../inspection/load-definitions.ts");
+    const pack = await loadDefinitions(port, one, { only });
+    // Only subprocess servers have tools that `allow` can name without naming the server.
+    const items = pack.items.filter(
       ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration, false),
-    ),
-  });
+    );
+    loaded.set(one, { ...pack, items });
+    return { ...pack, items };
+  };
   for (;;) {
-    const pending = findUsable()
-      .filter((one) => !loaded.has(one))
-      .map(choose)
-      .filter(({ selected }) => selected.length > 0);
+    const pending = listPacks().flatMap((one) => {
+      const selected = loaded.has(one) || isUnsupported(one.pack) ? [] : choose(one);
+      return selected.length === 0 ? [] : [() => load(one, selected)];
+    });
     if (pending.length === 0) break;
-    const inspected = (await Promise.all(pending.map(load))).map(withoutOthers);
-    for (const [index, { found: one }] of pending.entries()) {
-      const pack = inspected[index];
-      if (pack === undefined) continue;
-      loaded.set(one, pack);
-      const written = pack.items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
-      await lookUpReferences(port, found, written, pack.pack);
+    for (const { pack, items } of await Promise.all(pending.map((begin) => begin()))) {
+      const written = items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
+      await lookUpReferences(port, found, written, pack);
     }
   }
 
-  const listed = found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
-  const candidates = only === undefined ? listed : [];
-  const skipped = candidates.flatMap((one) => {
+  const skipped = (only === undefined ? listPacks() : []).flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
       .filter((declaration) => isReported(declaration.kind) && !selected.has(declaration))
       .filter(({ kind }) => kind !== "skill" || takesSkills !== undefined)
       .map((declaration) => skip(one, declaration, policy, findForbidden(workspace, one, declaration)));
   });
-  return { selected: findUsable().flatMap((one) => loaded.get(one) ?? []), skipped };
+  return { selected: listPacks().flatMap((one) => loaded.get(one) ?? []), skipped };
 }
 
 /**
