@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
-import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
@@ -84,28 +84,16 @@ export const describeResource = (
   source: ToolSource,
 ): SessionResource => defined({ ...listed, _meta: metaOfAuthor(_meta), source });
 
-/** A built-in, and its path in the config; `undefined` for one of the session's options. */
-export interface BuiltIn {
-  definition: BuiltInDefinition;
-  path: Path | undefined;
-}
-
-/** A tool of a pack or a built-in, and where it is defined. */
-interface DefinedTool {
-  name: string;
-  qualifiedName: string;
-  source: ToolSource;
-  definition: Readonly<Record<string, unknown>>;
-  owner: CodeOwner;
-  item?: InspectedItem;
-}
-
 /** Adds a tool with the options that the config has for it, and tells of those that it does not declare. Returns whether it has a handler. */
 function addTool(
   { items, problems }: Contribution,
-  { name, qualifiedName, source, definition, owner, item }: DefinedTool,
+  item: InspectedItem,
+  source: ToolSource,
+  owner: CodeOwner,
   config: SessionConfig,
 ): boolean {
+  const { qualifiedName, declaration } = item;
+  const definition = item.definition ?? {};
   const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], owner.root, key, item);
   const handler = placeOf("handler");
   if (handler === undefined) return false;
@@ -117,27 +105,20 @@ function addTool(
     problems.push(createProblem("InvalidConfig", { reason }, { path: ["options", qualifiedName, key] }));
   }
   const { meta } = readToolMeta(definition._meta);
+  const name = textOrNull(definition.name) ?? declaration.name;
   const listing = listOutside(definition, owner.pack?.qualifiedName);
-  const tool = describeTool(name, qualifiedName, source, listing, meta);
-  const { inputSchema, outputSchema } = tool;
-  const options = readOptions(declared, given);
-  const initialize = placeOf("initialize");
+  const shown = describeTool(name, qualifiedName, source, listing, meta);
+  const { inputSchema, outputSchema } = shown;
   const code = {
     names: [name, qualifiedName],
     owner,
     handler,
-    initialize,
-    options,
+    initialize: placeOf("initialize"),
+    options: readOptions(declared, given),
     inputSchema,
     outputSchema,
   };
-  items.push({
-    kind: "tool",
-    shown: tool,
-    listing,
-    meta,
-    route: { by: "code", owner, code: { code } },
-  });
+  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, code: { code } } });
   return true;
 }
 
@@ -159,8 +140,7 @@ export function collectPack(
     const skip = (ofKind?: "prompt" | "skill") =>
       contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
     if (kind === "tool") {
-      const tool = { name, qualifiedName, source, owner, item };
-      if (!isUsable || !addTool(contribution, { ...tool, definition }, config)) skip();
+      if (!isUsable || !addTool(contribution, item, source, owner, config)) skip();
     } else if (kind === "prompt" && !isUsable) {
       skip("prompt");
     } else if (kind === "prompt") {
@@ -182,36 +162,32 @@ export function collectPack(
   return contribution;
 }
 
-/** The built-ins, whose modules are in the config's folder. */
+/** The built-ins, those of the config first. Their modules are in the config's folder. */
 export async function collectBuiltIns(
   port: InspectionPort,
-  builtIns: readonly BuiltIn[],
+  builtIns: readonly BuiltInDefinition[],
   config: SessionConfig,
 ): Promise<Contribution> {
   const contribution = contribute();
   if (builtIns.length === 0) return contribution;
   const { checkOwnTools } = await import("../validate/check-packs.ts");
-  const definitions = builtIns.map(({ definition }) => definition);
-  const faults = await checkOwnTools(port, config.directory, definitions);
+  const { items, unusable } = await checkOwnTools(port, config.directory, builtIns);
   const owner: CodeOwner = { pack: undefined, root: config.directory };
-  for (const { definition, path } of builtIns) {
-    const name = String(definition.name);
-    const file = path === undefined ? undefined : config.file;
-    const source: ToolSource = { type: "builtIn", item: name, ...(file !== undefined && { file }) };
+  for (const [index, item] of items.entries()) {
+    const { name } = item.declaration;
+    const isOfConfig = index < config.builtIns.length;
+    const isInFile = isOfConfig && config.file !== undefined;
+    const source: ToolSource = { type: "builtIn", item: name, ...(isInFile && { file: config.file }) };
+    const fault = unusable.get(item);
+    const { problems: faults } = readToolMeta(item.definition?._meta);
+    if (fault !== undefined) contribution.skipped.push(describeUnusable(name, source, fault));
+    else if (!addTool(contribution, item, source, owner, config)) continue;
     // A problem's place has no key for a built-in.
-    const report = ({ path: inside = [], ...problem }: Problem) => {
+    for (const { path = [], ...problem } of fault === undefined ? faults : [fault]) {
       const message = `Tool ${quote(name)}: ${problem.message}`;
-      contribution.problems.push({ ...problem, message, ...(path && { path: [...path, ...inside] }) });
-    };
-    const fault = faults.get(definition);
-    if (fault !== undefined) {
-      report(fault);
-      contribution.skipped.push({ name, source, reason: "Invalid", message: fault.message });
-      continue;
+      const place = isOfConfig && { path: ["builtIns", index, ...path] };
+      contribution.problems.push({ ...problem, message, ...place });
     }
-    const values = definition as object as Record<string, unknown>;
-    if (addTool(contribution, { name, qualifiedName: name, source, definition: values, owner }, config))
-      for (const problem of readToolMeta(definition._meta).problems) report(problem);
   }
   return contribution;
 }

@@ -145,18 +145,17 @@ function explainUnfit(
   if (requiresHost && !preferHostAgent) {
     return { reason: "RequiresHost", message: "Requires an agent that runs on the host." };
   }
-  const namesOf = (names: readonly string[]) => names.map((name) => quote(name, 40)).join(", ");
-  const platform = device?.platform ?? null;
-  if (supportedPlatforms.length > 0 && (platform === null || !supportedPlatforms.includes(platform))) {
-    const unmet = platform === null ? "Requires a device" : `Not supported on ${platform}`;
-    const message = `${unmet}; supported platforms: ${namesOf(supportedPlatforms)}.`;
-    return { reason: "PlatformUnsupported", message };
-  }
-  const driver = device?.driverType ?? null;
-  if (supportedDrivers.length > 0 && (driver === null || !supportedDrivers.includes(driver))) {
-    const unmet = driver === null ? "Requires a driver" : `Not supported with driver ${quote(driver, 40)}`;
-    const message = `${unmet}; supported drivers: ${namesOf(supportedDrivers)}.`;
-    return { reason: "DriverUnsupported", message };
+  const limits = [
+    { of: "platform", value: device?.platform, supported: supportedPlatforms, reason: "PlatformUnsupported" },
+    { of: "driver", value: device?.driverType, supported: supportedDrivers, reason: "DriverUnsupported" },
+  ] as const;
+  for (const { of, value, supported, reason } of limits) {
+    if (supported.length === 0 || (value != null && supported.includes(value))) continue;
+    const missing = of === "platform" ? "Requires a device" : "Requires a driver";
+    const other = of === "platform" ? `on ${value}` : `with driver ${quote(value ?? "", 40)}`;
+    const unmet = value == null ? missing : `Not supported ${other}`;
+    const names = supported.map((name) => quote(name, 40)).join(", ");
+    return { reason, message: `${unmet}; supported ${of}s: ${names}.` };
   }
   return undefined;
 }
@@ -264,6 +263,22 @@ function collectToolsets(
   return { toolsets, problems, configProblems };
 }
 
+/** The patterns in a list of the config that match nothing of what is known, with similar names. */
+function findUnmatched(
+  path: Path,
+  patterns: readonly string[],
+  known: readonly string[],
+  matches = (pattern: string) => matchesAny([pattern], known),
+): Problem[] {
+  return patterns.flatMap((pattern, index) =>
+    matches(pattern) ? [] : [reportUnmatched([...path, index], pattern, known)],
+  );
+}
+
+/** The keys in a map of the config that name nothing of what is known. */
+const findUnknownKeys = (path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] =>
+  [...keys].filter((key) => !known.includes(key)).map((key) => reportUnmatched([...path, key], key, known));
+
 function reportUnmatched(path: Path, pattern: string, known: readonly string[]): Problem {
   const key = path.slice(0, -1).join(".");
   const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
@@ -274,11 +289,7 @@ function reportUnmatched(path: Path, pattern: string, known: readonly string[]):
 function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Contribution[]): Problem[] {
   if (calls === undefined) return [];
   const names = contributions.flatMap(({ items }) => items.filter(isOf("tool")).flatMap(patternNames));
-  return (["deny", "ask"] as const).flatMap((key) =>
-    calls[key].flatMap((pattern, index) =>
-      matchesAny([pattern], names) ? [] : [reportUnmatched(["calls", key, index], pattern, names)],
-    ),
-  );
+  return (["deny", "ask"] as const).flatMap((key) => findUnmatched(["calls", key], calls[key], names));
 }
 
 /**
@@ -287,24 +298,21 @@ function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Co
  * have paths from the config's top.
  */
 function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Problem[] {
-  const { config } = reading;
+  const { packs: policy, options } = reading.config;
   // The lock has no tools that the config excludes, so a server that has not run may have more than it.
-  const servers = sourcesOf(reading).filter(({ server, offer }) => server.said && !offer?.refusal);
-  const namesOf = ({ server: { said } }: ServerSource, kinds: readonly SessionItem["kind"][]) => [
-    ...(said?.entries ?? []).flatMap(({ kind, entry }) => (kinds.includes(kind) ? [entry.name] : [])),
-    ...(said?.invalidTools ?? []).map(({ name }) => name),
-  ];
-  const packNames = all.packs.map(({ pack }) => pack.qualifiedName);
-  const items = all.packs.flatMap((one) =>
-    declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`),
-  );
-  const ofServers = servers.flatMap((one) => {
-    const { pack } = one.plan;
-    return pack === undefined
-      ? []
-      : namesOf(one, ["tool", "prompt", "resource"]).map((name) => `${pack}/${name}`);
+  const servers = sourcesOf(reading).flatMap(({ plan, server: { said }, offer }) => {
+    if (said === undefined || offer?.refusal !== undefined) return [];
+    const invalid = said.invalidTools.map(({ name }) => name);
+    const named = said.entries.filter(({ kind }) => kind !== "skill").map(({ entry }) => entry.name);
+    const tools = said.entries.flatMap(({ kind, entry }) => (kind === "tool" ? [entry.name] : []));
+    return [{ plan, said, names: [...named, ...invalid], tools: [...tools, ...invalid] }];
   });
-  const names = [...packNames, ...items, ...ofServers];
+  const packNames = all.packs.map(({ pack }) => pack.qualifiedName);
+  const names = [
+    ...packNames,
+    ...all.packs.flatMap((one) => declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`)),
+    ...servers.flatMap(({ plan: { pack }, names }) => (pack ? names.map((name) => `${pack}/${name}`) : [])),
+  ];
   // Where a pack has a server that has not listed what it has, a pattern may match a tool that is unknown.
   const others = reading.packs.flatMap(({ inspected }) =>
     inspected.items.filter(({ shape }) => shape !== undefined && shape !== "subprocessServer"),
@@ -316,45 +324,31 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
   const unknown = all.packs
     .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !listed.has(qualifiedName)))
     .map(({ pack }) => pack.qualifiedName);
-  const mayMatch = (pattern: string) => {
-    const end = pattern.lastIndexOf("/");
-    return matchesAny([pattern], names) || (end > 0 && matchesAny([pattern.slice(0, end)], unknown));
-  };
-  const inPolicy = (key: "deny" | "transitive") =>
-    (config.packs[key] ?? []).flatMap((pattern, index) =>
-      mayMatch(pattern) ? [] : [reportUnmatched(["packs", key, index], pattern, names)],
-    );
-  const inServers = servers.flatMap((one) => {
-    const { choices, configPath = [] } = one.plan;
-    const tools = namesOf(one, ["tool"]);
-    return (choices?.deny ?? []).flatMap((pattern, index) =>
-      tools.some((name) => matchesToolName([pattern], name))
-        ? []
-        : [reportUnmatched([...configPath, "tools", "deny", index], pattern, tools)],
-    );
-  });
-  const inKeys = (path: Path, keys: Iterable<string>, known: readonly string[]) =>
-    [...keys].filter((key) => !known.includes(key)).map((key) => reportUnmatched([...path, key], key, known));
-  const inOverrides = servers.flatMap((one) => {
-    const { choices, configPath = [] } = one.plan;
+  const mayMatch = (pattern: string) =>
+    matchesAny([pattern], names) || matchesAny([pattern.replace(/\/?[^/]*$/, "")], unknown);
+  const ofServers = servers.flatMap(({ plan: { choices, configPath = [] }, tools }) =>
+    findUnmatched([...configPath, "tools", "deny"], choices?.deny ?? [], tools, (pattern) =>
+      tools.some((name) => matchesToolName([pattern], name)),
+    ),
+  );
+  const ofOverrides = servers.flatMap(({ plan: { choices, configPath = [] }, said, tools }) => {
     const { override = {} } = choices ?? {};
     const path = [...configPath, "tools", "override"];
     const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
-      const { inputSchema } = one.server.said?.introduction.tools.find((tool) => tool.name === name) ?? {};
+      const { inputSchema } = said.introduction.tools.find((tool) => tool.name === name) ?? {};
       const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];
-      return inputSchema ? inKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
+      return inputSchema ? findUnknownKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
     });
-    return [...inKeys(path, Object.keys(override), namesOf(one, ["tool"])), ...ofTools];
+    return [...findUnknownKeys(path, Object.keys(override), tools), ...ofTools];
   });
-  const { memory } = config.packs;
-  const ofPacks = all.packs.flatMap(({ pack }) => pack.tools.map(({ qualifiedName }) => qualifiedName));
-  const tools = [...reading.registry.builtIns, ...ofPacks];
+  const toolsOfPacks = all.packs.flatMap(({ pack }) => pack.tools.map(({ qualifiedName }) => qualifiedName));
+  const memory = typeof policy.memory === "string" ? [] : Object.keys(policy.memory);
   return [
-    ...inPolicy("deny"),
-    ...inServers,
-    ...inOverrides,
-    ...inPolicy("transitive"),
-    ...inKeys(["packs", "memory"], typeof memory === "string" ? [] : Object.keys(memory), packNames),
-    ...inKeys(["options"], config.options.keys(), tools),
+    ...findUnmatched(["packs", "deny"], policy.deny, names, mayMatch),
+    ...ofServers,
+    ...ofOverrides,
+    ...findUnmatched(["packs", "transitive"], policy.transitive, names, mayMatch),
+    ...findUnknownKeys(["packs", "memory"], memory, packNames),
+    ...findUnknownKeys(["options"], options.keys(), [...reading.registry.builtIns, ...toolsOfPacks]),
   ];
 }

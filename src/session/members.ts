@@ -79,8 +79,7 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
     const { pack } = one.inspected;
     return { ...one, owner: { pack, root: pack.location } };
   });
-  const definitions = builtIns.map((definition) => ({ definition, path: undefined }));
-  const own = await collectBuiltIns(port, definitions, config);
+  const own = await collectBuiltIns(port, builtIns, config);
   const offered = [own, ...packs.map((pack) => collectPack(pack, config, pack.owner))];
   const bundles = await collectBundles(packs, offered, registry, refusals);
   const faults = [...bundles.flatMap(({ problems }) => problems), ...(own.skipped[0] ? own.problems : [])];

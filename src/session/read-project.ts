@@ -24,7 +24,7 @@ import {
 } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
-import { type BuiltIn, collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
+import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
 import {
   type Contribution,
@@ -209,20 +209,6 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
   }
 }
 
-/** The built-ins of the config and of the session's options; `names` has them all, the invalid ones too. */
-async function readBuiltIns(
-  { config, frame }: ReadingContext,
-  port: InspectionPort,
-): Promise<{ names: string[]; offered: Contribution }> {
-  const given = await checkBuiltIns(frame.options.builtIns ?? []);
-  const builtIns: BuiltIn[] = [
-    ...config.builtIns.map((definition, index) => ({ definition, path: ["builtIns", index] })),
-    ...given.map((definition) => ({ definition, path: undefined })),
-  ];
-  const names = builtIns.map(({ definition }) => String(definition.name));
-  return { names, offered: await collectBuiltIns(port, builtIns, config) };
-}
-
 /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
 function holdCode(
   { processes, holds }: ReadingContext,
@@ -297,7 +283,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   }
   // What is left of the lock is about others.
   if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
-  const own = early ?? (await resources.step(addOwn()));
+  const ofConfig = early ?? (await resources.step(addOwn()));
 
   const packs = checkedPacks.map((checked) => {
     const { pack } = checked.inspected;
@@ -306,16 +292,17 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     const servers = addPackServers(context, port, checked, needed !== undefined);
     return { ...checked, owner, servers, offered: collectPack(checked, config, owner) };
   });
-  const sources = [...own, ...packs.flatMap((one) => one.servers)].filter(
+  const sources = [...ofConfig, ...packs.flatMap((one) => one.servers)].filter(
     (part) => part instanceof ServerSource,
   );
   const started = Promise.all(sources.map((one) => whenStarted(context, one)));
   started.catch(() => {});
 
-  const { names: builtIns, offered: hostTools } = await resources.step(readBuiltIns(context, port));
+  const own = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
+  const hostTools = await resources.step(collectBuiltIns(port, own, config));
   const registry = createRegistry(
     found.packs.map(({ pack }) => pack),
-    { builtIns, manager },
+    { builtIns: own.map(({ name }) => String(name)), manager },
   );
   failForErrors(packs.flatMap(({ offered }) => offered.problems));
   const offered = [hostTools, ...packs.map((pack) => pack.offered)];
@@ -330,7 +317,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     found,
     declared,
     packs,
-    parts: [hostTools, ...own, ...ofPacks.flat(), contribute({ skipped })],
+    parts: [hostTools, ...ofConfig, ...ofPacks.flat(), contribute({ skipped })],
     problems,
     registry,
     isForCalls: needed !== undefined,

@@ -65,50 +65,40 @@ export async function checkPack(
   return { inspected, problems, unusable };
 }
 
-type Definition = Readonly<Record<string, unknown>>;
-
 /**
- * The first problem of each of the project's own tools that cannot be used; its path is from the definition's top. Parses modules
- * below `root` without running them.
+ * The project's own tools as items, and the first problem of each that cannot be used; its path is from the definition's top. Parses
+ * modules below `root` without running them.
  */
 export async function checkOwnTools(
   port: InspectionPort,
   root: string,
-  definitions: readonly Definition[],
-): Promise<Map<Definition, Problem>> {
-  const where = { file: null, format: undefined, base: [] };
-  const tools = new Map<InspectedItem, Definition>(
-    definitions.map((definition) => {
-      const name = String(definition.name);
-      const declaration = { kind: "tool", name, description: null, path: [], extra: {} } as const;
-      // In the config, a schema without a type is one of an object.
-      const { inputSchema } = definition;
-      const typed = isRecord(inputSchema) && { inputSchema: { type: "object", ...inputSchema } };
-      return [
-        {
-          declaration,
-          qualifiedName: name,
-          ...where,
-          shape: "tool",
-          definition: { ...definition, ...typed },
-        },
-        definition,
-      ];
-    }),
-  );
+  definitions: readonly Readonly<Record<string, unknown>>[],
+): Promise<{ items: InspectedItem[]; unusable: Map<InspectedItem, Problem> }> {
+  const items = definitions.map((definition): InspectedItem => {
+    const name = String(definition.name);
+    // In the config, a schema without a type is one of an object.
+    const { inputSchema } = definition;
+    const typed = isRecord(inputSchema) && { inputSchema: { type: "object", ...inputSchema } };
+    return {
+      declaration: { kind: "tool", name, description: null, path: [], extra: {} },
+      qualifiedName: name,
+      file: null,
+      format: undefined,
+      base: [],
+      shape: "tool",
+      definition: { ...definition, ...typed },
+    };
+  });
   const subject = {
-    inspected: { items: [...tools.keys()], pack: { origin: "self" as const } },
+    inspected: { items, pack: { origin: "self" as const } },
     files: new ModuleFiles(port, port.realPath(root) ?? root, {}),
     moduleFaults: async () => new Map(),
     findFailingImport: async () => undefined,
   };
-  const faults = new Map<Definition, Problem>();
+  const unusable = new Map<InspectedItem, Problem>();
   for (const check of [checkReservedParameters, checkSchemas, checkHandlers]) {
-    for await (const { item, problem } of check(subject)) {
-      const definition = item && tools.get(item);
-      if (definition !== undefined && makesUnusable(problem) && !faults.has(definition))
-        faults.set(definition, problem);
-    }
+    for await (const { item, problem } of check(subject))
+      if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
   }
-  return faults;
+  return { items, unusable };
 }
