@@ -54,6 +54,7 @@ export type {
   ToolInputSchema,
 } from "./session/items.ts";
 export type { CallParameters, InstalledTools, Session, ToolName, ToolResultOf } from "./session/session.ts";
+export type { SessionChange } from "./session/session-frame.ts";
 export type { RecordedCall } from "./session/session-memory.ts";
 export type {
   AwaitedServer,
@@ -62,7 +63,6 @@ export type {
   StartedCommand,
 } from "./session/session-options.ts";
 export type { SessionServerState } from "./session/session-state.ts";
-export type { SessionChange } from "./session/session-states.ts";
 export type { FoundTool, LlmToolsOptions, SearchOptions } from "./session/tool-search.ts";
 
 /**

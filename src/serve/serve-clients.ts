@@ -22,7 +22,7 @@ import {
 } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
-import type { SessionChange } from "../session/session-states.ts";
+import type { SessionChange } from "../session/session-frame.ts";
 import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
 import { ClientServer, type Era, type ServingOptions, Subscriptions } from "./mcp-server.ts";
 import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";

@@ -18,10 +18,10 @@ import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.
 import { ownUriOf } from "../session/items.ts";
 import { attempt, fullNameOf } from "../session/names.ts";
 import { Session, type SessionParts } from "../session/session.ts";
+import type { SessionChange } from "../session/session-frame.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
-import type { SessionChange } from "../session/session-states.ts";
 import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
 import { hasFile, skillsExtension } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";

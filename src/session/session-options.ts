@@ -6,7 +6,7 @@ import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
 import type { HostAuthProvider } from "../sign-in/renew.ts";
 import type { OnCall, OnInput, ToolLog } from "./host-functions.ts";
-import type { SessionChange } from "./session-states.ts";
+import type { SessionChange } from "./session-frame.ts";
 
 /** A command that a session is about to start. */
 export interface StartedCommand {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
 import { openSessionByRules } from "../../src/session/open-session.ts";
-import type { SessionChange } from "../../src/session/session-states.ts";
+import type { SessionChange } from "../../src/session/session-frame.ts";
 import type { Problem, Session, SessionOptions } from "../../src/session.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { createManualClock } from "./support/manual-clock.ts";

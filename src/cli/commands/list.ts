@@ -25,10 +25,10 @@ export const command = defineCommand({
       const { listRemote } = await import("./search.ts");
       return listRemote(kind, input);
     }
-    const builtIns = options["built-in"] ? await findBuiltIns(cwd) : undefined;
     const all = options.all;
     const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global, all });
     const { project, workspace } = found;
+    const builtIns = options["built-in"] ? await findBuiltIns(project) : undefined;
     const packs = found.packs.map(({ pack }) => pack);
     const discovery: Discovery = {
       project,
@@ -145,8 +145,20 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
 }
 
 /** The tools and servers of the project's config. */
-async function findBuiltIns(cwd: string): Promise<ListedItem[]> {
-  const { listBuiltIns } = await import("../../session/list-built-ins.ts");
-  const items = await listBuiltIns({ cwd });
-  return items.map((item) => ({ ...item, pack: null, version: null }));
+async function findBuiltIns(directory: string): Promise<ListedItem[]> {
+  const { readConfig } = await import("../../config/read-config.ts");
+  const { createNodeInspectionPort } = await import("../../files/node-inspection-port.ts");
+  const config = await readConfig(createNodeInspectionPort(), { directory });
+  const describe = (kind: Kind, name: string, description: unknown = null): ListedItem => ({
+    kind,
+    qualifiedName: name,
+    name,
+    description: typeof description === "string" ? description : null,
+    pack: null,
+    version: null,
+  });
+  return [
+    ...config.builtIns.map(({ name, description }) => describe("tool", String(name), description)),
+    ...[...config.servers, ...config.subprocessServers].map(({ name }) => describe("server", name)),
+  ];
 }

@@ -1,6 +1,6 @@
 import { onTestFinished } from "vitest";
 import { openSessionByRules } from "../../../src/session/open-session.ts";
-import type { SessionChange } from "../../../src/session/session-states.ts";
+import type { SessionChange } from "../../../src/session/session-frame.ts";
 import type { Problem, Session, SessionOptions } from "../../../src/session.ts";
 import { waitUntil } from "../../support/wait-until.ts";
 import { createManualClock, type ManualClock } from "./manual-clock.ts";
