@@ -1,6 +1,6 @@
 import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
-import { changeLock, createLock } from "../lock/lock-file.ts";
+import { changeLock, createLock, type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
 import {
   changeParts,
   compareParts,
@@ -12,13 +12,11 @@ import {
   type LockPlace,
   lockOf,
   nameOf,
-  type Owner,
   ownerOf,
   partsOf,
 } from "../lock/parts.ts";
 import type { LockedItem } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { isLaunchApproved } from "./diff-lock.ts";
 import {
   expectLock,
   type Installation,
@@ -45,54 +43,89 @@ export interface ApprovalChange {
   /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
   name: string;
   place: LockPlace;
-  /** Whether it is the denial of the part that changes. */
-  isDenial: boolean;
   /** What the lock records afterwards; `undefined` for nothing. */
   to: LockedItem | undefined;
 }
 
-const isOf = ({ owner, entry }: Owner, other: Owner) => owner === other.owner && entry === other.entry;
+/** The lock of a project beside what is installed there. */
+interface LockedProject {
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** The project's lock, or the nearest one above it up to the root of its workspace. */
+  found: FoundLock | undefined;
+  /** What that lock has; of one above the project, what is about the project. */
+  parts: LockParts;
+  installation: Installation;
+}
 
-/** Whether a change is that of a version, beside others of the same entry. */
-const comesWith = ({ place }: ApprovalChange, changes: readonly ApprovalChange[]) =>
-  place.kind === "entry" && changes.some((one) => one.place.kind !== "entry" && isOf(one.place, place));
+/** Reads the lock of a project and what is installed, with the lists of the servers whose launch the lock approves. */
+export async function readLockedProject(
+  targets: Targets,
+  options: InstallationOptions & { static?: boolean },
+  purpose: "approve" | "deny" | "compare",
+): Promise<LockedProject> {
+  const { project, read } = await openInstallation(options);
+  const found = await findLock(project);
+  const file = lockFileOf(project);
+  if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
+  const approved = partsOf(found?.lock ?? createLock());
+  const installation = await read(
+    (place, launch) =>
+      options.static !== true &&
+      (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place)) &&
+      !isDenied(approved, place) &&
+      isSameJson(launch, approved.get(keyOf(place))?.value.launch),
+    purpose === "compare"
+      ? { folder: found?.folder }
+      : {
+          isNamed: targets.isWritten,
+          showsSkill: (place, files) =>
+            purpose === "approve" &&
+            targets.has(place) &&
+            !isSameJson(approved.get(keyOf(place))?.value.files, files),
+        },
+  );
+  const isAbove = found !== undefined && found.folder !== project;
+  const parts = isAbove ? narrowLock(approved, installation) : approved;
+  targets.check(parts, installation);
+  return { project, found, parts, installation };
+}
+
+const ownerKey = (place: LockPlace) => keyOf(entryPlace(place));
 
 /** Changes of trailblaze.lock that were not made yet. Strings of packs and servers are not trusted. */
 export class ApprovalPlan {
   /** What changes. The version of an entry changes with anything else of it. */
   readonly changes: readonly ApprovalChange[];
   readonly #all: readonly ApprovalChange[];
-  readonly #context: PlanContext;
+  readonly #locked: LockedProject;
+  /** Whether everything is approved, so that a lock is begun even with nothing in it. */
+  readonly #isWhole: boolean;
 
   /** Not for callers: `planApproval` creates plans. */
-  constructor(all: readonly ApprovalChange[], context: PlanContext) {
-    this.changes = all.filter((change) => !comesWith(change, all));
+  constructor(all: readonly ApprovalChange[], locked: LockedProject, isWhole: boolean) {
+    const others = new Set(
+      all.filter(({ place }) => place.kind !== "entry").map(({ place }) => ownerKey(place)),
+    );
+    this.changes = all.filter(({ place }) => place.kind !== "entry" || !others.has(ownerKey(place)));
     this.#all = all;
-    this.#context = context;
-  }
-
-  static contextOf(plan: ApprovalPlan): PlanContext {
-    return plan.#context;
-  }
-
-  /** The parts of a lock after a plan. */
-  static apply(plan: ApprovalPlan, parts: LockParts): LockParts {
-    return changeParts(parts, plan.#all);
+    this.#locked = locked;
+    this.#isWhole = isWhole;
   }
 
   /** Absolute path of the lock, which may not exist yet. */
   get lockFile(): string {
-    return this.#context.lockFile;
+    return lockFileOf(this.#locked.project);
   }
 
   /** Of packs that are broken, and of servers that failed to start. */
   get problems(): readonly Problem[] {
-    return this.#context.installation.problems;
+    return this.#locked.installation.problems;
   }
 
   /** Labels of the servers that failed to start, so that their lists are unknown. */
   get failedServers(): readonly string[] {
-    return this.#context.installation.failedServers;
+    return this.#locked.installation.failedServers;
   }
 
   /**
@@ -100,95 +133,118 @@ export class ApprovalPlan {
    * nothing changes.
    */
   get text(): string {
-    const { parts, installation } = this.#context;
-    const differing = diffLocks(lockOf(parts), lockOf(ApprovalPlan.apply(this, parts)));
-    const skills = this.changes.flatMap(({ place, to, isDenial }) => {
-      const skill = isDenial || to === undefined ? undefined : installation.skills.get(keyOf(place));
-      return skill === undefined ? [] : formatSkill(place.entry, skill);
+    const { parts, installation } = this.#locked;
+    const differing = diffLocks(lockOf(parts), lockOf(changeParts(parts, this.#all)));
+    const skills = this.changes.flatMap(({ place, to }) => {
+      const skill = to && installation.skills.get(keyOf(place));
+      return skill ? [formatSkill(place.entry, skill)] : [];
     });
     return [...differing.map(({ diff }) => diff), ...skills].join("\n");
   }
 
   /** The names of servers whose launch it approves before what they list: they can start only after it is applied. */
   get unlistedServers(): string[] {
-    const { parts } = this.#context;
-    const launches = this.changes.filter(({ action, place, to }) => {
-      if (action !== "approve" || to?.launch === undefined) return false;
-      return to.lists === null || !isSameJson(to.launch, parts.get(keyOf(place))?.value.launch);
+    const launches = this.changes.filter(({ place, to }) => {
+      const before = this.#locked.parts.get(keyOf(place))?.value;
+      return to?.launch !== undefined && (to.lists === null || !isSameJson(to.launch, before?.launch));
     });
     return [...new Set(launches.map(({ name }) => name))];
   }
 
   /** The same plan with some of its changes. */
   narrow(changes: readonly ApprovalChange[]): ApprovalPlan {
-    const versions = this.#all.filter((change) => comesWith(change, changes) && !changes.includes(change));
-    return new ApprovalPlan([...changes, ...versions], this.#context);
+    const touched = new Set(changes.map(({ place }) => ownerKey(place)));
+    const kept = this.#all.filter(
+      (change) =>
+        changes.includes(change) || (change.place.kind === "entry" && touched.has(keyOf(change.place))),
+    );
+    return new ApprovalPlan(kept, this.#locked, this.#isWhole);
   }
 
   /** How many items and launches stay without approval after this plan; servers that were not listed count once. */
   countUnapproved(): number {
-    const { parts, installation } = this.#context;
-    const after = ApprovalPlan.apply(this, parts);
+    const { parts, installation } = this.#locked;
+    const after = changeParts(parts, this.#all);
     // That a server has been listed is approved with what it lists.
     return compareParts(after, expectLock(after, installation)).filter(
       ({ place, from, to }) =>
         place.kind !== "entry" && to !== undefined && !(from && isSameJson({ ...from, lists: {} }, to)),
     ).length;
   }
-}
 
-/** The parts of a plan that callers need not know. */
-interface PlanContext {
-  /** Absolute path of the project's folder. */
-  project: string;
-  lockFile: string;
-  /** What the lock had when the plan was made, also one above the project, whose own one begins with it. */
-  parts: LockParts;
-  /** Whether that lock is the project's own, one above it, or none. */
-  origin: "own" | "above" | "none";
-  installation: Installation;
-  /** Whether everything is approved, so that a lock is begun even with nothing in it. */
-  isWhole: boolean;
+  /** What it records, without repetitions. */
+  summarize(changed = false): ApprovalResult {
+    const named = (action: ApprovalChange["action"]) => [
+      ...new Set(this.changes.filter((change) => change.action === action).map(({ name }) => name)),
+    ];
+    const [approved, denied, pruned] = [named("approve"), named("deny"), named("prune")];
+    return { lockFile: this.lockFile, changed, approved, denied, pruned };
+  }
+
+  /** @internal */
+  async apply(): Promise<ApprovalResult> {
+    const { project, parts, found } = this.#locked;
+    if (this.changes.length === 0 && !(this.#isWhole && found === undefined)) return this.summarize();
+    const changed = await changeLock(project, (lock) => {
+      // The project's own one begins with what the one above approves there.
+      const before = lock === undefined && found !== undefined && found.folder !== project;
+      const current = before ? parts : partsOf(lock ?? createLock());
+      // What another process has denied since the plan was made stays denied.
+      const allowed = this.changes.filter(
+        ({ action, place }) => action === "deny" || !isRefused(current, place) || isRefused(parts, place),
+      );
+      return lockOf(changeParts(current, this.narrow(allowed).#all));
+    });
+    return this.summarize(changed);
+  }
 }
 
 /** What differs and is meant. With something of it, the needs of a pack and the version of an entry are approved. */
-function planApprovals(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
-  const expected = expectLock(lock, installation, targets.isWritten);
-  const isGone = (owner: Owner) => {
-    const key = keyOf(entryPlace(owner));
-    return lock.has(key) && !expected.has(key);
-  };
-  const isMeant = (place: LockPlace) => (isGone(place) ? targets.hasEntry(place) : targets.concerns(place));
+function planApprovals(lock: LockParts, expected: LockParts, targets: Targets): ApprovalChange[] {
+  const isGone = (place: LockPlace) => lock.has(ownerKey(place)) && !expected.has(ownerKey(place));
+  const isMeant = (place: LockPlace) =>
+    isGone(place) ? targets.has(entryPlace(place)) : targets.concerns(place);
   const comesAlong = ({ kind }: LockPlace) => kind === "needs" || kind === "entry";
   const differing = compareParts(lock, expected);
   const items = differing.filter(({ place }) => !comesAlong(place) && isMeant(place));
-  return differing.flatMap(({ place, isDenial, to }): ApprovalChange[] => {
-    const isChosen = isMeant(place) || (comesAlong(place) && items.some((item) => isOf(item.place, place)));
-    if (!isChosen) return [];
-    if (isGone(place)) return [{ action: "prune", name: ownerOf(place), place, isDenial, to }];
-    const action = to === undefined && place.kind !== "needs" ? "prune" : "approve";
-    return [{ action, name: nameOf(place), place, isDenial, to }];
-  });
+  const touched = new Set(items.map(({ place }) => ownerKey(place)));
+  return differing
+    .filter(({ place }) => isMeant(place) || (comesAlong(place) && touched.has(ownerKey(place))))
+    .map(({ place, to }) => {
+      const isPruned = isGone(place) || (to === undefined && place.kind !== "needs");
+      const name = isGone(place) ? ownerOf(place) : nameOf(place);
+      return { action: isPruned ? "prune" : "approve", name, place, to };
+    });
 }
 
 /** What is denied: with names, also what is approved; otherwise what differs. */
-function planDenials(lock: LockParts, installation: Installation, targets: Targets): ApprovalChange[] {
-  const expected = expectLock(lock, installation, targets.isWritten);
-  const parts = targets.isEverything
-    ? compareParts(lock, expected).filter(({ to }) => to !== undefined)
-    : [...new Map([...expected, ...lock]).values()].filter(({ place }) =>
-        place.server === undefined ? targets.hasPart(place) : targets.isNamed(place),
-      );
-  return parts.flatMap(({ place, isDenial }): ApprovalChange[] => {
-    const isPossible =
-      place.kind !== "needs" && place.kind !== "entry" && installation[`${place.owner}s`].has(place.entry);
-    if (isDenial || !isPossible || isDenied(lock, place)) return [];
-    const change = { action: "deny", name: nameOf(place), place } as const;
-    return [
-      { ...change, isDenial: true, to: {} },
-      { ...change, isDenial: false, to: undefined },
-    ];
-  });
+function planDenials(
+  lock: LockParts,
+  expected: LockParts,
+  targets: Targets,
+  now: LockParts,
+): ApprovalChange[] {
+  const places = targets.isEverything
+    ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
+    : [...new Map([...expected, ...lock]).values()]
+        .map(({ place }) => place)
+        .filter((place) => (place.server === undefined ? targets.has(place) : targets.isNamed(place)));
+  return places
+    .filter(
+      (place) =>
+        !place.isDenial &&
+        place.kind !== "needs" &&
+        place.kind !== "entry" &&
+        now.has(ownerKey(place)) &&
+        !isDenied(lock, place),
+    )
+    .flatMap((place) => {
+      const change = { action: "deny", name: nameOf(place) } as const;
+      return [
+        { ...change, place: { ...place, isDenial: true }, to: {} },
+        { ...change, place, to: undefined },
+      ];
+    });
 }
 
 /**
@@ -212,47 +268,28 @@ export async function planChanges(
   lifts: boolean,
 ): Promise<ApprovalPlan> {
   const { all = false, deny = false } = options;
-  const opened = await openInstallation(options);
-  const { project, lockFile } = opened;
-  const found = await opened.findLock();
-  const approved = partsOf(found?.lock ?? createLock());
   const targets = new Targets(written, all);
-  const installation = await opened.read(
-    (place, launch) =>
-      options.static !== true &&
-      (deny ? targets.namesInside(place) : targets.concerns(place)) &&
-      isLaunchApproved(approved, place, launch),
-    {
-      isNamed: targets.isWritten,
-      showsSkill: (place, files) =>
-        !deny && targets.hasPart(place) && !isSameJson(approved.get(keyOf(place))?.value.files, files),
-    },
-  );
-  const origin = found === undefined ? "none" : found.folder === project ? "own" : "above";
-  const parts = origin === "above" ? narrowLock(approved, installation) : approved;
-  targets.check(parts, installation);
+  const locked = await readLockedProject(targets, options, deny ? "deny" : "approve");
+  const { parts, installation } = locked;
   // What is named is decided anew.
-  const denials = [...parts.values()].filter(({ isDenial, place }) => isDenial && targets.isNamed(place));
-  const lifted = lifts && !deny ? denials : [];
-  const lock = changeParts(
-    parts,
-    lifted.map(({ place, isDenial }) => ({ place, isDenial, to: undefined })),
-  );
+  const denials = [...parts.values()].filter(({ place }) => place.isDenial && targets.isNamed(place));
+  const lifted = lifts && !deny ? denials.map(({ place }) => ({ place, to: undefined })) : [];
+  const lock = changeParts(parts, lifted);
+  const expected = expectLock(lock, installation, targets.isWritten);
   const changes = deny
-    ? planDenials(lock, installation, targets)
-    : planApprovals(lock, installation, targets);
+    ? planDenials(lock, expected, targets, installation.parts)
+    : planApprovals(lock, expected, targets);
   if (deny && written.length > 0 && changes.length === 0 && denials.length === 0) {
     const reason = "Nothing that is named can be denied";
     const hint = "What a server lists can be denied when it has started: approve its launch first.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const planned = new Set(changes.map(({ place }) => keyOf(place)));
-  const lifting = lifted.map(({ place, isDenial }): ApprovalChange => {
-    const action = planned.has(keyOf(place)) ? "approve" : "prune";
-    return { action, name: nameOf(place), place, isDenial, to: undefined };
+  const planned = new Set(changes.map(({ name }) => name));
+  const lifting = lifted.map(({ place, to }): ApprovalChange => {
+    const name = nameOf(place);
+    return { action: planned.has(name) ? "approve" : "prune", name, place, to };
   });
-  const context = { project, lockFile, parts, origin, installation, isWhole: all && !deny } as const;
-  return new ApprovalPlan([...changes, ...lifting], context);
+  return new ApprovalPlan([...changes, ...lifting], locked, all && !deny);
 }
 
 /** What has been recorded. Its names are those of the plan's changes. */
@@ -266,14 +303,6 @@ export interface ApprovalResult {
   pruned: string[];
 }
 
-/** Names of the changes of a plan, without repetitions. */
-export function summarizePlan({ changes, lockFile }: ApprovalPlan, changed = false): ApprovalResult {
-  const named = (action: ApprovalChange["action"]) => [
-    ...new Set(changes.filter((change) => change.action === action).map(({ name }) => name)),
-  ];
-  return { lockFile, changed, approved: named("approve"), denied: named("deny"), pruned: named("prune") };
-}
-
 /**
  * Writes the changes of a plan to trailblaze.lock, and keeps those that other processes made meanwhile. Without changes, a file
  * is created only by a plan of everything.
@@ -281,21 +310,7 @@ export function summarizePlan({ changes, lockFile }: ApprovalPlan, changed = fal
  * Trust level: inspection; nothing starts. Replaces the file atomically. Throws `TrailblazeError`: `LockMalformed`, and
  * `InvalidArguments` if the file cannot be written.
  */
-export async function applyApproval(plan: ApprovalPlan): Promise<ApprovalResult> {
-  const { project, parts, origin, isWhole } = ApprovalPlan.contextOf(plan);
-  const writes = plan.changes.length > 0 || (isWhole && origin === "none");
-  const changed =
-    writes &&
-    (await changeLock(project, (lock) => {
-      const current = lock === undefined && origin === "above" ? parts : partsOf(lock ?? createLock());
-      // What another process has denied since the plan was made stays denied.
-      const allowed = plan.changes.filter(
-        ({ action, place }) => action === "deny" || !isRefused(current, place) || isRefused(parts, place),
-      );
-      return lockOf(ApprovalPlan.apply(plan.narrow(allowed), current));
-    }));
-  return summarizePlan(plan, changed);
-}
+export const applyApproval = (plan: ApprovalPlan): Promise<ApprovalResult> => plan.apply();
 
 /** What `approve` has done. */
 export interface Approval {
@@ -317,7 +332,7 @@ export async function approve(
   const first = await planApproval(names, options);
   if (!(await agree(first))) {
     const plan = first.narrow([]);
-    return { result: summarizePlan(plan), plan, isDeclined: true };
+    return { result: plan.summarize(), plan, isDeclined: true };
   }
   const result = await applyApproval(first);
   if (options.static || first.unlistedServers.length === 0) return { result, plan: first, isDeclined: false };

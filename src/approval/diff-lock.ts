@@ -1,9 +1,9 @@
 import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
-import { isSameJson } from "../lock/json.ts";
-import { isDenied, keyOf, type LockParts, type LockPlace, lockOf, partsOf } from "../lock/parts.ts";
-import type { LockedServer } from "../lock/types.ts";
-import { failure, type Problem } from "../problems/index.ts";
-import { expectLock, type InstallationOptions, narrowLock, openInstallation } from "./installation.ts";
+import { lockFileOf } from "../lock/lock-file.ts";
+import { entryPlace, lockOf } from "../lock/parts.ts";
+import type { Problem } from "../problems/index.ts";
+import { readLockedProject } from "./approve.ts";
+import { expectLock, type InstallationOptions } from "./installation.ts";
 import { Targets } from "./targets.ts";
 
 /** What to compare, and whether servers start. */
@@ -28,10 +28,6 @@ export interface LockDifference {
   failedServers: string[];
 }
 
-/** Whether the lock approves how a server is launched. */
-export const isLaunchApproved = (lock: LockParts, place: LockPlace, { launch }: LockedServer): boolean =>
-  launch !== undefined && !isDenied(lock, place) && isSameJson(launch, lock.get(keyOf(place))?.value.launch);
-
 /**
  * Compares trailblaze.lock with what is installed, as models would see it.
  *
@@ -40,31 +36,24 @@ export const isLaunchApproved = (lock: LockParts, place: LockPlace, { launch }: 
  * `LockMalformed`, `PackNotInstalled` and others for unknown targets; or the reason of `signal`.
  */
 export async function diffLock(options: DiffOptions = {}): Promise<LockDifference> {
-  const { targets: written = [], static: isStatic = false } = options;
-  const opened = await openInstallation(options);
-  const { lockFile, project } = opened;
-  const found = await opened.findLock();
-  if (found === undefined) throw failure("LockMissing", { file: lockFile }, { file: lockFile });
+  const { targets: written = [] } = options;
   const targets = new Targets(written, written.length === 0);
-  const approved = partsOf(found.lock);
-  const installation = await opened.read(
-    (place, launch) => !isStatic && targets.concerns(place) && isLaunchApproved(approved, place, launch),
-    { folder: found.folder },
-  );
-  const lock = found.folder === project ? approved : narrowLock(approved, installation);
-  targets.check(lock, installation);
-  const expected = expectLock(lock, installation);
+  const { project, found, parts, installation } = await readLockedProject(targets, options, "compare");
+  const expected = expectLock(parts, installation);
   // Another version is no difference.
-  const versions = [...lock].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
-  const differing = diffLocks(lockOf(lock), lockOf(new Map([...expected, ...versions])));
+  const versions = [...parts].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
+  const differing = diffLocks(lockOf(parts), lockOf(new Map([...expected, ...versions])));
   const entries = differing.filter((entry) => {
     const { pack, server = "", kind, name } = entry;
     const owner = { owner: pack === undefined ? "server" : "pack", entry: pack ?? server } as const;
     // A pack as a whole differs only if it has nothing else.
     if (kind === "pack")
-      return targets.hasEntry(owner) && differing.every((other) => other === entry || other.pack !== pack);
+      return (
+        targets.has(entryPlace(owner)) && differing.every((other) => other === entry || other.pack !== pack)
+      );
     return targets.concerns({ ...owner, kind, name });
   });
   const { problems, failedServers } = installation;
-  return { lockFile: found.file, inSync: entries.length === 0, entries, problems, failedServers };
+  const lockFile = found?.file ?? lockFileOf(project);
+  return { lockFile, inSync: entries.length === 0, entries, problems, failedServers };
 }

@@ -4,12 +4,22 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { describePack, describeUserServer } from "../lock/describe.ts";
 import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
-import { findLock, lockFileName, readLock } from "../lock/lock-file.ts";
+import { changeLock, findLock, lockFileName, readLock } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
-import { keyOf, type LockParts, lockOf, type Owner, partsOf } from "../lock/parts.ts";
+import {
+  keyOf,
+  type LockPart,
+  type LockParts,
+  lockOf,
+  type Owner,
+  ownerOf,
+  partsOf,
+  partsOfEntry,
+  tableOf,
+} from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { type ApprovalChange, type ApprovalPlan, applyApproval, planChanges } from "./approve.ts";
-import { expectLock, type InstallationOptions } from "./installation.ts";
+import { expectLock, type InstallationOptions, narrowLock } from "./installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
 export interface Additions {
@@ -33,24 +43,22 @@ export async function previewAdditions(
   project: string,
   { packs, servers }: Additions,
 ): Promise<ShownAdditions | undefined> {
-  const known = (await findLock(project))?.lock;
-  if (known === undefined) return undefined;
+  const lock = (await findLock(project))?.lock;
+  if (lock === undefined) return undefined;
   const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
   const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
-  const versions = new Map(servers.map(({ label, version }) => [label, version]));
-  const described = config.subprocessServers.map((server) => {
-    return [server.name, describeUserServer(server, versions.get(server.name))] as const;
-  });
-  const recorded = packs.map((inspected) => [inspected.pack.name, describePack(inspected)] as const);
-  const added = { packs: new Map(recorded), servers: new Map(described) };
-  const isAdded = ({ owner, entry }: Owner) => added[`${owner}s`].has(entry);
-  const before: LockParts = new Map([...partsOf(known)].filter(([, { place }]) => isAdded(place)));
-  const parts = expectLock(before, {
-    ...added,
-    installed: new Map(),
-    unused: new Set(),
-    scope: new LockScope(config),
-  });
+  const added = tableOf([
+    ...packs.flatMap((inspected) => describePack(inspected)),
+    ...config.subprocessServers.flatMap((server) => {
+      const { version } = servers.find(({ label }) => label === server.name) ?? {};
+      const owner = { owner: "server", entry: server.name } as const;
+      return [...partsOfEntry(owner, describeUserServer(server, version))];
+    }),
+  ]);
+  const places = new Map([...added].map(([key, { place }]) => [key, place]));
+  const known = { parts: added, places, unasked: new Set<string>(), scope: new LockScope(config) };
+  const before = narrowLock(partsOf(lock), known);
+  const parts = expectLock(before, known);
   const text = diffLocks(lockOf(before), lockOf(parts)).map(({ diff }) => diff);
   const skills = packs.flatMap(({ pack, items }) =>
     items.flatMap(({ skill }) => (skill === undefined ? [] : formatSkill(pack.name, skill))),
@@ -69,29 +77,28 @@ export async function recordAdditions(
   { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
-  const isShown = ({ place, isDenial, to }: ApprovalChange) => {
+  const isShown = ({ place, to }: ApprovalChange) => {
     if (place.kind === "entry") return true;
-    const before = shown.parts.get(keyOf(place, isDenial))?.value;
+    const before = shown.parts.get(keyOf(place))?.value;
     return isSameJson(before?.launch ?? before, to?.launch ?? to);
   };
   const cwd = project;
-  const first = await planChanges(names, { ...options, cwd, static: true }, false);
-  const plans: ApprovalPlan[] = [first.narrow(first.changes.filter(isShown))];
-  const results = [await applyApproval(plans[0] as ApprovalPlan)];
-  const waiting = new Set(first.changes.filter((change) => !isShown(change)).map(({ name }) => name));
-  const unlisted = new Set(plans[0]?.unlistedServers);
+  const all = await planChanges(names, { ...options, cwd, static: true }, false);
+  const first = all.narrow(all.changes.filter(isShown));
+  const approved = new Set((await applyApproval(first)).approved);
+  const waiting = new Set(all.changes.filter((change) => !isShown(change)).map(({ name }) => name));
+  const unlisted = new Set(first.unlistedServers);
   if (starts && unlisted.size > 0) {
     const second = await planChanges(names, { ...options, cwd }, false);
     const listed = second.narrow(second.changes.filter(({ name }) => !waiting.has(name)));
     if (await agree(listed)) {
-      results.push(await applyApproval(listed));
+      for (const name of (await applyApproval(listed)).approved) approved.add(name);
       for (const { name, to } of listed.changes) if (to?.lists !== null) unlisted.delete(name);
     }
   }
-  const approved = [...new Set(results.flatMap((result) => result.approved))];
   const command = (name: string) => `Run \`trailblaze approve ${quoteForShell(name)}\` to`;
   return [
-    ...(approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${approved.join(", ")}`]),
+    ...(approved.size === 0 ? [] : [`Recorded in ${lockFileName}: ${[...approved].join(", ")}`]),
     ...[...waiting].map((name) => `${command(name)} read and approve it.`),
     ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
   ];
@@ -108,16 +115,18 @@ interface RecordOptions extends InstallationOptions {
 /** Takes the entries of removed packs (npm names) and servers (labels) out of the lock. Returns the names that it had. */
 export async function recordRemovals(
   project: string,
-  { packs, servers }: { packs: readonly string[]; servers: readonly string[] },
+  removed: Readonly<Record<`${Owner["owner"]}s`, readonly string[]>>,
 ): Promise<string[]> {
-  const lock = await readLock(project);
-  if (lock === undefined) return [];
-  const known = [
-    ...packs.filter((name) => Object.hasOwn(lock.packs, name)),
-    ...servers.filter((label) => Object.hasOwn(lock.servers, label)),
-  ];
-  if (known.length === 0) return [];
-  const plan = await planChanges(known, { cwd: project, static: true }, false);
-  const pruned = plan.narrow(plan.changes.filter(({ action }) => action === "prune"));
-  return (await applyApproval(pruned)).pruned;
+  if ((await readLock(project)) === undefined) return [];
+  const names = new Set<string>();
+  const isKept = ({ place }: LockPart) => {
+    if (place.isDenial || !removed[`${place.owner}s`].includes(place.entry)) return true;
+    names.add(ownerOf(place));
+    return false;
+  };
+  await changeLock(project, (lock) => {
+    const kept = [...(lock ? partsOf(lock) : [])].filter(([, part]) => isKept(part));
+    return names.size === 0 ? undefined : lockOf(new Map(kept));
+  });
+  return [...names];
 }

@@ -2,7 +2,7 @@ import type { UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -11,24 +11,17 @@ import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
-import { isSameJson, isTooDeep, ownEntry } from "./json.ts";
-import type { Json, LockedItem, LockedPack, LockedServer } from "./types.ts";
+import { isTooDeep } from "./json.ts";
+import { entryPlace, type LockPart, type LockPlace } from "./parts.ts";
+import type { Json, LockedItem, LockedServer } from "./types.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
 export const linesOf = (text: unknown) => (typeof text === "string" ? text.split("\n") : undefined);
 
-/**
- * An item of these values as JSON, without absent and empty ones; `undefined` if it is nested too deep. Values that are the same
- * in `known` are not copied.
- */
-function createItem(values: Readonly<Record<string, unknown>>, known?: LockedItem): LockedItem | undefined {
+/** An item of these values as JSON, without absent and empty ones; `undefined` if it is nested too deep. */
+function createItem(values: Readonly<Record<string, unknown>>): LockedItem | undefined {
   const entries: [string, Json][] = [];
   for (const [key, value] of Object.entries(values)) {
-    const before = ownEntry(known, key);
-    if (before !== undefined && isSameJson(before, value)) {
-      entries.push([key, before]);
-      continue;
-    }
     if (isTooDeep(value)) return undefined;
     const text = JSON.stringify(value);
     if (text !== undefined && text !== "[]" && text !== "{}") entries.push([key, JSON.parse(text) as Json]);
@@ -73,19 +66,16 @@ function describeShown(shown: Readonly<Record<string, unknown>>): Record<string,
   };
 }
 
-/**
- * An entry of a server's list; `undefined` if it is nested too deep, or cannot be recorded. `known`: its entry in the lock, which
- * makes this faster.
- */
-export function describeListed({ kind, id, entry }: ListedEntry, known?: LockedItem): LockedItem | undefined {
+/** An entry of a server's list; `undefined` if it is nested too deep, or cannot be recorded. */
+export function describeListed({ kind, id, entry }: ListedEntry): LockedItem | undefined {
   if (kind === "skill") {
     const { name: _, description, ...frontmatter } = entry.frontmatter;
     // The files of others may change.
     const isLockable = entry.resources !== "dynamic";
-    return isLockable ? describeSkill(description, filesOf(entry), known, frontmatter) : undefined;
+    return isLockable ? describeSkill(description, filesOf(entry), frontmatter) : undefined;
   }
   const hasName = kind === "resource" || entry.name !== id;
-  return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) }, known);
+  return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) });
 }
 
 /** A reference as a qualified name, with the kind unless it is a tool. */
@@ -168,10 +158,9 @@ function describeMessage(message: unknown) {
 function describeUsed(
   definition: Readonly<Record<string, unknown>>,
   item: InspectedItem,
-  known: LockedItem | undefined,
 ): LockedItem | undefined {
   const { name = item.declaration.name, content, uri, uriTemplate, file, text, options } = definition;
-  const values = {
+  return createItem({
     name,
     ...describeShown(definition),
     content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
@@ -184,35 +173,29 @@ function describeUsed(
     subscribe: describeCodeAt(definition.subscribe, ["subscribe"], item),
     complete: describeComplete(definition, item),
     options,
-  };
-  return createItem(values, known);
+  });
 }
 
 /** A skill. Of one that a server lists, the name is in its URI; of a pack's, the front matter is in a file. */
 const describeSkill = (
   description: string,
   files: readonly SkillFile[],
-  known: LockedItem | undefined,
   frontmatter?: Readonly<Record<string, unknown>>,
-) => createItem({ description: linesOf(description), frontmatter, files: digestsOf(files) }, known);
+) => createItem({ description: linesOf(description), frontmatter, files: digestsOf(files) });
 
 /** The key of an item among those of its kind: of a skill its path. */
 export const lockedName = ({ skill, declaration }: InspectedItem): string => skill?.path ?? declaration.name;
 
-/**
- * An item of a pack as the lock records it; `undefined` for one without a valid definition, or that is nested too deep. `known`:
- * its entry in the lock, which makes this faster.
- */
+/** An item of a pack as the lock records it; `undefined` for one without a valid definition, or that is nested too deep. */
 export function describeItem(
   { pack }: Pick<InspectedPack, "pack">,
   item: InspectedItem,
-  known?: LockedItem,
 ): LockedItem | undefined {
   const { definition, shape, declaration, skill } = item;
-  if (skill !== undefined) return describeSkill(skill.description, skill.files, known);
+  if (skill !== undefined) return describeSkill(skill.description, skill.files);
   if (definition === null || shape === undefined) return undefined;
   if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
-  if (declaration.kind !== "server") return describeUsed(definition, item, known);
+  if (declaration.kind !== "server") return describeUsed(definition, item);
   return shape === "subprocessServer" ? describeLaunch(definition) : describeComposed(definition, item, pack);
 }
 
@@ -233,38 +216,34 @@ export const runsCode = ({ declaration, shape, definition }: InspectedItem): boo
   definition?.subscribe !== undefined ||
   Object.values(isRecord(definition?.complete) ? definition.complete : {}).some((one) => !Array.isArray(one));
 
-/** A pack as the lock records it. */
-export interface RecordedPack {
-  pack: DiscoveredPack;
-  entry: LockedPack;
-  /** Declared items that are not in the entry, as `kind:name`: left out, or without a definition that can be recorded. */
-  unknown: ReadonlySet<string>;
-  /** Whether only what is approved by name is recorded. */
-  isUnasked: boolean;
-}
-
-/** Describes the items of a pack. `isWanted` leaves out others. */
+/** The parts of a pack: its version, its needs and the items that can be recorded. `isWanted` leaves out others. */
 export function describePack(
   inspected: InspectedPack,
   isWanted: (item: InspectedItem) => boolean = () => true,
-): RecordedPack {
+): LockPart[] {
   const { pack, items } = inspected;
-  const { version } = pack;
-  const needs = describeNeeds(inspected);
-  const entry: LockedPack = { surface: "", ...(version !== null && { version }), ...(needs && { needs }) };
-  const unknown = new Set<string>();
-  for (const kind of kinds) {
-    const key = keyOfKind[kind];
-    const described = items.flatMap((item) => {
-      const value = item.declaration.kind === kind && isWanted(item) && describeItem(inspected, item);
-      return value ? [[lockedName(item), value] as const] : [];
-    });
-    if (described.length > 0) Object.assign(entry, { [key]: Object.fromEntries(described) });
-    const known = new Set(described.map(([name]) => name));
-    for (const { name, path = name } of pack[key]) if (!known.has(path)) unknown.add(`${kind}:${path}`);
+  const owner = { owner: "pack", entry: pack.name } as const;
+  const parts: LockPart[] = [];
+  const add = (place: LockPlace, value: LockedItem | undefined) => {
+    if (value !== undefined) parts.push({ place, value });
+  };
+  add(entryPlace(owner), pack.version === null ? {} : { version: pack.version });
+  add({ ...owner, kind: "needs", name: "needs" }, describeNeeds(inspected));
+  for (const item of items) {
+    const place = { ...owner, kind: item.declaration.kind, name: lockedName(item) };
+    if (isWanted(item)) add(place, describeItem(inspected, item));
   }
-  return { pack, entry, unknown, isUnasked: isUnasked(inspected) };
+  return parts;
 }
+
+/** The places of a pack and of all that it declares. */
+export const placesOf = (pack: DiscoveredPack): LockPlace[] => {
+  const owner = { owner: "pack", entry: pack.name } as const;
+  const items = kinds.flatMap((kind) =>
+    pack[keyOfKind[kind]].map(({ name, path = name }) => ({ ...owner, kind, name: path })),
+  );
+  return [entryPlace(owner), ...items];
+};
 
 /**
  * How a server of the config is launched or reached. Values of headers and variables may be secret: those of variables are

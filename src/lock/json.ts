@@ -36,18 +36,15 @@ export function formatJson(value: Json, indent?: string): string {
 export const hashText = (text: string): string =>
   `sha256-${createHash("sha256").update(text).digest("base64")}`;
 
-/**
- * Whether two values have the same canonical form. The order of keys does not matter. `b` may be any value: one that is not
- * JSON is never the same.
- */
-export function isSameJson(a: Json | undefined, b: unknown): boolean {
+/** Whether two values have the same canonical form. The order of keys does not matter. */
+export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
   if (a === b) return true;
   if (Array.isArray(a)) {
     if (!Array.isArray(b) || a.length !== b.length) return false;
     for (let index = 0; index < a.length; index++) if (!isSameJson(a[index], b[index])) return false;
     return true;
   }
-  if (!isRecord(a) || !isRecord(b) || b instanceof Date) return false;
+  if (!isRecord(a) || !isRecord(b)) return false;
   const keys = Object.keys(a);
   if (keys.length !== Object.keys(b).length) return false;
   for (const key of keys) if (!Object.hasOwn(b, key) || !isSameJson(a[key], b[key])) return false;

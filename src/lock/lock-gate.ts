@@ -235,7 +235,7 @@ export class LockGate implements Gate {
       return { problems: [createProblem("NotLocked", { name: qualifiedName }, place)] };
     if (refusal !== undefined) return { refusal, problems: [] };
     const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], lockedName(item));
-    const now = describeItem(inspected, item, before);
+    const now = describeItem(inspected, item);
     if (now === undefined) return refuse("unrecordable");
     if (before === undefined) return refuse("new");
     // What a server says and lists is compared when it has started.
@@ -383,7 +383,7 @@ export class LockGate implements Gate {
         }
         const before = findListed(locked, kind, id);
         if (before !== undefined && originals.get(one.entry) === before) continue;
-        const now = describeListed(one, before);
+        const now = describeListed(one);
         const changes = findChanges(before, now);
         if (now === undefined) problems.push(refuse("unrecordable"));
         else if (before === undefined) {

@@ -19,13 +19,14 @@ export interface LockPlace {
   name: string;
   /** The server that lists it: the item's name, or the label. */
   server?: string;
+  /** Whether it is the denial of what is there. */
+  isDenial?: boolean;
 }
 
-/** A part of a lock: what it records of it, or that it is denied. */
+/** A part of a lock, and what it records of it. */
 export interface LockPart {
   place: LockPlace;
   value: LockedItem;
-  isDenial: boolean;
 }
 
 /** The parts of a lock by their keys, in the order of the file. */
@@ -56,15 +57,8 @@ export function* listedBy(
 export const findListed = (server: LockedServer, kind: ListedKind, id: string): LockedItem | undefined =>
   ownEntry(server[keyOfListed[kind]] ?? {}, id);
 
-/** What a server lists, as its entry in the lock has it. A list of tools says that it has been listed. */
-export function recordListed(server: LockedServer, listed: Record<ListedKind, [string, LockedItem][]>): void {
-  for (const kind of listedKinds)
-    if (kind === "tool" || listed[kind].length > 0)
-      server[keyOfListed[kind]] = Object.fromEntries(listed[kind]);
-}
-
 /** The same place has the same key. */
-export const keyOf = ({ owner, entry, kind, name, server }: LockPlace, isDenial = false): string =>
+export const keyOf = ({ owner, entry, kind, name, server, isDenial = false }: LockPlace): string =>
   JSON.stringify([isDenial, owner, entry, kind, name, server]);
 
 /** Where an entry itself is. */
@@ -106,141 +100,151 @@ function denialOf({ owner, kind, name, server }: LockPlace): string {
 }
 
 /** What a denial in an entry is about. One without a kind, which was written by hand, is kept as it is. */
-function readDenial({ owner, entry }: Owner, denial: string): LockPlace {
-  const colon = denial.indexOf(":");
-  if (colon < 0) return { owner, entry, kind: "entry", name: denial };
-  const [kind, rest] = [denial.slice(0, colon) as LockedKind, denial.slice(colon + 1)];
+function readDenial(owner: Owner, denial: string): LockPlace {
+  const [kind, name] = denial.split(/:(.*)/s) as [LockedKind, string?];
+  const place = { ...owner, isDenial: true };
+  if (name === undefined) return { ...place, kind: "entry", name: denial };
   // Of a pack's skill it has the path, of a skill that a server lists the URI.
-  const isListed = owner === "pack" && (kind !== "skill" || rest.includes("://"));
-  const slash = isListed ? rest.indexOf("/") : -1;
-  const place = { owner, entry, kind };
-  if (slash >= 0) return { ...place, name: rest.slice(slash + 1), server: rest.slice(0, slash) };
-  return owner === "server" && kind !== "server"
-    ? { ...place, name: rest, server: entry }
-    : { ...place, name: rest };
+  const isListed = owner.owner === "pack" && (kind !== "skill" || name.includes("://"));
+  const slash = isListed ? name.indexOf("/") : -1;
+  if (slash >= 0) return { ...place, kind, name: name.slice(slash + 1), server: name.slice(0, slash) };
+  return {
+    ...place,
+    kind,
+    name,
+    ...(owner.owner === "server" && kind !== "server" && { server: owner.entry }),
+  };
 }
 
-/** A server without what it lists, of which `lists` says whether it is known. */
-function statementOf({ lists, prompts: _, resources: __, skills: ___, ...said }: LockedServer): LockedItem {
-  return said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} };
+/** A server without what it lists, of which `lists` says whether it is known; and what it lists. */
+function* partsOfServer(place: LockPlace, server: LockedServer): Generator<LockPart> {
+  const { lists, prompts: _, resources: __, skills: ___, ...said } = server;
+  yield { place, value: said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} } };
+  if (said.launch === undefined) return;
+  for (const [kind, name, value] of listedBy(server))
+    yield { place: { ...place, kind, name, server: place.name }, value };
 }
+
+function* partsOfPack(owner: Owner, pack: LockedPack): Generator<LockPart> {
+  if (pack.needs !== undefined)
+    yield { place: { ...owner, kind: "needs", name: "needs" }, value: pack.needs };
+  for (const kind of kinds)
+    for (const [name, value] of Object.entries<LockedItem>(pack[keyOfKind[kind]] ?? {})) {
+      const place = { ...owner, kind, name };
+      if (kind === "server") yield* partsOfServer(place, value);
+      else yield { place, value };
+    }
+}
+
+/** The parts of an entry. */
+export function* partsOfEntry(owner: Owner, entry: LockedPack | LockedServer): Generator<LockPart> {
+  const { version } = entry;
+  if (!hasOnlyDenials(entry))
+    yield { place: entryPlace(owner), value: version === undefined ? {} : { version } };
+  for (const denial of deniedIn(entry)) yield { place: readDenial(owner, denial), value: {} };
+  if (owner.owner === "pack") return yield* partsOfPack(owner, entry as LockedPack);
+  const { version: _, surface: __, denied: ___, ...server } = entry as LockedServer;
+  if (server.launch === undefined) return;
+  yield* partsOfServer({ ...owner, kind: "server", name: owner.entry }, server);
+}
+
+/** A table of parts. */
+export const tableOf = (parts: Iterable<LockPart>): Map<string, LockPart> =>
+  new Map([...parts].map((part) => [keyOf(part.place), part]));
 
 /** The parts of a lock. */
-export function partsOf({ packs, servers }: LockFile): LockParts {
-  const parts = new Map<string, LockPart>();
-  const add = (place: LockPlace, value: LockedItem, isDenial = false) =>
-    parts.set(keyOf(place, isDenial), { place, value, isDenial });
-  const addServer = (place: LockPlace, server: LockedServer) => {
-    add(place, statementOf(server));
-    for (const [kind, name, item] of server.launch === undefined ? [] : listedBy(server))
-      add({ ...place, kind, name, server: place.name }, item);
-  };
-  const addEntry = (owner: Owner, entry: LockedPack | LockedServer) => {
-    const { version } = entry;
-    if (!hasOnlyDenials(entry)) add(entryPlace(owner), version === undefined ? {} : { version });
-    for (const denial of deniedIn(entry)) add(readDenial(owner, denial), {}, true);
-  };
-  for (const [entry, pack] of Object.entries(packs)) {
-    const owner = { owner: "pack", entry } as const;
-    addEntry(owner, pack);
-    if (pack.needs !== undefined) add({ ...owner, kind: "needs", name: "needs" }, pack.needs);
-    for (const kind of kinds)
-      for (const [name, item] of Object.entries<LockedItem>(pack[keyOfKind[kind]] ?? {})) {
-        if (kind === "server") addServer({ ...owner, kind, name }, item as LockedServer);
-        else add({ ...owner, kind, name }, item);
-      }
-  }
-  for (const [entry, server] of Object.entries(servers)) {
-    const owner = { owner: "server", entry } as const;
-    addEntry(owner, server);
-    const { version: _, surface: __, denied: ___, ...others } = server;
-    if (others.launch !== undefined) addServer({ ...owner, kind: "server", name: entry }, others);
-  }
-  return parts;
-}
-
-/** Sets an own property, also one called `__proto__`. */
-function setOwn(entries: LockedItem, key: string, value: LockedItem): LockedItem {
-  Object.defineProperty(entries, key, { value, configurable: true, enumerable: true, writable: true });
-  return value;
-}
-
-/** The object with this name inside another one, which is made if it is not there. */
-function inside(entries: LockedItem, key: string): LockedItem {
-  const value = ownEntry(entries, key);
-  return isRecord(value) ? (value as LockedItem) : setOwn(entries, key, {});
-}
+export const partsOf = (lock: LockFile): LockParts =>
+  tableOf(
+    (["pack", "server"] as const).flatMap((owner) =>
+      Object.entries<LockedPack | LockedServer>(lock[`${owner}s`]).flatMap(([entry, value]) => [
+        ...partsOfEntry({ owner, entry }, value),
+      ]),
+    ),
+  );
 
 /** The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole. */
 export function withoutIdle(parts: LockParts): LockParts {
   const approved = new Set<string>();
   const denied = new Set<string>();
-  for (const { place, isDenial } of parts.values())
-    if (isDenial) denied.add(keyOf(entryPlace(place)));
+  for (const { place } of parts.values())
+    if (place.isDenial) denied.add(keyOf(entryPlace(place)));
     else if (place.kind !== "entry" && place.server === undefined) approved.add(keyOf(entryPlace(place)));
-  const isIdle = ({ place, isDenial }: LockPart, key: string) =>
-    !isDenial &&
+  const isIdle = ({ place }: LockPart, key: string) =>
+    !place.isDenial &&
     place.kind === "entry" &&
     !approved.has(key) &&
     (place.owner === "server" || denied.has(key));
   return new Map([...parts].filter(([key, part]) => !isIdle(part, key)));
 }
 
+/** The keys that lead to a part in a lock. */
+function pathOf({ owner, entry, kind, name, server }: LockPlace): string[] {
+  const path = [`${owner}s`, entry];
+  if (server !== undefined)
+    return [...path, ...(owner === "pack" ? ["servers", server] : []), keyOfListed[kind as ListedKind], name];
+  if (kind === "entry" || owner === "server") return path;
+  return kind === "needs" ? [...path, kind] : [...path, keyOfKind[kind], name];
+}
+
+/** The object with this name inside another one, which is made if it is not there. It may be called `__proto__`. */
+function inside(entries: LockedItem, key: string): LockedItem {
+  const before = ownEntry(entries, key);
+  if (isRecord(before)) return before as LockedItem;
+  const value: LockedItem = {};
+  Object.defineProperty(entries, key, { value, configurable: true, enumerable: true, writable: true });
+  return value;
+}
+
 /** The lock with these parts. What a server lists needs the server. */
 export function lockOf(written: LockParts): LockFile {
   const parts = withoutIdle(written);
   const lock: LockedItem = { lockfileVersion: 1, packs: {}, servers: {} };
-  const holderOf = ({ owner, entry }: Owner) => inside(inside(lock, `${owner}s`), entry);
-  const add = ({ place, value, isDenial }: LockPart) => {
-    const { owner, kind, name, server } = place;
-    const holder = holderOf(place);
-    if (isDenial) holder.denied = [...((holder.denied ?? []) as string[]), denialOf(place)].sort();
-    else if (server !== undefined) {
-      const lister = owner === "server" ? holder : inside(inside(holder, "servers"), server);
-      setOwn(inside(lister, keyOfListed[kind as ListedKind]), name, value);
-    } else if (kind === "entry") Object.assign(holder, value);
-    else if (kind === "needs") holder.needs = value;
-    // What it lists is put into a copy.
-    else if (owner === "server") Object.assign(holder, structuredClone(value));
-    else setOwn(inside(holder, keyOfKind[kind]), name, kind === "server" ? structuredClone(value) : value);
+  const holderAt = (path: readonly string[]) => path.reduce<LockedItem>(inside, lock);
+  const put = ({ place, value }: LockPart) => {
+    // What a server lists is put into a copy.
+    const own = place.kind === "server" ? structuredClone(value) : value;
+    Object.defineProperties(holderAt(pathOf(place)), Object.getOwnPropertyDescriptors(own));
   };
-  const all = [...parts.values()];
-  for (const part of all) if (part.isDenial || part.place.server === undefined) add(part);
-  for (const part of all) {
-    const { place, isDenial } = part;
-    const isApproved = parts.get(keyOf(serverPlace(place)))?.value.launch !== undefined;
-    if (!isDenial && place.server !== undefined && isApproved) add(part);
+  const listed: LockPart[] = [];
+  for (const part of parts.values()) {
+    const { place } = part;
+    if (place.isDenial) {
+      const holder = holderAt(pathOf(entryPlace(place)));
+      holder.denied = [...((holder.denied ?? []) as string[]), denialOf(place)].sort();
+    } else if (place.server === undefined) put(part);
+    else if (parts.get(keyOf(serverPlace(place)))?.value.launch !== undefined) listed.push(part);
   }
+  listed.forEach(put);
   return lock as unknown as LockFile;
 }
 
 /** A change of a part; `undefined` for a part that is not there. */
-export interface PartChange extends Omit<LockPart, "value"> {
+export interface PartChange {
+  place: LockPlace;
   from: LockedItem | undefined;
   to: LockedItem | undefined;
 }
 
 /** The parts that differ between two locks, in their order. */
-export function compareParts(before: LockParts, after: LockParts): PartChange[] {
-  return [...new Map([...before, ...after])].flatMap(([key, { place, isDenial }]) => {
+export const compareParts = (before: LockParts, after: LockParts): PartChange[] =>
+  [...new Map([...before, ...after])].flatMap(([key, { place }]) => {
     const [from, to] = [before.get(key)?.value, after.get(key)?.value];
-    return isSameJson(from, to) ? [] : [{ place, isDenial, from, to }];
+    return isSameJson(from, to) ? [] : [{ place, from, to }];
   });
-}
 
 /** The same parts after changes. */
 export function changeParts(parts: LockParts, changes: readonly Omit<PartChange, "from">[]): LockParts {
   const changed = new Map(parts);
-  for (const { place, isDenial, to } of changes) {
-    const key = keyOf(place, isDenial);
-    if (to === undefined) changed.delete(key);
-    else changed.set(key, { place, value: to, isDenial });
+  for (const { place, to } of changes) {
+    if (to === undefined) changed.delete(keyOf(place));
+    else changed.set(keyOf(place), { place, value: to });
   }
   return changed;
 }
 
 /** Whether a part is denied by itself. */
-export const isDenied = (parts: LockParts, place: LockPlace): boolean => parts.has(keyOf(place, true));
+export const isDenied = (parts: LockParts, place: LockPlace): boolean =>
+  parts.has(keyOf({ ...place, isDenial: true }));
 
 /** Whether a part is denied, or the server that lists it. */
 export const isRefused = (parts: LockParts, place: LockPlace): boolean =>

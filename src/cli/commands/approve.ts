@@ -4,7 +4,6 @@ import {
   type ApprovalPlan,
   approve,
   planApproval,
-  summarizePlan,
 } from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
@@ -107,5 +106,5 @@ async function run(input: Input): Promise<CommandAnswer> {
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
   const plan = await planApproval(names, settings);
   if (plan.text !== "") output.note(plan.text);
-  return { result: summarizePlan(plan), plan, isDeclined: false };
+  return { result: plan.summarize(), plan, isDeclined: false };
 }

@@ -2,6 +2,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { openInstallation } from "../../../src/approval/installation.ts";
 import { formatLock } from "../../../src/lock/lock-file.ts";
+import { lockOf as lockFrom } from "../../../src/lock/parts.ts";
 import { makeProject, probeServer, toolPack } from "../../session/support/session.ts";
 import type { Tree } from "../../support/tree.ts";
 
@@ -66,12 +67,6 @@ export const makeJiraProject = (
 
 /** Locks everything that is installed. Starts every server. */
 export async function lockEverything(cwd: string): Promise<void> {
-  const installation = await (await openInstallation({ cwd })).read(() => true);
-  const packs = [...installation.packs].map(([name, { entry }]) => [name, entry] as const);
-  const text = formatLock({
-    lockfileVersion: 1,
-    packs: Object.fromEntries(packs),
-    servers: Object.fromEntries(installation.servers),
-  });
-  writeFileSync(lockOf(cwd), text);
+  const { parts } = await (await openInstallation({ cwd })).read(() => true);
+  writeFileSync(lockOf(cwd), formatLock(lockFrom(parts)));
 }
