@@ -1,10 +1,9 @@
 import { lstatSync } from "node:fs";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
-import { formatLineDiff } from "../data/line-diff.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import type { JsonRecord, JsonValue } from "../install/editing/config-format.ts";
+import type { JsonValue } from "../install/editing/config-format.ts";
 import { jsonEditor } from "../install/editing/json-editor.ts";
 import { isSecretName } from "../install/secrets.ts";
 import { type DescribedPack, readHttps, readRepository } from "../pages/describe-packs.ts";
@@ -49,17 +48,15 @@ function findServer({ items, pack: { name: pack } }: DescribedPack, name: string
   const servers = items.filter(({ declaration }) => declaration.kind === "server");
   const names = servers.map(({ declaration }) => declaration.name);
   const [only] = servers;
-  if (name === undefined && only !== undefined && servers.length === 1) return only;
-  if (name === undefined && only !== undefined)
+  if (name === undefined && servers.length > 1)
     throw failure("AmbiguousName", { name: pack, kinds: ["server"], servers: names });
-  if (name === undefined) {
-    const reason = "The pack has no servers.";
-    throw failure("ServerNotFound", { name: pack, otherKind: undefined, nearest: [], reason });
-  }
-  const wanted = name.replace(/^@/, "");
-  const server = servers.find((one) => one.declaration.name === name || one.qualifiedName === wanted);
+  const isNamed = ({ declaration, qualifiedName }: InspectedItem) =>
+    declaration.name === name || qualifiedName === name?.replace(/^@/, "");
+  const server = name === undefined ? only : servers.find(isNamed);
   if (server !== undefined) return server;
-  throw failure("ServerNotFound", { name, otherKind: undefined, nearest: findNearestNames(name, names) });
+  const reason = name === undefined ? "The pack has no servers." : undefined;
+  const nearest = name === undefined ? [] : findNearestNames(name, names);
+  throw failure("ServerNotFound", { name: name ?? pack, otherKind: undefined, nearest, reason });
 }
 
 /** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
@@ -75,6 +72,7 @@ function describeServer(pack: DescribedPack, serverName: string | undefined) {
   const { name, description } = item.declaration;
   const { envPassthrough, mcpServerName } = item.definition ?? {};
   const bins = readBins(packName, manifest);
+  const passed: unknown[] = Array.isArray(envPassthrough) ? envPassthrough : [];
   return {
     manifest,
     packName,
@@ -89,10 +87,8 @@ function describeServer(pack: DescribedPack, serverName: string | undefined) {
     bins,
     /** The command of package.json that starts it. */
     bin: findBin(item, bins, shortName),
-    /** What the user of an export gives, and whether its name suggests a secret. */
-    variables: (Array.isArray(envPassthrough) ? envPassthrough : [])
-      .filter((variable) => typeof variable === "string")
-      .map((variable) => ({ name: variable, isSecret: isSecretName(variable) })),
+    /** The variables that the user of an export gives. */
+    variables: passed.filter((variable) => typeof variable === "string"),
     /** The hosts that the pack says it connects to. */
     hosts: needs?.network ?? [],
   };
@@ -110,24 +106,28 @@ function requireBin({ bin, qualifiedName, name }: ExportedServer): string {
 export interface ExportOptions {
   name?: string | undefined;
   description?: string | undefined;
-}
-
-interface Export {
-  /** Texts, or what is written as JSON, by paths relative to the folder of the export. */
-  files: Readonly<Record<string, string | object>>;
-  problems: Problem[];
+  /** Absolute. Default: the folder of the package. */
+  out?: string | undefined;
+  /** Replaces files with other contents. */
+  force: boolean;
 }
 
 /** How a server is exported. Throws `TrailblazeError` with a code of exports. */
-type Format = (server: ExportedServer, options: ExportOptions) => Export;
+type Format = (
+  server: ExportedServer,
+  options: ExportOptions,
+) => {
+  /** Texts, or what is written as JSON, by paths relative to the folder of the export. */
+  files: Readonly<Record<string, string | object>>;
+  /** The variables for which the format has no place. */
+  unplaced?: readonly string[];
+};
 
 /** The author of a package.json, whose string may be `Ada <ada@acme.test> (https://acme.test)`. */
 function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
-  const written =
-    typeof author === "string"
-      ? /^(?<name>[^<(]*?)\s*(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?\s*$/.exec(author)?.groups
-      : author;
-  const { name, email, url } = isRecord(written) ? written : ({} as Record<string, unknown>);
+  const parts = /^(?<name>[^<(]*?)\s*(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?\s*$/;
+  const written = typeof author === "string" ? parts.exec(author)?.groups : author;
+  const { name, email, url } = isRecord(written) ? written : {};
   return textIn(name) === undefined ? undefined : { name, email: textIn(email), url: textIn(url) };
 }
 
@@ -139,9 +139,7 @@ const describeManifest = ({ manifest, version, description }: ExportedServer, op
   homepage: readHttps(manifest.homepage),
   repository: readRepository(manifest.repository),
   license: textIn(manifest.license),
-  keywords: Array.isArray(manifest.keywords)
-    ? manifest.keywords.filter((one) => typeof one === "string")
-    : undefined,
+  keywords: Array.isArray(manifest.keywords) ? manifest.keywords.filter(textIn) : undefined,
 });
 
 /** A name for a format. Throws `ExportNameUnusable`. */
@@ -183,39 +181,37 @@ const agentPlugin: Format = (server, options) => {
         mcpServers: { [server.key]: { type: "stdio", ...launchOf(server, "${PLUGIN_DATA}") } },
       },
     },
-    problems: server.variables.map(({ name: variable }) =>
-      createProblem("EnvironmentNotExported", { name: variable, format: "agent-plugin" }),
-    ),
+    unplaced: server.variables,
   };
 };
 
 const claudePlugin: Format = (server, options) => {
   const pattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
   const rule = "lowercase letters and digits, with single hyphens between them, at most 64";
-  const name = chooseName(server, "-", pattern, rule, options.name);
-  const { hosts } = server;
-  const isUsable = (one: { name: string }) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(one.name);
-  const variables = server.variables.filter(isUsable);
-  const byName = (describe: (title: string, isSecret: boolean) => unknown) =>
-    variables.length === 0
+  const { key, hosts, variables } = server;
+  const isUsable = (variable: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
+  const usable = variables.filter(isUsable);
+  const byName = (describe: (variable: string) => unknown) =>
+    usable.length === 0
       ? undefined
-      : Object.fromEntries(variables.map((one) => [one.name, describe(one.name, one.isSecret)]));
+      : Object.fromEntries(usable.map((variable) => [variable, describe(variable)]));
   const env = byName((variable) => `\${user_config.${variable}}`);
   return {
     files: {
       ".claude-plugin/plugin.json": {
-        name,
+        name: chooseName(server, "-", pattern, rule, options.name),
         ...describeManifest(server, options),
-        mcpServers: { [server.key]: { ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"), env } },
-        userConfig: byName((title, sensitive) => {
-          return { type: "string", title, description: describeVariable(title, server), sensitive };
-        }),
+        mcpServers: { [key]: { ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"), env } },
+        userConfig: byName((variable) => ({
+          type: "string",
+          title: variable,
+          description: describeVariable(variable, server),
+          sensitive: isSecretName(variable),
+        })),
         network: hosts.length === 0 ? undefined : { hosts },
       },
     },
-    problems: server.variables
-      .filter((one) => !isUsable(one))
-      .map((one) => createProblem("EnvironmentNotExported", { name: one.name, format: "claude-plugin" })),
+    unplaced: variables.filter((variable) => !isUsable(variable)),
   };
 };
 
@@ -235,8 +231,8 @@ const serverJson: Format = (server, options) => {
     throw failure("ExportNeedsBin", { name: server.qualifiedName, server: server.name, isDefault: false });
   const repository = readRepository(manifest.repository);
   const source = /^https:\/\/(github|gitlab)\.com\//.exec(repository ?? "")?.[1];
-  const environmentVariables = server.variables.map(({ name, isSecret }) => {
-    return { name, description: describeVariable(name, server), isSecret };
+  const environmentVariables = server.variables.map((name) => {
+    return { name, description: describeVariable(name, server), isSecret: isSecretName(name) };
   });
   const runtime = {
     registryType: "npm",
@@ -259,7 +255,6 @@ const serverJson: Format = (server, options) => {
         _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" } },
       },
     },
-    problems: [],
   };
 };
 
@@ -280,7 +275,6 @@ try {
 }
 `,
   },
-  problems: [],
 });
 
 const formats: Readonly<Record<string, Format>> = {
@@ -290,69 +284,53 @@ const formats: Readonly<Record<string, Format>> = {
   "server.json": serverJson,
 };
 
-/** A file of a plan. */
-export interface PlannedFile {
-  /** Relative to the folder of the package, with `/`; absolute outside it. */
-  shown: string;
-  edit: Edit;
-}
-
-/** Unified; empty if nothing changes. */
-export const formatEdit = ({ shown, edit: { before, after } }: PlannedFile): string =>
-  formatLineDiff(shown, before, after);
-
 /** What an export would write. */
 export interface ExportPlan {
-  format: string;
   /** Qualified name. */
   server: string;
-  files: PlannedFile[];
+  /** With their paths relative to the folder of the package, with `/`; absolute outside it. */
+  files: { shown: string; edit: Edit }[];
   problems: Problem[];
-}
-
-export interface PlanOptions extends ExportOptions {
-  /** Absolute. Default: the folder of the package. */
-  out?: string | undefined;
-  force: boolean;
 }
 
 /** Whether `files` of package.json includes a path, as written or by its folder. */
 const isPublished = (files: readonly unknown[], path: string): boolean =>
   files.some((entry) => entry === path || (typeof entry === "string" && path.startsWith(`${entry}/`)));
 
-/** The keys of package.json that change: a command for the program, the host, and files to publish. Throws `ExportConflict`. */
-function changesOf(
+/**
+ * Plans package.json: adds a command for the program, the host, and the files to publish; all else stays. Throws
+ * `ExportConflict`.
+ */
+function planManifest(
   { manifest, shortName, name, bins }: ExportedServer,
+  file: string,
   { isProgram, published, force }: { isProgram: boolean; published: readonly string[]; force: boolean },
-): Record<string, JsonValue> {
+): Edit {
   const { bin, dependencies = {}, files } = manifest;
-  const changes: Record<string, JsonValue> = {};
+  const changes: Record<string, unknown> = {};
   const program = programOf(name);
   if (isProgram && ![...bins.values()].some((path) => withoutDot(path) === program)) {
     // The first command has the name of the package, so that npx runs it.
     const command = bins.size === 0 ? shortName : `${shortName}-${name}`;
-    const before = (isRecord(bin) ? bin : Object.fromEntries(bins)) as JsonRecord;
+    const commands = isRecord(bin) ? bin : Object.fromEntries(bins);
     // npm also takes a list, which has no place for it.
-    if ((Object.hasOwn(before, command) || Array.isArray(bin)) && !force)
+    if ((Object.hasOwn(commands, command) || Array.isArray(bin)) && !force)
       throw failure("ExportConflict", { file: manifestFile, key: `bin.${command}` }, { file: manifestFile });
-    changes.bin = { ...before, [command]: program };
+    changes.bin = { ...commands, [command]: program };
   }
   const needsHost = isProgram && isRecord(dependencies) && manifest.name !== "trailblaze";
   if (needsHost && !Object.hasOwn(dependencies, "trailblaze"))
-    changes.dependencies = { ...(dependencies as JsonRecord), trailblaze: `^${hostVersion}` };
+    changes.dependencies = { ...dependencies, trailblaze: `^${hostVersion}` };
   const missing = Array.isArray(files) ? published.filter((path) => !isPublished(files, path)) : [];
-  if (missing.length > 0) changes.files = [...(files as JsonValue[]), ...missing];
-  return changes;
-}
+  if (Array.isArray(files) && missing.length > 0) changes.files = [...files, ...missing];
 
-/** The text of package.json with other values of some keys; all else stays. */
-function editManifest(text: string, changes: Readonly<Record<string, JsonValue>>): string {
-  const mark = text.startsWith("\uFEFF") ? "\uFEFF" : "";
-  const edited = Object.entries(changes).reduce((written, [key, value]) => {
-    const [changed = written] = jsonEditor.open(written).set({ container: [], key, isList: false }, value);
-    return changed;
-  }, text.slice(mark.length));
-  return mark + edited;
+  const before = readTextFile(file) ?? "";
+  const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
+  const edited = Object.entries(changes).reduce((text, [key, value]) => {
+    const place = { container: [], key, isList: false };
+    return jsonEditor.open(text).set(place, value as JsonValue)[0] ?? text;
+  }, before.slice(mark.length));
+  return { file, before, after: mark + edited };
 }
 
 /** A path in a folder, with `/`; `undefined` outside it. */
@@ -370,42 +348,35 @@ export function planExport(
   pack: DescribedPack,
   format: string,
   serverName: string | undefined,
-  options: PlanOptions,
+  options: ExportOptions,
 ): ExportPlan {
+  const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
   const create = Object.hasOwn(formats, format) ? formats[format] : undefined;
-  if (create === undefined) {
-    const hint = `Pass one of ${Object.keys(formats).join(", ")}.`;
-    throw failure("InvalidArguments", { reason: `Unknown format ${quote(format)}`, hint });
-  }
+  if (create === undefined)
+    throw invalid(`Unknown format ${quote(format)}`, `Pass one of ${Object.keys(formats).join(", ")}.`);
   const { location } = pack.pack;
-  const out = options.out ?? location;
+  const { out = location, force } = options;
   const isProgram = format === "bin";
-  if (isProgram && out !== location) {
-    const hint = "Omit --out.";
-    throw failure("InvalidArguments", { reason: "The program of a server belongs into its package", hint });
-  }
+  if (isProgram && out !== location)
+    throw invalid("The program of a server belongs into its package", "Omit --out.");
   const server = describeServer(pack, serverName);
-  const { files, problems } = create(server, options);
-  const planned = Object.entries(files).map(([inside, content]): PlannedFile => {
+  const { files: contents, unplaced = [] } = create(server, options);
+  const files = Object.entries(contents).map(([inside, content]) => {
     const path = resolve(out, inside);
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     const shown = pathIn(location, path) ?? path;
-    const conflict = () => failure("ExportConflict", { file: shown }, { file: shown });
     // A folder, a pipe or a link to nothing.
-    if (lstatSync(path, { throwIfNoEntry: false })?.isFile() === false) throw conflict();
-    const edit = { ...planEdit(path, text), isProgram };
-    if (edit.before !== undefined && isChange(edit) && !options.force) throw conflict();
+    const isUnusable = lstatSync(path, { throwIfNoEntry: false })?.isFile() === false;
+    const edit = isUnusable ? undefined : { ...planEdit(path, text), isProgram };
+    if (edit === undefined || (edit.before !== undefined && isChange(edit) && !force))
+      throw failure("ExportConflict", { file: shown }, { file: shown });
     return { shown, edit };
   });
-  const published = planned.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
-  const file = join(location, manifestFile);
-  const before = readTextFile(file) ?? "";
-  const after = editManifest(before, changesOf(server, { isProgram, published, force: options.force }));
-  const manifest = { shown: manifestFile, edit: { file, before, after } };
+  const published = files.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
+  const manifest = planManifest(server, join(location, manifestFile), { isProgram, published, force });
   return {
-    format,
     server: server.qualifiedName,
-    files: after === before ? planned : [...planned, manifest],
-    problems,
+    files: isChange(manifest) ? [...files, { shown: manifestFile, edit: manifest }] : files,
+    problems: unplaced.map((name) => createProblem("EnvironmentNotExported", { name, format })),
   };
 }

@@ -1,32 +1,30 @@
+import { formatLineDiff } from "../data/line-diff.ts";
 import { applyEdits, type Edit, isChange } from "../files/edit.ts";
-import { printable } from "../problems/index.ts";
-import type { CommandAnswer, CommandInput } from "./command.ts";
-import type { Option } from "./options.ts";
+import { printable, printableLines } from "../problems/index.ts";
 
-/** Words for the file of a command. */
-interface Words {
-  /** The file as the user wrote it. */
-  path: string;
-  /** What brings the file up to date. */
-  command: string;
-  written: string;
-  unchanged: string;
+/** A file of a command; `shown` is its path for users. */
+export interface FileToWrite {
+  shown: string;
+  edit: Edit;
 }
 
-/** Writes the file of a command, or with --check compares it. */
-export function writeOrCheck(
-  edit: Edit,
-  { options }: CommandInput<{ check: Option<boolean> }>,
-  { path, command, written, unchanged }: Words,
-): Pick<CommandAnswer, "formatText" | "exitCode"> & { json: object } {
-  const isCheck = options.check;
-  const differs = isChange(edit);
-  if (differs && !isCheck) applyEdits([edit]);
-  const checked = differs ? `is out of date; run \`${command}\`` : "is up to date";
-  const words = isCheck ? checked : differs ? written : unchanged;
+/** Writes the files of a command. With `check` it compares them, with `dry-run` it shows what would change. */
+export function writeFiles(
+  files: readonly FileToWrite[],
+  { check = false, "dry-run": isDryRun = false }: { check?: boolean; "dry-run"?: boolean },
+) {
+  const results = files.map(({ shown, edit }) => {
+    return { file: shown, changed: isChange(edit), diff: formatLineDiff(shown, edit.before, edit.after) };
+  });
+  const edits = files.map(({ edit }) => edit);
+  if (!check && !isDryRun) applyEdits(edits, { makesFolders: true });
+  const describe = (isChanged: boolean) =>
+    check ? (isChanged ? "is out of date" : "is up to date") : isChanged ? "written" : "unchanged";
+  const diffs = () => results.map(({ diff }) => printableLines(diff.trimEnd())).filter(Boolean);
+  const lines = () => results.map(({ file, changed }) => printable(`${file}: ${describe(changed)}`));
   return {
-    json: { file: edit.file, differs: isCheck && differs, changed: !isCheck && differs },
-    formatText: () => printable(`${path} ${words}`),
-    exitCode: isCheck && differs ? 1 : undefined,
+    files: results,
+    formatText: () => (isDryRun && !check ? diffs() : lines()).join("\n"),
+    exitCode: check && edits.some(isChange) ? (1 as const) : undefined,
   };
 }

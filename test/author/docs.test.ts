@@ -80,14 +80,14 @@ describe("the command docs", () => {
     const file = join(cwd, "README.md");
     chmodSync(file, 0o640);
     const first = await documentPack(cwd, "--write", "README.md");
-    expect(first).toMatchObject({ stdout: "README.md now documents @acme/desk\n", exitCode: 0 });
+    expect(first).toMatchObject({ stdout: "README.md: written\n", exitCode: 0 });
     const written = readFileSync(file, "utf8");
     expect(written.startsWith("\uFEFF# Desk\r\n\r\n<!-- trailblaze:docs -->\r\n\r\n## Tools\r\n")).toBe(true);
     expect(written.endsWith("\r\n<!-- /trailblaze:docs -->\r\n\r\nAfter.")).toBe(true);
     expect(written.replaceAll("\r\n", "")).not.toContain("\n");
     expect(statSync(file).mode & 0o777).toBe(0o640);
     const again = await documentPack(cwd, "--write", "README.md");
-    expect(again.stdout).toBe("README.md is already up to date\n");
+    expect(again.stdout).toBe("README.md: unchanged\n");
     expect(readFileSync(file, "utf8")).toBe(written);
   });
 
@@ -110,12 +110,15 @@ describe("the command docs", () => {
     const cwd = makeToolPack({}, { "README.md": readme });
     const missing = await documentPack(cwd, "--check", "--out", "DOCS.md");
     expect(missing).toMatchObject({
-      stdout: "DOCS.md is out of date; run `trailblaze docs --out DOCS.md`\n",
+      stdout: "DOCS.md: is out of date\n",
       exitCode: 1,
     });
     const stale = await documentPack(cwd, "--check", "--write", "README.md", "--json");
     expect(stale.exitCode).toBe(1);
-    expect(JSON.parse(stale.stdout)).toMatchObject({ differs: true, changed: false, problems: [] });
+    expect(JSON.parse(stale.stdout)).toMatchObject({
+      files: [{ file: "README.md", changed: true }],
+      problems: [],
+    });
     expect(readFileSync(join(cwd, "README.md"), "utf8")).toBe(readme);
     await documentPack(cwd, "--write", "README.md");
     await documentPack(cwd, "--out", "DOCS.md");
@@ -124,7 +127,7 @@ describe("the command docs", () => {
       ["--out", "DOCS.md"],
     ]) {
       const { stdout, exitCode } = await documentPack(cwd, "--check", ...target);
-      expect({ stdout, exitCode }).toEqual({ stdout: `${target[1]} is up to date\n`, exitCode: 0 });
+      expect({ stdout, exitCode }).toEqual({ stdout: `${target[1]}: is up to date\n`, exitCode: 0 });
     }
   });
 

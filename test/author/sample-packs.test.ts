@@ -12,7 +12,7 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 test.each(samplePacks)("the README of $name documents it as `docs --check` wants", async ({ folder }) => {
   const { exitCode, json } = await answerOf(folder, "docs", "--write", "README.md", "--check");
-  expect({ exitCode, ...(json as object) }).toMatchObject({ exitCode: 0, differs: false });
+  expect({ exitCode, ...(json as object) }).toMatchObject({ exitCode: 0, files: [{ changed: false }] });
 });
 
 test("a change of a definition makes the README of a sample pack outdated", async () => {

@@ -3,10 +3,9 @@ import { replaceDocsSection } from "../../author/docs-section.ts";
 import { planEdit, readTextFile } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
 import { formatPackDocs } from "../../pages/markdown.ts";
-import { quoteForShell } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";
 import { choice, flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
-import { writeOrCheck } from "../written-file.ts";
+import { writeFiles } from "../written-file.ts";
 
 export const command = defineCommand({
   summary: "Document a pack as Markdown, without running it",
@@ -28,27 +27,18 @@ export const command = defineCommand({
     const markdown = formatPackDocs(pack, Number(options.level ?? 2));
     // A broken pack is documented as far as it can be.
     const exitCode = options.strict ? undefined : 0;
-    const { out, write } = options;
+    const { out, write, check } = options;
     const path = out ?? write;
     if (path === undefined)
-      return {
-        json: { markdown, problems },
-        formatText: () => markdown.trimEnd(),
-        problems,
-        exitCode,
-      };
+      return { json: { markdown, problems }, formatText: () => markdown.trimEnd(), problems, exitCode };
     const file = resolve(cwd, path);
-    const before = readTextFile(file);
+    const before = readTextFile(file) ?? "";
     const edit =
-      write !== undefined
-        ? { file, before, after: replaceDocsSection(before ?? "", markdown, path) }
-        : planEdit(file, markdown);
-    const { json, ...answer } = writeOrCheck(edit, input, {
-      path,
-      command: `trailblaze docs --${write !== undefined ? "write" : "out"} ${quoteForShell(path)}`,
-      written: `now documents ${pack.pack.name}`,
-      unchanged: "is already up to date",
-    });
-    return { json: { ...json, problems }, problems, ...answer, exitCode: answer.exitCode ?? exitCode };
+      write === undefined
+        ? planEdit(file, markdown)
+        : { file, before, after: replaceDocsSection(before, markdown, path) };
+    const written = writeFiles([{ shown: path, edit }], { check });
+    const json = { files: written.files, problems };
+    return { ...written, json, problems, exitCode: written.exitCode ?? exitCode };
   },
 });

@@ -1,11 +1,11 @@
 import { resolve } from "node:path";
-import { type ExportPlan, formatEdit, planExport } from "../../author/exports.ts";
-import { applyEdits, isChange } from "../../files/edit.ts";
+import { planExport } from "../../author/exports.ts";
 import { describePack } from "../../pages/describe-packs.ts";
-import { hasErrors, printable, printableLines } from "../../problems/index.ts";
+import { hasErrors } from "../../problems/index.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { defineCommand } from "../command.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
+import { writeFiles } from "../written-file.ts";
 
 export const command = defineCommand({
   summary: "Write a server of the pack as a command, a plugin or an entry of a registry",
@@ -24,7 +24,6 @@ export const command = defineCommand({
     const [format = "", server] = positionals;
     const inspection = readInspectionOptions(input);
     const pack = await describePack(undefined, inspection);
-    const out = options.out;
     const { report } = await validateTarget(pack.pack.location, inspection);
     if (hasErrors(report.problems)) {
       const { problems } = report;
@@ -35,33 +34,17 @@ export const command = defineCommand({
         exitCode: 1,
       };
     }
-    const plan = planExport(pack, format, server, {
+    const {
+      server: name,
+      files,
+      problems,
+    } = planExport(pack, format, server, {
       name: options.name,
       description: options.description,
-      out: out === undefined ? undefined : resolve(cwd, out),
+      out: options.out === undefined ? undefined : resolve(cwd, options.out),
       force: options.force,
     });
-    const isCheck = options.check;
-    const mode = isCheck ? "check" : options["dry-run"] ? "dry-run" : "write";
-    const edits = plan.files.map(({ edit }) => edit);
-    if (mode === "write") applyEdits(edits, { makesFolders: true });
-    const { problems } = plan;
-    const files = plan.files.map((one) => {
-      return { file: one.shown, changed: isChange(one.edit), diff: formatEdit(one) };
-    });
-    return {
-      json: { format, server: plan.server, files, problems },
-      formatText: () => formatPlan(plan, mode),
-      problems,
-      exitCode: isCheck && files.some(({ changed }) => changed) ? 1 : undefined,
-    };
+    const written = writeFiles(files, options);
+    return { ...written, json: { format, server: name, files: written.files, problems }, problems };
   },
 });
-
-function formatPlan({ files }: ExportPlan, mode: "check" | "dry-run" | "write"): string {
-  const changed = files.filter(({ edit }) => isChange(edit));
-  if (mode === "dry-run") return changed.map((one) => printableLines(formatEdit(one).trimEnd())).join("\n");
-  const words = (isChanged: boolean) =>
-    mode === "check" ? (isChanged ? "is out of date" : "is up to date") : isChanged ? "written" : "unchanged";
-  return files.map(({ shown, edit }) => printable(`${shown}: ${words(isChange(edit))}`)).join("\n");
-}

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import { declareTools } from "../../author/generate-types.ts";
 import { planEdit } from "../../files/edit.ts";
-import { countOf, quoteForShell } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";
 import { flag, text } from "../options.ts";
 import { sessionOptions, withSession } from "../session/session-command.ts";
-import { writeOrCheck } from "../written-file.ts";
+import { writeFiles } from "../written-file.ts";
 
 export const command = defineCommand({
   summary: "Generate TypeScript declarations for a session's tools",
@@ -17,7 +16,7 @@ export const command = defineCommand({
   },
   async run(input) {
     const { options, cwd } = input;
-    const out = options.out;
+    const { out, check } = options;
     return withSession(input, async (session) => {
       const { declarations, tools } = declareTools(session, cwd);
       const { problems } = session;
@@ -25,17 +24,12 @@ export const command = defineCommand({
         return {
           json: { declarations, tools, problems },
           formatText: () => declarations.trimEnd(),
-          isDocument: true,
           problems,
         };
-      const count = countOf(tools.length, "tool");
-      const { json, ...answer } = writeOrCheck(planEdit(resolve(cwd, out), declarations), input, {
-        path: out,
-        command: `trailblaze types --out ${quoteForShell(out)}`,
-        written: `now declares ${count}`,
-        unchanged: `already declares ${count}`,
+      const written = writeFiles([{ shown: out, edit: planEdit(resolve(cwd, out), declarations) }], {
+        check,
       });
-      return { json: { ...json, tools, problems }, problems, ...answer };
+      return { ...written, json: { files: written.files, tools, problems }, problems };
     });
   },
 });

@@ -5,16 +5,16 @@ import { splitPair } from "./session-command.ts";
 
 const hint = `Pass key=value, --args '{"key": "value"}', or --args - to read JSON from stdin.`;
 
-function parseText(text: Uint8Array, from: string): Record<string, unknown> {
-  let value: unknown;
+function parseArguments(text: Uint8Array, from: string): Record<string, unknown> {
+  const invalid = (reason: string) => failure("InvalidArguments", { reason: `${from} ${reason}`, hint });
   try {
-    ({ value } = parseJson(text, parseExactly));
+    const { value } = parseJson(text, parseExactly);
+    if (isRecord(value)) return value;
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
-    throw failure("InvalidArguments", { reason: `${from} is not valid JSON: ${error.message}`, hint });
+    throw invalid(`is not valid JSON: ${error.message}`);
   }
-  if (isRecord(value)) return value;
-  throw failure("InvalidArguments", { reason: `${from} must be a JSON object`, hint });
+  throw invalid("must be a JSON object");
 }
 
 /** Schemas nested deeper than this, such as cyclic ones, are not searched. */
@@ -24,13 +24,12 @@ const deepestBranch = 20;
 function acceptsString(schema: unknown, word: string, depth = 0): boolean {
   if (!isRecord(schema) || depth > deepestBranch) return false;
   const { type, enum: values, const: only, anyOf, oneOf } = schema;
-  if (type === "string" || (Array.isArray(type) && type.includes("string"))) return true;
-  if (only === word) return true;
-  if (Array.isArray(values) && values.length > 0) {
-    if (values.includes(word) || values.every((value) => typeof value === "string")) return true;
-  }
-  return [anyOf, oneOf].some(
-    (branches) => Array.isArray(branches) && branches.some((one) => acceptsString(one, word, depth + 1)),
+  const constants: unknown[] = Array.isArray(values) ? values : [only];
+  return (
+    [type].flat().includes("string") ||
+    constants.includes(word) ||
+    (Array.isArray(values) && values.every((value) => typeof value === "string")) ||
+    [anyOf, oneOf].flat().some((branch) => acceptsString(branch, word, depth + 1))
   );
 }
 
@@ -61,14 +60,15 @@ export async function readStdin(): Promise<Uint8Array> {
  * Reads JSON from `--args` (`-` for stdin) and `key=value` words, before a session starts. Throws `TrailblazeError`
  * `InvalidArguments`.
  */
-export async function readGivenArguments(args: unknown, words: readonly string[]): Promise<GivenArguments> {
+export async function readGivenArguments(
+  args: string | undefined,
+  words: readonly string[],
+): Promise<GivenArguments> {
   const pairs = words.map((word) => splitPair(word, "an argument"));
   if (args === undefined) return { base: {}, words: pairs };
-  const base =
-    args === "-"
-      ? parseText(await readStdin(), "The input on stdin")
-      : parseText(Buffer.from(String(args)), `--args ${quote(String(args))}`);
-  return { base, words: pairs };
+  const text = args === "-" ? await readStdin() : Buffer.from(args);
+  const from = args === "-" ? "The input on stdin" : `--args ${quote(args)}`;
+  return { base: parseArguments(text, from), words: pairs };
 }
 
 /** The arguments for a tool: the JSON, overridden by the words, whose values depend on the tool's schema. */
