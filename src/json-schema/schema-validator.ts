@@ -1,9 +1,11 @@
-import { Ajv, type FuncKeywordDefinition, type Options, type ValidateFunction } from "ajv";
+import { Ajv, type ErrorObject, type FuncKeywordDefinition, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { describeErrors } from "./describe-violation.ts";
+import { listOf, printable, quote } from "../problems/text.ts";
 import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
+import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
+import { PatternError } from "./patterns/parse-pattern.ts";
 import {
   type Draft,
   draftUris,
@@ -12,7 +14,6 @@ import {
   type Schema,
   type SchemaReading,
 } from "./read-schema.ts";
-import { createSchemaPattern, PatternLimit } from "./schema-pattern.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
 /** The result of checking a value against a schema. */
@@ -42,6 +43,107 @@ export interface SchemaValidator {
   checkOwned(schema: Schema | undefined, value: Record<string, unknown>, isForeign?: boolean): SchemaCheck;
 }
 
+// Words.
+
+const longestPath = 200;
+const mostChoices = 10;
+const mostTexts = 10;
+/** Nested alternatives may have many. */
+const mostErrors = 1000;
+
+const shorten = (text: string) =>
+  text.length > longestPath ? `${printable(text.slice(0, longestPath))}…` : printable(text);
+
+const writeChoice = (value: unknown) =>
+  typeof value === "string" ? quote(value.slice(0, longestPath), 40) : shorten(JSON.stringify(value));
+
+/** Lists the allowed values. */
+function listChoices(values: readonly unknown[]): string {
+  const choices = values.slice(0, mostChoices).map(writeChoice);
+  return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
+}
+
+const writeKey = (key: unknown) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
+
+/** Formats a violation: `/summary is required`, `/count must be integer`. */
+function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
+  const extra = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
+  const isExtra = ["required", "additionalProperties", "unevaluatedProperties"].includes(keyword);
+  const pointer = isExtra ? instancePath + writeKey(extra) : instancePath;
+  const words: Readonly<Record<string, () => string>> = {
+    required: () => "is required",
+    additionalProperties: () => "is not allowed",
+    unevaluatedProperties: () => "is not allowed",
+    "false schema": () => "is not allowed",
+    const: () => `must be ${listChoices([params.allowedValue])}`,
+    enum: () => `must be one of ${listChoices(params.allowedValues)}`,
+    pattern: () => `must match the pattern ${quote(params.pattern)}`,
+  };
+  const what = words[keyword]?.() ?? message ?? "";
+  return pointer === "" ? what : `${shorten(pointer)} ${what}`;
+}
+
+/** Joins the messages of ajv's errors without duplicates. `missing`: the properties that the value itself must have. */
+function describeErrors(errors: readonly ErrorObject[] | null | undefined) {
+  const first = (errors ?? []).slice(0, mostErrors);
+  const texts = [...new Set(first.map(describeError))];
+  const rest = texts.length - mostTexts;
+  const missing = first
+    .filter(({ keyword, instancePath }) => keyword === "required" && instancePath === "")
+    .map(({ params }) => String(params.missingProperty));
+  return {
+    message: texts.slice(0, mostTexts).join("; ") + (rest > 0 ? `; and ${rest} more` : ""),
+    missing: [...new Set(missing)],
+  };
+}
+
+// Patterns.
+
+/** A regular expression of a schema. */
+interface SchemaPattern {
+  test(text: string): boolean;
+  /** Its own text, by which ajv tells it apart. */
+  toString(): string;
+}
+
+/** Thrown if a string is not matched with a pattern. The message continues after a colon. */
+class PatternLimit extends Error {}
+
+/** Limit on the characters of strings that are matched with backtracking. */
+const longestBacktracked = 1000;
+
+/** Halves of surrogate pairs, which our engine treats differently. */
+const halves = /\p{Cs}|\\u\{?0*[dD][89a-fA-F]/u;
+
+function compileOwn(pattern: string) {
+  if (halves.test(pattern)) return undefined;
+  try {
+    return compilePattern(pattern);
+  } catch (error) {
+    if (error instanceof PatternError) return undefined;
+    throw error;
+  }
+}
+
+/**
+ * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. A pattern that it does
+ * not support (lookarounds, backreferences, very large counts) matches short strings in calls; otherwise, `test` throws `PatternLimit`.
+ */
+export function createSchemaPattern(pattern: string, isCall: boolean): SchemaPattern {
+  const native = new RegExp(pattern, "u");
+  const own = compileOwn(pattern);
+  const test = (text: string) => {
+    if (own !== undefined) return findPattern(own, text);
+    if (!isCall) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
+    if (text.length > longestBacktracked)
+      throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
+    return native.test(text);
+  };
+  return { test, toString: () => pattern };
+}
+
+// ajv.
+
 /** Checks `uniqueItems` in linear time. */
 const checkUnique: NonNullable<FuncKeywordDefinition["validate"]> = (
   isDemanded: boolean,
@@ -60,47 +162,44 @@ const checkUnique: NonNullable<FuncKeywordDefinition["validate"]> = (
   return true;
 };
 
-/** Compiles what ajv gets. Faults of schemas are found before. */
-function createCompilers(draft: Draft, isCall: boolean) {
-  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
-  const options: Options = {
-    strict: false,
-    strictNumbers: true,
-    logger: false,
-    validateFormats: false,
-    validateSchema: false,
-    meta: false,
-    addUsedSchema: false,
-    inlineRefs: false,
-    ownProperties: true,
-    useDefaults: true,
-    // Optimizing takes longer than it saves.
-    code: { optimize: false, regExp: Object.assign(engine, { code: "createSchemaPattern" }) },
-  };
-  return [false, true].map((allErrors) => {
-    let ajv: Ajv | undefined;
-    let uses = 0;
-    return (schema: object) => {
-      // Most values are valid, so the second is rarely needed. ajv keeps parts of all that it compiles, so it is replaced after 100 schemas.
-      if (ajv === undefined || ++uses % 100 === 0)
-        ajv = new (draft === "draft07" ? Ajv : Ajv2020)({ ...options, allErrors })
-          .removeKeyword("uniqueItems")
-          .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
-      const validate = ajv.compile(schema);
-      ajv.removeSchema(schema);
-      return validate;
-    };
-  });
-}
+const options: Options = {
+  strict: false,
+  strictNumbers: true,
+  logger: false,
+  validateFormats: false,
+  validateSchema: false,
+  meta: false,
+  addUsedSchema: false,
+  inlineRefs: false,
+  ownProperties: true,
+  useDefaults: true,
+};
 
-const compilers = new Map<string, Compilers>();
+const instances = new Map<string, { ajv: Ajv; left: number }>();
 
-/** The compilers of this process: to create an instance of ajv takes longer than to compile a small schema. */
-function findCompilers(draft: Draft, isCall: boolean): Compilers {
-  const key = `${draft} ${isCall}`;
-  const found = compilers.get(key) ?? createCompilers(draft, isCall);
-  compilers.set(key, found);
-  return found;
+/** Compiles what ajv gets. Faults of schemas are found before. `isThorough`: finds all violations, not the first. */
+function compileForAjv(schema: object, draft: Draft, isCall: boolean, isThorough: boolean): ValidateFunction {
+  const key = `${draft} ${isCall} ${isThorough}`;
+  let instance = instances.get(key);
+  // To create one takes longer than to compile a small schema. It keeps parts of all that it compiles, so it is replaced after 100.
+  if (instance === undefined || instance.left === 0) {
+    const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
+    const regExp = Object.assign(engine, { code: "createSchemaPattern" });
+    const ajv = new (draft === "draft07" ? Ajv : Ajv2020)({
+      ...options,
+      allErrors: isThorough,
+      // Optimizing takes longer than it saves.
+      code: { optimize: false, regExp },
+    })
+      .removeKeyword("uniqueItems")
+      .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
+    instance = { ajv, left: 100 };
+    instances.set(key, instance);
+  }
+  instance.left--;
+  const validate = instance.ajv.compile(schema);
+  instance.ajv.removeSchema(schema);
+  return validate;
 }
 
 /** Keywords that say nothing about values, or that references stand for. */
@@ -184,22 +283,22 @@ type Judge = (
   isForeign: boolean,
 ) => { message: string; missing: readonly string[] } | undefined;
 
-type Compilers = readonly ((schema: object) => ValidateFunction)[];
-
 /** Compiles a schema, or one inside it, without faults. */
-function createJudge(schema: Schema, reading: SchemaReading, [compile, compileThorough]: Compilers): Judge {
+function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean): Judge {
+  const { draft = "draft2020" } = reading;
   const written = writeForAjv(schema, reading);
-  // A function that ends at the first violation is nested as deeply as there are schemas.
-  let thorough = reading.schemas.length > mostNested ? compileThorough?.(written) : undefined;
-  const validate = thorough ?? compile?.(written);
+  const compile = (isThorough: boolean) => compileForAjv({ ...written }, draft, isCall, isThorough);
+  // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
+  let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
+  const validate = thorough ?? compile(false);
   return (value, isForeign) => {
     // Alternatives of values inside each other could take too long if none ends at its first violation.
     const isLong = () => reading.work ** (depthOf(value) / levels) > mostWork;
-    if ((isForeign && isLong()) || validate?.(value)) return undefined;
-    if (isLong()) return describeErrors(validate?.errors);
-    thorough ??= compileThorough?.({ ...written });
-    thorough?.(value);
-    return describeErrors(thorough?.errors);
+    if ((isForeign && isLong()) || validate(value)) return undefined;
+    if (isLong()) return describeErrors(validate.errors);
+    thorough ??= compile(true);
+    thorough(value);
+    return describeErrors(thorough.errors);
   };
 }
 
@@ -230,7 +329,7 @@ export function createSchemaValidator(): SchemaValidator {
       const [fault] = reading.faults;
       if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
       if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
-      return createJudge(schema, reading, findCompilers(draft, true));
+      return createJudge(schema, reading, true);
     } catch (error) {
       return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
     }
@@ -281,7 +380,7 @@ export function findInvalidDefaults(whole: Schema): SchemaFault[] {
     const value = structuredClone(schema.default);
     if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
     try {
-      const found = createJudge(schema, reading, findCompilers(draft, false))(value, false);
+      const found = createJudge(schema, reading, false)(value, false);
       return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
     } catch (error) {
       if (error instanceof PatternLimit || error instanceof RangeError) return [];

@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { describeStop } from "../json-schema/describe-violation.ts";
 import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/text.ts";
 import type { InputRequired } from "./handler-context.ts";
@@ -56,7 +55,7 @@ export function describeRefusal(
   name: string,
   { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
 ): string {
-  if (stopped !== undefined) return describeStop("the arguments", stopped);
+  if (stopped !== undefined) return `The check of the arguments was stopped: ${stopped}.`;
   if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
   return `Invalid arguments for ${quote(name)}: ${message}`;
 }
@@ -75,7 +74,7 @@ export function checkStructuredContent(
   const checked = validator.check(outputSchema, structuredContent);
   if (checked.ok) return result;
   if (checked.stopped !== undefined)
-    return createErrorResult(describeStop("the tool's structuredContent", checked.stopped));
+    return createErrorResult(`The check of the tool's structuredContent was stopped: ${checked.stopped}.`);
   return createErrorResult(
     checked.schemaFault === undefined
       ? `The tool's structuredContent does not match its outputSchema: ${checked.message}`

@@ -1,8 +1,7 @@
 import { posix } from "node:path";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import { findHandlers, isModulePath, parseHandler } from "../extension-schema/references.ts";
-import type { InspectionPort, PathKind } from "../files/inspection-port.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 
@@ -22,23 +21,18 @@ export interface NeededFile {
   importer?: string;
 }
 
-/** Every file that items need: definitions, modules of handlers, programs of servers, which `paths` has. */
-export function findNeededFiles(
-  items: readonly InspectedItem[],
-  paths: NeededPaths = new Map(),
-): NeededFile[] {
-  const needed: NeededFile[] = [];
-  for (const item of items) {
-    if (item.file !== null) needed.push({ file: item.file, item, path: undefined });
-    for (const { handler, path } of findHandlers(item)) {
+/** Every file that items need: definitions, modules of handlers, programs of servers. */
+export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
+  return items.flatMap((item): NeededFile[] => [
+    ...(item.file === null ? [] : [{ file: item.file, item, path: undefined }]),
+    ...findHandlers(item).flatMap(({ handler, path }) => {
       const place = typeof handler === "string" ? parseHandler(handler) : undefined;
-      if (place !== undefined && "module" in place) needed.push({ file: place.module, item, path });
-    }
-    for (const { location, wanted, path } of paths.get(item) ?? []) {
-      if (wanted === "file") needed.push({ file: location, item, path });
-    }
-  }
-  return needed;
+      return place !== undefined && "module" in place ? { file: place.module, item, path } : [];
+    }),
+    ...findServerPaths(item).flatMap(({ file, wanted, path }) =>
+      wanted === "file" ? { file, item, path } : [],
+    ),
+  ]);
 }
 
 /** The files of resources and skills. They are not modules, whatever their names are. */
@@ -71,19 +65,15 @@ export function isInBundled(file: string, manifest: Readonly<Record<string, unkn
 }
 
 /** A file or folder of the package that a subprocess server needs to start. */
-export interface NeededPath {
+export interface ServerPath {
   /** The path as written. */
   written: string;
-  /** Relative to the package, normalized. It may still lead outside. */
-  location: string;
+  /** Relative to the package, normalized. It may still lead outside, and need not exist. */
+  file: string;
   wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
-  kind: PathKind;
 }
-
-/** The files and folders that each subprocess server needs. */
-export type NeededPaths = ReadonlyMap<InspectedItem, readonly NeededPath[]>;
 
 /**
  * Whether an argument of `node` is a file of the package: `node` resolves it against its working folder. Without its ending, it may
@@ -93,29 +83,24 @@ const isNodeScript = (written: string) =>
   /\.[cm]?[jt]s$/.test(written) &&
   (isModulePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
 
-/** Finds the `cwd` and the `script` of subprocess servers, a `command` that is a path, and the file that `node` runs. */
-export function findNeededPaths(port: InspectionPort, { items, pack }: InspectedPack): NeededPaths {
-  const paths = new Map<InspectedItem, NeededPath[]>();
-  for (const item of items) {
-    if (item.shape !== "subprocessServer" || item.definition === null) continue;
-    const { script, command, args, cwd } = item.definition;
-    const needed: NeededPath[] = [];
-    const add = (written: string, from: string, wanted: NeededPath["wanted"], path: Path) => {
-      const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
-      const location = isAbsolute ? written : posix.normalize(posix.join(from, written));
-      needed.push({ written, location, wanted, path, kind: port.describePath(pack.location, location) });
-    };
-    const folder = typeof cwd === "string" ? cwd : ".";
-    if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
-    if (typeof script === "string") add(script, ".", "file", ["script"]);
-    if (typeof command === "string") {
-      if (isModulePath(command)) add(command, folder, "file", ["command"]);
-      const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
-      const index = findNodeScript(list);
-      const run = list[index];
-      if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
-    }
-    paths.set(item, needed);
-  }
-  return paths;
+/** Finds the `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
+export function findServerPaths({ shape, definition }: InspectedItem): ServerPath[] {
+  if (shape !== "subprocessServer" || definition === null) return [];
+  const { script, command, args, cwd } = definition;
+  const needed: ServerPath[] = [];
+  const add = (written: string, from: string, wanted: ServerPath["wanted"], path: Path) => {
+    const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
+    const file = isAbsolute ? written : posix.normalize(posix.join(from, written));
+    needed.push({ written, file, wanted, path });
+  };
+  const folder = typeof cwd === "string" ? cwd : ".";
+  if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
+  if (typeof script === "string") add(script, ".", "file", ["script"]);
+  if (typeof command !== "string") return needed;
+  if (isModulePath(command)) add(command, folder, "file", ["command"]);
+  const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
+  const index = findNodeScript(list);
+  const run = list[index];
+  if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
+  return needed;
 }

@@ -12,7 +12,6 @@ import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
   findNeededFiles,
-  findNeededPaths,
   findResourceFiles,
   isInBundled,
   isInPackage,
@@ -126,10 +125,8 @@ export class PackUnderTest {
     }
   }
 
-  /** The files and folders that subprocess servers need. */
-  readonly paths = lazy(() => findNeededPaths(this.port, this.inspected));
   /** The files that items need, without those of resources and what modules import. */
-  readonly needed = lazy(() => findNeededFiles(this.inspected.items, this.paths()));
+  readonly needed = lazy(() => findNeededFiles(this.inspected.items));
 
   /** The packs around the pack. */
   readonly context = lazy(() => this.#sources.findContext());

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createSchemaPattern } from "../../src/json-schema/schema-pattern.ts";
+import { createSchemaPattern } from "../../src/json-schema/schema-validator.ts";
 
 const create = (pattern: string, isCall = true) => createSchemaPattern(pattern, isCall);
 

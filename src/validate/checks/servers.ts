@@ -5,7 +5,7 @@ import { findPackageProgram, suggestPackage } from "../../inspection/server-pack
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { hintForMissing } from "../modules/loadable.ts";
-import type { NeededPath } from "../needed-files.ts";
+import { findServerPaths, type ServerPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 import { hasKey } from "./imports.ts";
 
@@ -99,28 +99,30 @@ export const checkVariables: Check = function* (pack) {
 /** Why a program of the package does not start, and how to correct it; `undefined` if nothing speaks against it. */
 async function explainProgram(
   { files, findFailingImport }: PackUnderTest,
-  { written, location, path, kind }: NeededPath,
+  { written, file, path }: ServerPath,
 ) {
-  if (kind === "file") return findFailingImport(location);
-  if (kind !== "absent") return { reason: `${quote(location)} is not a regular file` };
+  const kind = files.kindOf(file);
+  if (kind === "file") return findFailingImport(file);
+  if (kind !== "absent") return { reason: `${quote(file)} is not a regular file` };
   const hasArguments = path[0] === "command" && /\s/.test(written);
-  const hint = hasArguments ? "Put arguments into `args`." : hintForMissing(files, location);
-  return { reason: `the package has no file ${quote(location)}`, hint };
+  const hint = hasArguments ? "Put arguments into `args`." : hintForMissing(files, file);
+  return { reason: `the package has no file ${quote(file)}`, hint };
 }
 
 /** Checks that the program and the working folder of a subprocess server exist inside the package. */
 export const checkServerPrograms: Check = async function* (pack) {
-  for (const [item, needed] of pack.paths())
-    for (const one of needed) {
-      const { written, location, wanted, path, kind } = one;
+  for (const [item] of findServers(pack))
+    for (const needed of findServerPaths(item)) {
+      const { written, file, wanted, path } = needed;
       // The check of variables reports it.
       if (variable.test(written)) continue;
+      const kind = pack.files.kindOf(file);
       if (kind === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
       else if (wanted === "folder") {
-        const reason = `\`${path.join(".")}\` must be a folder, but ${quote(location)} is not a folder of the package`;
+        const reason = `\`${path.join(".")}\` must be a folder, but ${quote(file)} is not a folder of the package`;
         if (kind !== "folder") yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
-        const fault = await explainProgram(pack, one);
+        const fault = await explainProgram(pack, needed);
         const args = { handler: written, isProgram: true };
         if (fault !== undefined) yield findInItem(item, "HandlerNotFound", { ...args, ...fault }, path);
       }
