@@ -12,8 +12,8 @@ export type Schema = Readonly<Record<string, unknown>>;
 /** A schema with its place. */
 export interface PlacedSchema {
   schema: Schema;
-  /** The enclosing schema; `undefined` for the top. */
-  parent: PlacedSchema | undefined;
+  /** The address of the resource that it is in. */
+  base: string;
   /** From the top. */
   path: Path;
 }
@@ -69,23 +69,38 @@ export function findNearestDraft({ $schema }: Schema): Draft | undefined {
     : undefined;
 }
 
-/** A schema and its subschemas, in the order of the text. Skips those in `seen`, and adds the others to it. */
-function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>): PlacedSchema[] {
+/** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
+function resolveAddress(address: string, base: string): string | undefined {
+  if (address.length + base.length > longestAddress || !URL.canParse(address, base)) return undefined;
+  return new URL(address, base).href.replace(/#.*/s, "");
+}
+
+/** Where the schemas are that references can name: by address the top of a resource, by address and fragment what has an anchor. */
+type Places = Map<string, PlacedSchema>;
+
+/** A schema and its subschemas, in the order of the text. Skips those in `seen`, and adds the others to it and to `places`. */
+function listSchemas(top: PlacedSchema, draft: Draft, seen: Set<Schema>, places: Places): PlacedSchema[] {
   const found: PlacedSchema[] = [];
-  const visit = (schema: Schema, parent: PlacedSchema | undefined, path: Path) => {
+  const visit = (schema: Schema, outer: string, path: Path) => {
     if (seen.has(schema)) return;
     seen.add(schema);
-    const placed = { schema, parent, path };
+    const { $id, $anchor, $dynamicAnchor } = schema;
+    const base = (typeof $id === "string" ? resolveAddress($id, outer) : undefined) ?? outer;
+    const placed = { schema, base, path };
     found.push(placed);
+    if (!places.has(base)) places.set(base, placed);
+    // In draft-07, an `$id` can have an anchor.
+    for (const name of [$anchor, $dynamicAnchor, typeof $id === "string" && $id.split("#")[1]])
+      if (typeof name === "string") places.set(`${base}#${name}`, placed);
     for (const [key, value] of Object.entries(schema)) {
       const { holds = [] } = (typeof value === "object" && keywords[draft].get(key)) || {};
-      if (isRecord(value) && holds.includes("itself")) visit(value, placed, [...path, key]);
+      if (isRecord(value) && holds.includes("itself")) visit(value, base, [...path, key]);
       if (value === null || !holds.includes(Array.isArray(value) ? "list" : "object")) continue;
       for (const [name, inner] of Object.entries(value as object))
-        if (isRecord(inner)) visit(inner, placed, [...path, key, Array.isArray(value) ? Number(name) : name]);
+        if (isRecord(inner)) visit(inner, base, [...path, key, Array.isArray(value) ? Number(name) : name]);
     }
   };
-  visit(top.schema, top.parent, top.path);
+  visit(top.schema, top.base, top.path);
   return found;
 }
 
@@ -117,66 +132,44 @@ function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFau
   }
 }
 
-/** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
-function resolveAddress(address: string, base: string): string | undefined {
-  if (address.length + base.length > longestAddress || !URL.canParse(address, base)) return undefined;
-  return new URL(address, base).href.replace(/#.*/s, "");
-}
-
-/** Where the schemas are that references can name. */
-class Addresses {
-  /** The address of the resource that each schema is in. */
-  readonly #bases = new Map<Schema | undefined, string>([[undefined, nowhere]]);
-  /** By address the top of a resource, by address and fragment what has an anchor. */
-  readonly #places = new Map<string, PlacedSchema>();
-
-  add(placed: PlacedSchema): void {
-    const { $id, $anchor, $dynamicAnchor } = placed.schema;
-    const outer = this.#bases.get(placed.parent?.schema) ?? nowhere;
-    const base = (typeof $id === "string" ? resolveAddress($id, outer) : undefined) ?? outer;
-    this.#bases.set(placed.schema, base);
-    if (!this.#places.has(base)) this.#places.set(base, placed);
-    // In draft-07, an `$id` can have an anchor.
-    for (const name of [$anchor, $dynamicAnchor, typeof $id === "string" && $id.split("#")[1]])
-      if (typeof name === "string") this.#places.set(`${base}#${name}`, placed);
+/** What a reference means, with its place, or why it means nothing. */
+function resolveReference(reference: string, base: string, places: Places) {
+  const [written = "", ...rest] = reference.split("#");
+  // The fragment keeps the address itself where it is opaque, as of a URN.
+  const address = resolveAddress(`${written}#`, base) ?? "";
+  const top = places.get(address);
+  if (top === undefined) return "points outside the schema; remote references are not supported";
+  let fragment: string;
+  try {
+    fragment = decodeURIComponent(rest.join("#"));
+  } catch {
+    return "is not a valid address";
   }
-
-  /** What a reference means, with its place, or why it means nothing. */
-  resolve(reference: string, from: Schema) {
-    const [written = "", ...rest] = reference.split("#");
-    // The fragment keeps the address itself where it is opaque, as of a URN.
-    const address = resolveAddress(`${written}#`, this.#bases.get(from) ?? nowhere) ?? "";
-    const top = this.#places.get(address);
-    if (top === undefined) return "points outside the schema; remote references are not supported";
-    let fragment: string;
-    try {
-      fragment = decodeURIComponent(rest.join("#"));
-    } catch {
-      return "is not a valid address";
-    }
-    const isPointer = fragment === "" || fragment.startsWith("/");
-    const path = isPointer ? readPointer(fragment, top.schema) : [];
-    const anchored = this.#places.get(`${address}#${fragment}`)?.schema;
-    const schema = isPointer ? valueAt(top.schema, path) : anchored;
-    if (typeof schema !== "boolean" && !isRecord(schema)) return "does not point to a schema";
-    return { schema, parent: top, path: [...top.path, ...path] };
-  }
+  const isPointer = fragment === "" || fragment.startsWith("/");
+  const path = isPointer ? readPointer(fragment, top.schema) : [];
+  const anchored = places.get(`${address}#${fragment}`)?.schema;
+  const schema = isPointer ? valueAt(top.schema, path) : anchored;
+  if (typeof schema !== "boolean" && !isRecord(schema)) return "does not point to a schema";
+  return { schema, base: top.base, path: [...top.path, ...path] };
 }
 
 /** Follows the references of schemas. Adds the schemas outside all known keywords that they mean. Fetches nothing. */
-function followReferences(schemas: PlacedSchema[], draft: Draft, faults: SchemaFault[]): References {
+function followReferences(
+  schemas: PlacedSchema[],
+  places: Places,
+  draft: Draft,
+  faults: SchemaFault[],
+): References {
   const references = new Map<Schema, Reference[]>();
   const keys = ["$ref", "$dynamicRef", "$recursiveRef"].filter((key) => keywords[draft].has(key));
   const seen = new Set(schemas.map(({ schema }) => schema));
   const dynamicAnchors = schemas.map(({ schema }) => schema.$dynamicAnchor);
-  const addresses = new Addresses();
-  for (const placed of schemas) addresses.add(placed);
-  for (const { schema, path: at } of schemas) {
+  for (const { schema, base, path: at } of schemas) {
     for (const key of keys) {
       const reference = schema[key];
       if (typeof reference !== "string") continue;
       const path = [...at, key];
-      const found = addresses.resolve(reference, schema);
+      const found = resolveReference(reference, base, places);
       // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
       const named = dynamicAnchors.filter((anchor) => anchor === reference.split("#")[1]);
       if (typeof found === "string") faults.push({ what: `${found} (${quote(reference)})`, path });
@@ -187,10 +180,8 @@ function followReferences(schemas: PlacedSchema[], draft: Draft, faults: SchemaF
         const { schema: target, ...place } = found;
         references.set(schema, [...(references.get(schema) ?? []), { path, target }]);
         if (!isRecord(target)) continue;
-        for (const other of listSchemas({ schema: target, ...place }, draft, seen)) {
-          addresses.add(other);
+        for (const other of listSchemas({ schema: target, ...place }, draft, seen, places))
           schemas.push(other);
-        }
       }
     }
   }
@@ -205,14 +196,15 @@ function readNewSchema(schema: Schema): SchemaReading {
     const fault = { what: `${known}, but it is ${describeValue(schema.$schema)}`, path: ["$schema"] };
     return { ...none, draft, faults: [fault] };
   }
-  const schemas = listSchemas({ schema, parent: undefined, path: [] }, draft, new Set());
+  const places: Places = new Map();
+  const schemas = listSchemas({ schema, base: nowhere, path: [] }, draft, new Set(), places);
   const faults: SchemaFault[] = [];
   const long = schemas.find(({ schema: { $id } }) => typeof $id === "string" && $id.length > longestAddress);
   if (long !== undefined) {
     const what = `is longer than ${longestAddress.toLocaleString("en-US")} characters`;
     return { ...none, draft, schemas, faults: [{ what, path: [...long.path, "$id"] }] };
   }
-  const references = followReferences(schemas, draft, faults);
+  const references = followReferences(schemas, places, draft, faults);
   faults.unshift(...schemas.flatMap((placed) => [...findOwnFaults(placed, draft)]));
   for (const { schema: one, path } of schemas)
     for (const key of lists)
