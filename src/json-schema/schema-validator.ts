@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
-import { keywords, type SchemaFault, writeCanonical } from "./keywords.ts";
+import { keywords, type SchemaFault, writeCanonical } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { PatternError } from "./patterns/parse-pattern.ts";
 import {

@@ -2,7 +2,7 @@
 // `anyOf` of the next one twice, apply the last one 2^30 times.
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
-import type { SchemaFault } from "./keywords.ts";
+import type { SchemaFault } from "./meta-schema.ts";
 import type { PlacedSchema, References, Schema } from "./read-schema.ts";
 
 /** Limit on how often schemas are applied to one value. */

@@ -1,7 +1,7 @@
 import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
-import { keywords } from "../../src/json-schema/keywords.ts";
+import { keywords } from "../../src/json-schema/meta-schema.ts";
 import { draftUris, readSchema } from "../../src/json-schema/read-schema.ts";
 
 const options = { strict: false, validateFormats: false, logger: false } as const;

@@ -1,6 +1,6 @@
 import { describeWritten } from "../../extension-schema/index.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
-import type { SchemaFault } from "../../json-schema/keywords.ts";
+import type { SchemaFault } from "../../json-schema/meta-schema.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { listPatterns, readSchema, type Schema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
