@@ -1,18 +1,18 @@
-import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import { isItemAllowed } from "../config/packs-policy.ts";
 import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
-import { type DiscoveredItem, type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
+import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
 import { type Referrer, ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -42,7 +42,7 @@ export interface ComposedServer extends Omit<Selection, "allTools"> {
 }
 
 /** What a server says of itself, and how it is offered. */
-type Offer = Pick<ComposedServer, "name" | "info"> & Partial<ComposedServer>;
+type Offer = Pick<ComposedServer, "name" | "info" | "instructions" | "transport" | "protocol" | "origin">;
 
 /** What to start for a name. */
 export type ServeTarget = (
@@ -79,28 +79,7 @@ const itemsOf = (members: readonly ServerMember[]) => members.flatMap(({ item })
 
 const listServers = ({ servers, subprocessServers }: SessionConfig) => [...servers, ...subprocessServers];
 
-/** References to all tools, bundles, prompts and resources of a pack that the policy allows, for a server of all of them. */
-async function listPackReferences(
-  pack: DiscoveredPack,
-  policy: PacksPolicy,
-  library: DefinitionLibrary,
-): Promise<WrittenReference[]> {
-  const isAllowed = ({ qualifiedName }: DiscoveredItem) =>
-    isItemAllowed(policy, pack.qualifiedName, qualifiedName);
-  const toolsets = pack.toolsets.filter(isAllowed).map(({ qualifiedName }) => qualifiedName);
-  // Other toolsets only list tools.
-  const bundles = (await library.load("toolset", toolsets)).filter(({ shape }) => shape === "toolsBundle");
-  const namesOf = (items: readonly DiscoveredItem[]) => items.filter(isAllowed).map(({ name }) => name);
-  const lists = {
-    tools: namesOf(pack.tools),
-    toolsets: bundles.map(({ declaration }) => declaration.name),
-    prompts: namesOf(pack.prompts),
-    resources: namesOf(pack.resources),
-    skills: namesOf(pack.skills),
-  };
-  return toReferences(lists, ["trailblaze"]);
-}
-
+/** References of the kinds' lists. */
 const toReferences = (
   lists: Readonly<Partial<Record<KindKey, readonly string[]>>>,
   place: Path,
@@ -222,10 +201,8 @@ class ServerFinder {
     const { port, config, gate } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
-    const owner = this.#found.packs.find(
-      ({ pack }) => !pack.shadowed && `${pack.qualifiedName}/${item?.declaration.name}` === qualifiedName,
-    );
-    if (item === undefined || owner === undefined) throw failure("ServerNotFound", notFound(reference));
+    if (item === undefined) throw failure("ServerNotFound", notFound(reference));
+    const owner = this.#inspectedOf(item);
     refuseExcluded(this.#found, owner, item);
     await this.#checkItems([item]);
     const refusal = this.#refused.get(item);
@@ -275,10 +252,10 @@ class ServerFinder {
 
   #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
     const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
-    const { name, instructions, transport, protocol } = own;
+    const { name, instructions, transport = "stdio", protocol = "both" } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
     const references = toReferences(own, ["servers", name]);
-    const offer = { name, info, instructions, transport, protocol };
+    const offer = { name, info, instructions, transport, protocol, origin: undefined };
     return this.#compose(offer, { from: "user", references, item: undefined });
   }
 
@@ -297,19 +274,33 @@ class ServerFinder {
       },
       instructions: textOrUndefined(definition.instructions),
       transport: isHttp ? "http" : "stdio",
-      protocol: servedProtocols.find((one) => one === definition.protocol),
+      protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
       origin: { item, pack },
     };
     return this.#compose(offer, { from: pack, item, references: findReferences(item) });
   }
 
-  /** A server of all tools, bundles, prompts and resources of a pack that the policy allows. */
+  /** A server of all tools, bundles, prompts, resources and skills of a pack that the policy allows. */
   async #composePack(found: FoundPack): Promise<ComposedServer> {
     const { pack } = found;
-    const mayUse = ({ name }: DiscoveredItem) =>
-      !findForbidden(this.#found.workspace, found, { kind: "skill", name });
-    const offered = { ...pack, skills: pack.skills.filter(mayUse) };
-    const references = await listPackReferences(offered, this.#found.policy, this.#library);
+    const { policy, workspace } = this.#found;
+    const allowed = (kind: Kind) =>
+      pack[keyOfKind[kind]].filter(
+        ({ name, qualifiedName }) =>
+          isItemAllowed(policy, pack.qualifiedName, qualifiedName) &&
+          findForbidden(workspace, found, { kind, name }) === undefined,
+      );
+    const toolsets = allowed("toolset").map(({ qualifiedName }) => qualifiedName);
+    // Other toolsets only list tools.
+    const bundles = (await this.#library.load("toolset", toolsets)).filter(
+      ({ shape }) => shape === "toolsBundle",
+    );
+    const isOffered = (name: string) => bundles.some(({ qualifiedName }) => qualifiedName === name);
+    const references = kinds.flatMap((kind) =>
+      allowed(kind)
+        .filter(({ qualifiedName }) => kind !== "toolset" || isOffered(qualifiedName))
+        .map(({ name }) => ({ reference: name, kind, path: ["trailblaze", keyOfKind[kind]] })),
+    );
     if (references.length === 0) {
       const reason = "The pack has no servers, tools, prompts or resources that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
@@ -317,7 +308,8 @@ class ServerFinder {
     const { qualifiedName } = pack;
     const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
     const info = { name, version: pack.version ?? "0.0.0" };
-    return this.#compose({ name, info }, { from: pack, item: undefined, references });
+    const offer = { name, info, instructions: undefined, transport: "stdio", protocol: "both" } as const;
+    return this.#compose({ ...offer, origin: undefined }, { from: pack, item: undefined, references });
   }
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
@@ -342,16 +334,10 @@ class ServerFinder {
     const items = itemsOf(used);
     checkEntryNames(itemsOf(members));
     for (const item of items) refuseExcluded(this.#found, this.#inspectedOf(item), item);
-    const { name, info, instructions, transport = "stdio", protocol = "both", origin } = offer;
     const builtIns = new Set(used.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
     return {
-      name,
-      label: origin?.item.qualifiedName ?? name,
-      info,
-      instructions,
-      transport,
-      protocol,
-      origin,
+      ...offer,
+      label: offer.origin?.item.qualifiedName ?? offer.name,
       members,
       packs: await this.#checkItems(items),
       builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),

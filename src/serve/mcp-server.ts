@@ -36,14 +36,9 @@ import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gat
 
 export type Era = "legacy" | "modern";
 
-/** How long modern clients may keep lists, and whether they may share them. */
-export interface CacheHint {
-  ttlMs: number;
-  cacheScope: "public" | "private";
-}
-
 export interface ServingOptions {
-  hint: CacheHint;
+  /** How long modern clients may keep lists, and whether they may share them. */
+  hint: { ttlMs: number; cacheScope: "public" | "private" };
   seal: StateSeal;
 }
 
@@ -181,18 +176,13 @@ export class ClientServer extends Server {
   readonly #options: ServingOptions;
 
   /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
-  constructor(
-    gateway: SessionGateway,
-    client: GatewayClient,
-    sessionId: string | null,
-    options: ServingOptions,
-  ) {
-    const { capabilities, instructions } = gateway;
+  constructor(client: GatewayClient, sessionId: string | null, options: ServingOptions) {
+    const { capabilities, instructions, options: about } = client.gateway;
     const cached = ["server/discover", ...Object.keys(lists), "resources/read"];
     const cacheHints = Object.fromEntries(cached.map((method) => [method, options.hint]));
     const jsonSchemaValidator = new DefaultJsonSchemaValidator();
-    super(gateway.options.info, { capabilities, cacheHints, jsonSchemaValidator, instructions });
-    this.#gateway = gateway;
+    super(about.info, { capabilities, cacheHints, jsonSchemaValidator, instructions });
+    this.#gateway = client.gateway;
     this.#client = client;
     this.#era = sessionId === null ? "modern" : "legacy";
     this.#sessionId = sessionId;
@@ -411,29 +401,23 @@ export class ClientServer extends Server {
   }
 
   async #getPrompt({ name, arguments: args = {} }: Named, context: ServerContext): Promise<object> {
-    try {
-      const answer = await this.#askFor(context, [name, args], (request) =>
-        this.#gateway.getPrompt(name, args as Record<string, string>, request),
-      );
-      return markIntegers(answer);
-    } catch (error) {
-      throw this.#toRpcError(error, name);
-    }
+    const answer = this.#askFor(context, [name, args], (request) =>
+      this.#gateway.getPrompt(name, args as Record<string, string>, request),
+    );
+    return markIntegers(await answer.catch((error) => this.#fail(error, name)));
   }
 
   async #read({ uri }: Uri, context: ServerContext): Promise<object> {
     const read = this.#gateway.findResource(this.#client, uri);
     if (read === undefined) throw this.#notFound(uri);
-    try {
-      const { isStatic, ...result } = await this.#askFor(context, [uri], read);
-      // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
-      const isKept = isStatic || this.#era === "legacy";
-      return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
-    } catch (error) {
+    const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
       // The server that the resource is of does not know it.
-      if (error instanceof TrailblazeError && error.code === "ResourceNotFound") throw this.#notFound(uri);
-      throw this.#toRpcError(error, uri);
-    }
+      const isUnknown = error instanceof TrailblazeError && error.code === "ResourceNotFound";
+      return this.#fail(isUnknown ? this.#notFound(uri) : error, uri);
+    });
+    // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
+    const isKept = isStatic || this.#era === "legacy";
+    return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
   }
 
   async #complete({ ref, argument, context }: Completion, signal: AbortSignal): Promise<object> {
@@ -441,9 +425,7 @@ export class ClientServer extends Server {
     const completing = this.#gateway.complete(request, signal);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
     if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-    const suggested = await completing.catch((error) => {
-      throw this.#toRpcError(error, name);
-    });
+    const suggested = await completing.catch((error) => this.#fail(error, name));
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
@@ -456,13 +438,13 @@ export class ClientServer extends Server {
     return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
   }
 
-  /** The error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
-  #toRpcError(error: unknown, name: string): Error {
-    if (error instanceof RpcError || error instanceof AskedResult) return error;
-    if (!(error instanceof Error)) return new RpcError(rpcCode.internal, "The server failed to answer.");
+  /** Throws the error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
+  #fail(error: unknown, name: string): never {
+    if (error instanceof RpcError || error instanceof AskedResult) throw error;
+    if (!(error instanceof Error)) throw new RpcError(rpcCode.internal, "The server failed to answer.");
     // A session wraps the error of its handler.
     const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
     if (fault !== undefined) this.#gateway.report(`${name}: ${fault.message}`);
-    return new RpcError(rpcCode.internal, error.message);
+    throw new RpcError(rpcCode.internal, error.message);
   }
 }

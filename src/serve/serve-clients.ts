@@ -76,13 +76,12 @@ export function serveEras(
       return scope;
     };
     const client = gateway.createClient(only ?? own, toolSearch, !isStateless);
-    return new ClientServer(gateway, client, sessionId, options);
+    return new ClientServer(client, sessionId, options);
   };
   return {
     session,
-    connection: (connection) =>
-      createConnection(gateway, modern, () => session(connection), { ...options, protocol }),
-    requests: () => createHttpServer(gateway, modern, options),
+    connection: (connection) => createConnection(modern, () => session(connection), { ...options, protocol }),
+    requests: () => createHttpServer(modern, options),
   };
 }
 
@@ -128,18 +127,17 @@ export function createStateSeal(
  * which is its own, and the server of the other gets no more messages.
  */
 function createConnection(
-  gateway: SessionGateway,
   modern: GatewayClient,
   createLegacy: () => ProtocolServer,
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
 ): ProtocolServer {
   let modernServer: Server | undefined;
   const subscriptions = new Subscriptions(
-    gateway,
+    modern.gateway,
     (uri) => void modernServer?.sendResourceUpdated({ uri }).catch(ignore),
   );
   const createModern = () => {
-    const server = new ClientServer(gateway, modern, null, options);
+    const server = new ClientServer(modern, null, options);
     server.follow();
     modernServer = server;
     return server;
@@ -210,14 +208,11 @@ class RequestServer extends McpServer {
 }
 
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
-function createHttpServer(
-  gateway: SessionGateway,
-  client: GatewayClient,
-  options: ServingOptions,
-): ModernHttpServer {
+function createHttpServer(client: GatewayClient, options: ServingOptions): ModernHttpServer {
+  const { gateway } = client;
   const schemaOf = (name: string) =>
     gateway.list(client, "tools", true).find((tool) => tool.name === name)?.inputSchema;
-  const create = () => new RequestServer(new ClientServer(gateway, client, null, options), schemaOf);
+  const create = () => new RequestServer(new ClientServer(client, null, options), schemaOf);
   const handler = createMcpHandler(create, { legacy: "reject" });
   const subscriptions = new Subscriptions(gateway, (uri) => handler.notify.resourceUpdated(uri));
   const stopFollowing = gateway.onChange(client, ({ tools, prompts, resources }) => {

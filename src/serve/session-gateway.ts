@@ -39,6 +39,7 @@ export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
 
 /** A client, or all that share a scope. */
 export interface GatewayClient {
+  gateway: SessionGateway;
   /** For whom a request is executed. Called for each. */
   scope(): ClientScope;
   /** What it finds instead of being listed many tools; it may call all of them. */
@@ -207,10 +208,10 @@ export class SessionGateway {
 
   /** A client with the scope. With `toolSearch`, it searches if there are many tools; `grows`: what it finds joins its list. */
   createClient(scope: () => ClientScope, toolSearch?: LlmToolsOptions, grows = false): GatewayClient {
-    if (toolSearch === undefined) return { scope };
+    if (toolSearch === undefined) return { gateway: this, scope };
     const reportOnce = (problem: Problem) => this.parts.frame.reportOnce(problem);
     const finder = new ToolSearch(() => this.#state, reportOnce, makeServedName);
-    return { scope, search: { finder, options: toolSearch, grows } };
+    return { gateway: this, scope, search: { finder, options: toolSearch, grows } };
   }
 
   /** What clients are listed now; `undefined` until the session is open. */

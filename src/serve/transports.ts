@@ -1,10 +1,9 @@
 // The only module that uses this process's own streams for serving.
 import type { Readable, Writable } from "node:stream";
-import type { ServedProtocol } from "../mcp/served-server.ts";
 import type { ServedOverStdio, ServeStdioOptions } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
-import type { LlmToolsOptions } from "../session/tool-search.ts";
-import type { HttpTransport, RunningServer } from "./serve-options.ts";
+import type { ClientOptions } from "./serve-clients.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
 /** The protocol's streams after they were reserved, which a process can do once. */
@@ -40,53 +39,45 @@ export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Pr
   if (isStdio && ownsProcess) reserving.reserveDescriptors();
 }
 
-export interface GatewayServing {
-  toolSearch?: LlmToolsOptions | undefined;
-  protocol: ServedProtocol;
-  /** How long modern clients may keep lists, in seconds. */
-  cacheTtl: number;
-  /** How long requests may take after the client's input has ended, in seconds. */
-  drain: number | undefined;
-  onFirst: ServeStdioOptions["onFirst"];
-}
-
-/** Offers a gateway over a transport. */
+/** Offers a gateway over a transport. `drain`: how long requests may take after the client's input has ended, in seconds. */
 export async function serveGateway(
   gateway: SessionGateway,
   label: string,
   transport: "stdio" | HttpTransport,
-  { toolSearch, drain, protocol, cacheTtl, onFirst }: GatewayServing,
+  {
+    drain,
+    onFirst,
+    ...options
+  }: Pick<ClientOptions, "toolSearch" | "protocol" | "cacheTtl"> &
+    Pick<CommandServeOptions, "drain"> &
+    Pick<ServeStdioOptions, "onFirst">,
 ): Promise<RunningServer> {
   const { serveEras } = await import("./serve-clients.ts");
-  const isStdio = transport === "stdio";
-  const eras = serveEras(gateway, {
-    // Over stdio, the only client has the session itself.
-    only: isStdio ? () => gateway.ownScope() : undefined,
-    toolSearch,
-    isStateless: !isStdio && transport.stateless === true,
-    protocol,
-    cacheTtl,
-    token: isStdio ? undefined : transport.token,
-  });
   let announce = () => {};
   const ended = new Promise<void>((resolve) => {
     announce = resolve;
   });
-  const served: ServedOverStdio & { url?: string } =
-    transport === "stdio"
-      ? await (await import("../mcp/stdio/serve-stdio.ts")).serveStdio(eras.connection, {
-          input: protocolInput ?? process.stdin,
-          output: protocolOutput ?? process.stdout,
-          onFirst,
-          onEnd: announce,
-          drainMs: drain === undefined ? undefined : drain * 1000,
-        })
-      : await (await import("../mcp/http/serve-http.ts")).serveHttp(eras.session, {
-          label,
-          ...transport,
-          modern: eras.requests(),
-          protocol,
-        });
+  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
+    if (transport === "stdio") {
+      // The only client has the session itself.
+      const only = () => gateway.ownScope();
+      const { connection } = serveEras(gateway, { ...options, only, token: undefined });
+      const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+      return serveStdio(connection, {
+        input: protocolInput ?? process.stdin,
+        output: protocolOutput ?? process.stdout,
+        onFirst,
+        onEnd: announce,
+        drainMs: drain === undefined ? undefined : drain * 1000,
+      });
+    }
+    const { token, stateless } = transport;
+    const eras = serveEras(gateway, { ...options, token, isStateless: stateless === true });
+    const { serveHttp } = await import("../mcp/http/serve-http.ts");
+    const { protocol } = options;
+    return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
+  };
+  const served = await serve();
   return {
     url: served.url,
     ended,
