@@ -118,9 +118,9 @@ async function signIn(
 
     if (answer.get("state") !== state) throw signInFailure(label, "state");
     const iss = answer.get("iss") ?? undefined;
-    const issParameterSupported = metadata.authorization_response_iss_parameter_supported === true;
-    // What else it says may be of another issuer.
-    sdk.validateAuthorizationResponseIssuer({ iss, expectedIssuer: issuer, issParameterSupported });
+    const mustName = metadata.authorization_response_iss_parameter_supported === true;
+    // What else it says may be of another issuer, and so may this name.
+    if (iss === undefined ? mustName : iss !== issuer) throw signInFailure(label, "issuer", "of the answer");
     const [error, description] = [answer.get("error"), answer.get("error_description")];
     if (error !== null)
       throw signInFailure(label, "denied", description === null ? error : `${error}: ${description}`);

@@ -58,7 +58,7 @@ const huge: Answer = (_, response) => Boolean(response.writeHead(200).end("x".re
 
 test.each<[reason: string, Partial<Behavior>, entry?: object]>([
   ["denied", { answer: { error: "access_denied", error_description: "not \u001b[31mtoday" } }],
-  ["issuer", { iss: "https://other.example", answer: { error: "shown_by_nobody" } }],
+  ["issuer", { iss: "https://shown_by_nobody.example", answer: { error: "shown_by_nobody" } }],
   ["issuer", { iss: undefined, changes: { authorization_response_iss_parameter_supported: true } }],
   ["issuer", {}, { oauth: { issuer: "https://other.example" } }],
   ["issuer", { changes: { issuer: "https://other.example" } }],
