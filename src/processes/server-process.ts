@@ -248,75 +248,11 @@ function failedProcess(reason: string): SupervisedProcess {
   };
 }
 
-/** The group that `createEnding` ends. */
-interface EndingGroup {
-  group: ProcessGroup;
-  exited: Promise<ProcessEnd>;
-  closeInput(): void;
-  onGone(): void;
-  haste: AbortSignal | undefined;
-}
-
-/** The steps of ending a group. A later call may shorten the current step but not lengthen it. */
-function createEnding({
-  group,
-  exited,
-  closeInput,
-  onGone,
-  haste,
-}: EndingGroup): (d: EndDurations) => Promise<void> {
-  let termAt = Number.POSITIVE_INFINITY;
-  let killAt = Number.POSITIVE_INFINITY;
-  let termMs = Number.POSITIVE_INFINITY;
-  let hasExited = false;
-  let isRunning: Promise<void> | undefined;
-
-  const run = async () => {
-    let wasTold = false;
-    let giveUpAt: number | undefined;
-    let isHasty = false;
-    while (group.isAlive()) {
-      const now = performance.now();
-      if (haste?.aborted && !isHasty) {
-        isHasty = true;
-        termAt = Math.min(termAt, now + hastyInputMs);
-      }
-      if (giveUpAt !== undefined) {
-        if (now >= giveUpAt) break;
-      } else if (wasTold) {
-        if (now >= killAt) {
-          giveUpAt = now + killMs;
-          group.signal("SIGKILL");
-        }
-      } else if (now >= termAt || hasExited) {
-        wasTold = true;
-        killAt = now + termMs;
-        group.signal("SIGTERM");
-      }
-      await (hasExited ? sleep(pollMs) : Promise.race([exited, sleep(pollMs)]));
-    }
-    onGone();
-  };
-  return (durations) => {
-    termMs = Math.min(termMs, durations.termMs);
-    termAt = Math.min(termAt, performance.now() + durations.inputMs);
-    killAt = Math.min(killAt, termAt + termMs);
-    if (isRunning === undefined) {
-      closeInput();
-      void exited.then(() => {
-        hasExited = true;
-      });
-      isRunning = run();
-    }
-    return isRunning;
-  };
-}
-
 function supervise(
   child: ChildProcess,
   launch: ProcessLaunch,
   lifeline: Lifeline | undefined,
-  options: ProcessPortOptions & { leftoverMs: number },
+  { haste, leftoverMs = 2000 }: ProcessPortOptions,
 ): SupervisedProcess {
   const { stdin, stdout, stderr, pid } = child;
   const started = new Promise<void>((resolve, reject) => {
@@ -339,25 +275,51 @@ function supervise(
       ? createWindowsTree(pid, isLeaderAlive, runTaskkill)
       : createPosixGroup(pid, isLeaderAlive);
   lifeline?.hold(pid);
-  const end = createEnding({
-    group,
-    exited,
-    closeInput: () => {
-      stdin.end();
-      if (child.connected) child.disconnect();
-    },
-    onGone: () => lifeline?.release(pid),
-    haste: options.haste,
-  });
+  let termAt = Number.POSITIVE_INFINITY;
+  let killAt = Number.POSITIVE_INFINITY;
+  let termMs = Number.POSITIVE_INFINITY;
+  let ending: Promise<void> | undefined;
+  const endGroup = async () => {
+    stdin.end();
+    if (child.connected) child.disconnect();
+    let step: "input" | GroupSignal = "input";
+    let giveUpAt = Number.POSITIVE_INFINITY;
+    let isHasty = false;
+    while (group.isAlive()) {
+      const now = performance.now();
+      if (haste?.aborted && !isHasty) {
+        isHasty = true;
+        termAt = Math.min(termAt, now + hastyInputMs);
+      }
+      if (step === "input" && (now >= termAt || !isLeaderAlive())) {
+        step = "SIGTERM";
+        killAt = now + termMs;
+        group.signal(step);
+      } else if (step === "SIGTERM" && now >= killAt) {
+        step = "SIGKILL";
+        giveUpAt = now + killMs;
+        group.signal(step);
+      } else if (now >= giveUpAt) break;
+      await (isLeaderAlive() ? Promise.race([exited, sleep(pollMs)]) : sleep(pollMs));
+    }
+    lifeline?.release(pid);
+  };
+  // A later call may shorten the current step but not lengthen it.
+  const end = (durations: EndDurations) => {
+    termMs = Math.min(termMs, durations.termMs);
+    termAt = Math.min(termAt, performance.now() + durations.inputMs);
+    killAt = Math.min(killAt, termAt + termMs);
+    ending ??= endGroup();
+    return ending;
+  };
   // Immediately, while the number of the group cannot be reused.
-  child.on("exit", () => void end({ inputMs: 0, termMs: options.leftoverMs }));
+  child.on("exit", () => void end({ inputMs: 0, termMs: leftoverMs }));
   const channel = launch.hasChannel ? child : undefined;
   return { pid, stdin, stdout, stderr, channel, started, exited, end };
 }
 
 /** Starts programs as leaders of process groups. A single shell process ends those that outlive this process. */
-export function createProcessPort(given: ProcessPortOptions = {}): ProcessPort {
-  const options = { leftoverMs: 2000, ...given };
+export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort {
   const isWindows = process.platform === "win32";
   // On Windows, Node's job object ends children with the host.
   const lifeline = isWindows ? undefined : createLifeline(startWatcher);
