@@ -85,8 +85,6 @@ export class SessionServer {
   #listedAt = Number.NEGATIVE_INFINITY;
   /** Listings come one after the other. */
   #listing: Promise<void> = Promise.resolve();
-  /** What its lists have that cannot be used; another one for each listing. */
-  #leftOut = { invalidTools: [] as Said["invalidTools"][number][], problems: [] as Problem[] };
   #idleMs: number | undefined;
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
   said: Said | undefined;
@@ -161,7 +159,6 @@ export class SessionServer {
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Said | undefined): Promise<Server> {
     await this.#ending;
-    this.#leftOut = { invalidTools: [], problems: [] };
     this.#process = this.#processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
     const server = await this.#process;
     const said = this.#note(await server.ready);
@@ -180,8 +177,13 @@ export class SessionServer {
   }
 
   #note(introduction: Introduction): Said {
-    const { instructions } = introduction;
-    this.said = { introduction, entries: entriesOf(introduction), instructions, ...this.#leftOut };
+    const { instructions, leftOut } = introduction;
+    const { label } = this.#plan;
+    const problems = leftOut.map((fault) => describeLeftOut(label, fault, this.#place));
+    const invalidTools = leftOut.flatMap(({ list, name, key, reason }) =>
+      list === "tools" && name !== undefined && key === undefined ? [{ name, reason }] : [],
+    );
+    this.said = { introduction, entries: entriesOf(introduction), instructions, invalidTools, problems };
     return this.said;
   }
 
@@ -208,7 +210,6 @@ export class SessionServer {
     if (current === undefined || said === undefined) return;
     this.beginRequest();
     try {
-      this.#leftOut = { invalidTools: [], problems: [] };
       const lists = await current.list();
       if (this.current === current) await this.#compare(said, this.#note({ ...said.introduction, ...lists }));
     } finally {
@@ -227,17 +228,7 @@ export class SessionServer {
         else if (!told.has(list)) report(createProblem("ToolListChanged", { label, list }, this.#place));
         told.add(list);
       },
-      onLeftOut: (fault) => {
-        const problem = describeLeftOut(label, fault, this.#place);
-        if ("method" in fault) {
-          this.#frame.reportOnce(problem);
-          return;
-        }
-        const { list, name, key, reason } = fault;
-        const { invalidTools, problems } = this.#leftOut;
-        if (list === "tools" && name !== undefined && key === undefined) invalidTools.push({ name, reason });
-        problems.push(problem);
-      },
+      onLeftOut: (fault) => this.#frame.reportOnce(describeLeftOut(label, fault, this.#place)),
     };
   }
 

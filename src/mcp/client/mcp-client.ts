@@ -73,7 +73,6 @@ export interface ClientOptions {
 }
 
 export interface OpenRequest {
-  readonly id: number;
   /**
    * Resolves with the result as the server sent it. Rejects with `AnswerError` for an error answer, for an invalid one and
    * after `cancel`; with the transport's error if the request is not sent; with another error when the client is closed.
@@ -262,7 +261,6 @@ export class McpClient {
       stream?.signal,
     );
     return {
-      id,
       answer,
       cancel: (reason) => {
         const request = this.#sent.get(id);

@@ -47,8 +47,6 @@ export interface RemoteFacts {
   frameBytes: number;
   redactor: Redactor;
   authorization?: Authorization | undefined;
-  /** Called with the number of bytes that arrive. */
-  onBytes(count: number): void;
 }
 
 /** How much of the body of an error is shown. */
@@ -109,6 +107,8 @@ async function readStart({ body }: Response): Promise<string> {
  */
 export class RemoteFetch {
   readonly #facts: RemoteFacts;
+  /** Of answers, in total. */
+  bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
   readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
 
@@ -224,7 +224,7 @@ export class RemoteFetch {
    * more bytes than the limit, or if the connection breaks off.
    */
   async *#readLines({ body }: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {
-    const { frameBytes, onBytes } = this.#facts;
+    const { frameBytes } = this.#facts;
     let lines = "";
     /** Of the message so far. */
     let size = 0;
@@ -243,7 +243,7 @@ export class RemoteFetch {
     });
     try {
       for await (const chunk of body ?? []) {
-        onBytes(chunk.length);
+        this.bytesRead += chunk.length;
         decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
         if (lines !== "") yield Buffer.from(lines, "latin1");
         lines = "";

@@ -147,7 +147,6 @@ class RemoteCarrier implements Carrier {
   #protocolVersion: string | undefined;
   #initialized: Promise<unknown> = Promise.resolve();
   #mirrored = new Map<string, readonly MirroredArgument[]>();
-  #bytesRead = 0;
   #isReady = false;
   #isClosed = false;
   #ending: Promise<void> | undefined;
@@ -164,23 +163,13 @@ class RemoteCarrier implements Carrier {
     this.#launch = launch;
     this.#clock = options.clock ?? systemClock;
     this.#onLost = onLost;
-    const onBytes = (count: number) => {
-      this.#bytesRead += count;
-    };
     const { label, url } = launch;
+    const { redactor } = this;
     const { frameBytes } = limits;
-    const { authorization } = options;
-    this.#fetch = new RemoteFetch({
-      label,
-      url,
-      frameBytes,
-      redactor: this.redactor,
-      authorization,
-      onBytes,
-    });
+    this.#fetch = new RemoteFetch({ label, url, frameBytes, redactor, authorization: options.authorization });
   }
 
-  bytesRead = (): number => this.#bytesRead;
+  bytesRead = (): number => this.#fetch.bytesRead;
 
   setProtocolVersion(protocolVersion: string): void {
     this.#protocolVersion = protocolVersion;

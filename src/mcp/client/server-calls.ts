@@ -133,8 +133,8 @@ export interface ServerEvents {
   onStdoutNoise(line: string): void;
   /** A `list_changed` notification after its start. */
   onListChanged(capability: ListCapability): void;
-  /** A part of its lists, or of a result, that is left out. A list that could not be fetched is empty. */
-  onLeftOut(fault: ListFault | ResultFault): void;
+  /** A part of a result that is left out. */
+  onLeftOut(fault: ResultFault): void;
   /** It takes long to start or list, and may take so many milliseconds, or with -1 any time. Called once per start. */
   onSlow?(limitMs: number): void;
   /** `notifications/message` of the server, redacted. */

@@ -140,23 +140,16 @@ function repairEntry(
 export async function fetchList(
   list: ListKey,
   request: (params: JsonObject) => Promise<JsonObject>,
-  {
-    limits,
-    bytesRead,
-    onLeftOut,
-    explain,
-  }: {
-    limits: ListLimits;
-    bytesRead(): number;
-    onLeftOut(fault: ListFault): void;
-    explain(error: unknown): string;
-  },
+  carrier: { limits: ListLimits; bytesRead(): number },
+  onLeftOut: (fault: ListFault) => void,
+  explain: (error: unknown) => string,
 ): Promise<JsonObject[]> {
   const { entries: what, method, id } = listRules[list];
   const entries = new Map<unknown, JsonObject>();
   const repeated = new Set<unknown>();
   const cursors = new Set<unknown>();
-  const bytesBefore = bytesRead();
+  const { limits } = carrier;
+  const bytesBefore = carrier.bytesRead();
   let listed = 0;
   const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
   /** Takes a page, and returns the cursor of the next one. */
@@ -170,7 +163,7 @@ export async function fetchList(
       throw new AnswerError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
     listed += members.length;
     if (listed > limits.entries) throw new AnswerError(`it lists more than ${limits.entries} ${what}`);
-    if (bytesRead() - bytesBefore > limits.bytes)
+    if (carrier.bytesRead() - bytesBefore > limits.bytes)
       throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     for (const entry of members) {
       if (!repairEntry(list, entry, onLeftOut)) continue;

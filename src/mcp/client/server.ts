@@ -59,6 +59,14 @@ import {
   type ServerLists,
 } from "./server-lists.ts";
 
+interface FailedStart {
+  reason?: string | undefined;
+  hint: string | undefined;
+  /** What it has written. */
+  stderrTail?: string | undefined;
+  stdout?: string | undefined;
+}
+
 /** What a server is reached through: a process or HTTP. It carries its messages, and ends it. */
 export interface Carrier extends MessageTransport {
   readonly redactor: Redactor;
@@ -69,18 +77,21 @@ export interface Carrier extends MessageTransport {
   bytesRead(): number;
   /** Called when the tools are known. */
   onReady?(tools: readonly Tool[]): void;
-  /** What is known of a failed start besides its error. The reason continues the server's name. */
-  explain(error: unknown): { reason?: string | undefined; hint?: string | undefined };
-  /** What a server has written whose start has failed. */
-  quote?(exit: UnexpectedExit | undefined): { stderrTail: string | undefined; stdout: string | undefined };
+  /** What is known of a failed start, which has ended, besides its error. The reason continues the server's name. */
+  explain(error: unknown, exit: UnexpectedExit | undefined): FailedStart;
   /** Ends the server, one that has failed without waiting for it. Idempotent. */
   end(hasFailed: boolean): Promise<void>;
 }
 
 type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk" | "apps">;
 type Events = Omit<ServerEvents, "onStdoutNoise">;
+/** What a server lists now, and what is left out of that. A list that could not be fetched is empty. */
+interface Listing extends ServerLists {
+  leftOut: readonly ListFault[];
+}
+
 /** What a server says of itself, and what it lists. */
-export type Introduction = Omit<ServerFacts, "capabilities"> & ServerLists;
+export type Introduction = Omit<ServerFacts, "capabilities"> & Listing;
 
 const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
 /** How often lists are fetched if one changes meanwhile. */
@@ -266,16 +277,15 @@ export class Server {
 
   async #fail(error: unknown): Promise<never> {
     const { label } = this;
-    const { reason: found, hint } = this.#carrier.explain(error);
     const end = this.#end;
     this.#stop(new ServerCallError("closed", `Server "${label}" is closed.`));
     await this.#carrier.end(true);
     if (error instanceof TrailblazeError) throw error;
     const { exit } = end ?? {};
+    const facts = this.#carrier.explain(error, exit);
     const closed = end && "it was closed before it was ready";
-    const reason = exit ? `it ${describeExit(exit)}` : (closed ?? found ?? this.#explain(error));
-    const cause = exit === undefined ? { reason } : { exit };
-    const args = { label, ...cause, ...this.#carrier.quote?.(exit), hint };
+    const reason = exit ? `it ${describeExit(exit)}` : (closed ?? facts.reason ?? this.#explain(error));
+    const args = { label, ...facts, ...(exit === undefined ? { reason } : { exit }) };
     throw failure("ServerStartFailed", args, {}, { cause: new Error(reason) });
   }
 
@@ -310,20 +320,19 @@ export class Server {
    * What it lists now: every page of each list, in its order. A list that it does not offer, or that could not be fetched, is
    * empty; without its tools, it rejects.
    */
-  async list(): Promise<ServerLists> {
+  async list(): Promise<Listing> {
     const signal = AbortSignal.timeout(timerMs(this.#facts.timeouts.listMs));
     for (let listing = 1; ; listing++) {
       const before = this.#changes;
-      const faults: ListFault[] = [];
-      const onLeftOut = (fault: ListFault) => void faults.push(fault);
+      const leftOut: ListFault[] = [];
+      const onLeftOut = (fault: ListFault) => void leftOut.push(fault);
       const offered = findOfferedLists(this.#capabilities);
       const lists = await Promise.all(
         offered.map(async (key) => [key, await this.#fetchList(key, signal, onLeftOut)]),
       );
       this.#throwIfEnded();
       if (this.#changes !== before && listing < mostListings && !signal.aborted) continue;
-      for (const fault of faults) notifyHost(() => this.#events.onLeftOut(fault));
-      const all: ServerLists = { ...noLists, ...Object.fromEntries(lists) };
+      const all: Listing = { ...noLists, ...Object.fromEntries(lists), leftOut };
       this.#carrier.onReady?.(all.tools);
       return all;
     }
@@ -331,7 +340,6 @@ export class Server {
 
   async #fetchList(key: ListKey, signal: AbortSignal, onLeftOut: (fault: ListFault) => void) {
     const { method } = listRules[key];
-    const { bytesRead, limits } = this.#carrier;
     const explain = (error: unknown) => this.#explain(error, method).replace(/\.$/, "");
     const request = (params: JsonObject) => {
       const sent = this.#client.request(method, params);
@@ -339,7 +347,7 @@ export class Server {
       return sent.answer.finally(whenAborted(signal, () => sent.cancel(late)));
     };
     try {
-      return await fetchList(key, request, { bytesRead, onLeftOut, limits, explain });
+      return await fetchList(key, request, this.#carrier, onLeftOut, explain);
     } catch (error) {
       const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
       if (key === "tools" && !isMissing) throw error;

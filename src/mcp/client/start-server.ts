@@ -1,12 +1,6 @@
-import type { Readable } from "node:stream";
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { formatSize } from "../../problems/index.ts";
-import {
-  type EndDurations,
-  endDurations,
-  type ProcessLog,
-  type ProcessPort,
-} from "../../processes/server-process.ts";
+import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
@@ -18,33 +12,10 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import { nestsDeeper } from "../client-message.ts";
-import { createRedactor, type Redactor } from "./redact.ts";
+import { createRedactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import type { ListLimits } from "./server-lists.ts";
-
-/** Reads a server's stderr as it arrives, even without a log. */
-function captureErrorOutput(stderr: Readable, redactor: Redactor, log: ProcessLog | undefined) {
-  const redacting = redactor.createStream();
-  const tail = createOutputTail(keptTailBytes);
-  let isFinished = false;
-  const keep = (text: string) => {
-    tail.add(Buffer.from(text));
-    log?.write(text);
-  };
-  stderr.on("data", (chunk: Buffer) => {
-    if (!isFinished) keep(redacting.push(chunk));
-  });
-  return {
-    /** The last 4 KiB, redacted: a string can become a secret after it was written. */
-    tail: () => cutTail(redactor.redact(tail.toString()), shownTailBytes),
-    /** Ends the output. */
-    finish() {
-      if (!isFinished) keep(redacting.end());
-      isFinished = true;
-    },
-  };
-}
 
 export interface StartOptions {
   /** Shared by all servers of a session, which then have one watcher. */
@@ -89,8 +60,16 @@ export function startServer(
   const redactor = createRedactor(launch.secrets);
   const log = launch.logFile === undefined ? undefined : processes.openLog(launch.logFile, limits.logBytes);
   const child = processes.start(launch);
-  const errorOutput = captureErrorOutput(child.stderr, redactor, log);
-  const { stdin, stdout } = child;
+  const { stdin, stdout, stderr } = child;
+  const errorOutput = createOutputTail(keptTailBytes);
+  const redacting = redactor.createStream();
+  const keepError = (text: string) => {
+    errorOutput.add(Buffer.from(text));
+    log?.write(text);
+  };
+  stderr.on("data", (chunk: Buffer) => keepError(redacting.push(chunk)));
+  /** The last 4 KiB of stderr, redacted: a string can become a secret after it was written. */
+  const tailOf = () => cutTail(redactor.redact(errorOutput.toString()), shownTailBytes);
   let bytesRead = 0;
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
@@ -110,7 +89,7 @@ export function startServer(
     isOpen = false;
     stdout.destroy();
     // Later output is about its closed stdout.
-    breakOff(reason, errorOutput.tail());
+    breakOff(reason, tailOf());
   };
   const onNoise = (line: Buffer) => {
     if (noiseLeft <= 0) return;
@@ -155,9 +134,9 @@ export function startServer(
   });
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
-    await readToEnd([stdout, child.stderr]);
-    errorOutput.finish();
-    const stderrTail = broken?.stderrTail ?? errorOutput.tail();
+    await readToEnd([stdout, stderr]);
+    keepError(redacting.end());
+    const stderrTail = broken?.stderrTail ?? tailOf();
     server.lose({ ...end, reason: broken?.reason, stderrTail });
   });
   const carrier: Carrier = {
@@ -176,13 +155,13 @@ export function startServer(
     redactor,
     limits: limits.list,
     started: child.started,
-    explain() {
-      const hasStarted = child.pid !== undefined || broken !== undefined;
-      const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
-      return { reason: broken?.reason, hint: hasStarted ? undefined : hint };
-    },
-    quote: (exit) => ({
-      stderrTail: (broken?.stderrTail ?? exit?.stderrTail ?? errorOutput.tail()) || undefined,
+    explain: (_error, exit) => ({
+      reason: broken?.reason,
+      hint:
+        child.pid !== undefined || broken !== undefined
+          ? undefined
+          : "Check `command` and `cwd` of the server, and that the program is installed.",
+      stderrTail: (broken?.stderrTail ?? exit?.stderrTail ?? tailOf()) || undefined,
       stdout: redactor.redactCut(noise).trim() || undefined,
     }),
     async end(hasFailed) {
@@ -191,10 +170,7 @@ export function startServer(
       if (child.pid === undefined) return;
       await child.end(hasFailed ? { ...durations, inputMs: 0 } : durations);
       // Do not wait for a process that survives SIGKILL.
-      await atMost(
-        exited.then(() => errorOutput.finish()),
-        lastMs,
-      );
+      await atMost(exited, lastMs);
     },
   };
   const server = new Server(launch, events, carrier);

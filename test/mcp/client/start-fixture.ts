@@ -68,16 +68,7 @@ export function startFixture(
   const events: ServerEvents = {
     onStdoutNoise: (line) => reports.noise.push(line),
     onListChanged: (capability) => reports.listChanges.push(capability),
-    onLeftOut: (fault) => {
-      if ("method" in fault) {
-        reports.results.push(`${fault.method} ${fault.name} ${fault.key}: ${fault.reason}`);
-        return;
-      }
-      const { list, name, key, reason } = fault;
-      if (name === undefined) reports.failed.push([list, reason]);
-      else if (key === undefined) reports.invalid.push([list, name, reason]);
-      else reports.keys.push([list, name, key, reason]);
-    },
+    onLeftOut: ({ method, name, key, reason }) => reports.results.push(`${method} ${name} ${key}: ${reason}`),
     onLog: (entry) => reports.log.push(entry),
   };
   const processes = createProcessPort({ leftoverMs: 400 });
@@ -95,7 +86,13 @@ export function startFixture(
   if (given.limits !== undefined) means.limits = given.limits;
   const server = startServer(launch, events, means);
   started.push(server);
-  const ready = server.ready.then((said) => Object.assign(server, said, { pid }));
+  const ready = server.ready.then((said) => {
+    for (const { list, name, key, reason } of said.leftOut)
+      if (name === undefined) reports.failed.push([list, reason]);
+      else if (key === undefined) reports.invalid.push([list, name, reason]);
+      else reports.keys.push([list, name, key, reason]);
+    return Object.assign(server, said, { pid });
+  });
   ready.catch(() => {});
   return { ready, reports, close: () => server.close() };
 }
