@@ -154,16 +154,19 @@ function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Pa
 type Directories = Pick<SessionConfig, "file" | "directory" | "envFile">;
 
 /** What is common to the plans of the user's servers. */
-function describeUserServer(
-  { name, path, protocol, timeouts, results, choices }: UserServer,
-  { file }: Directories,
-) {
-  const source: ToolSource = { type: "config", server: name, ...(file === undefined ? {} : { file }) };
+/** The source of the tools of a user's server. */
+export const describeUserSource = (
+  { name }: Pick<UserServer, "name">,
+  { file }: Pick<SessionConfig, "file">,
+): ToolSource => ({ type: "config", server: name, ...(file === undefined ? {} : { file }) });
+
+function describeUserServer(server: UserServer, config: Directories) {
+  const { name, path, protocol, timeouts, results, choices } = server;
   return {
     label: name,
     key: `config ${name}`,
     pack: undefined,
-    source,
+    source: describeUserSource(server, config),
     configPath: path,
     protocol,
     timeouts,

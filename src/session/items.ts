@@ -1,4 +1,3 @@
-import type { SessionConfig } from "../config/session-config.ts";
 import type { Kind } from "../kinds.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
@@ -248,9 +247,3 @@ export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
     const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
     return [{ ...describeUnusable(item, source, problem), kind: kind === "skill" ? kind : undefined }];
   });
-
-export const describeOwnServer = ({ file }: Pick<SessionConfig, "file">, name: string): ToolSource => ({
-  type: "config",
-  server: name,
-  ...(file === undefined ? {} : { file }),
-});

@@ -17,6 +17,7 @@ import { createRegistry, type Registry } from "../qualified-names/create-registr
 import { isQualifiedName } from "../qualified-names/index.ts";
 import {
   describeSource,
+  describeUserSource,
   planPackServer,
   planRemoteServer,
   planUserServer,
@@ -30,7 +31,6 @@ import {
   type Contribution,
   collectVanished,
   contribute,
-  describeOwnServer,
   describeUnusable,
   findRefusals,
   isOf,
@@ -148,7 +148,7 @@ async function addOwnServers(
     const { name, url, package: packageName } = server;
     const contribution = contribute({ problems: isOther(server) ? [] : problems });
     if (refusal !== undefined) {
-      contribution.skipped.push(describeUnusable(name, describeOwnServer(config, name), refusal));
+      contribution.skipped.push(describeUnusable(name, describeUserSource(server, config), refusal));
       return [contribution];
     }
     let plan: ServerPlan;
