@@ -5,7 +5,6 @@ import { declaredDependencies } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { InspectedPack } from "../inspection/types.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
@@ -24,11 +23,8 @@ import { digestFiles } from "./registry/fetch-package.ts";
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number;
-  /**
-   * Receives previews of the packs, and the packs with their definitions that are data, and returns whether to install them.
-   * Required, so that callers cannot forget it.
-   */
-  consent: (previews: readonly PackPreview[], packs: readonly InspectedPack[]) => boolean | Promise<boolean>;
+  /** Receives previews of the packs and returns whether to install them. Required, so that callers cannot forget it. */
+  consent: (previews: readonly PreviewedPack[]) => boolean | Promise<boolean>;
   /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
@@ -67,7 +63,7 @@ const describeVersion = (name: string, version: unknown, shown: PackPreview["pac
 function compare(
   port: InspectionPort,
   { packs, project }: FoundPacks,
-  { preview: { spec, pack, serverBins }, files }: PreviewedPack,
+  { spec, pack, serverBins, files }: PreviewedPack,
 ): string | undefined {
   const { name } = spec;
   const location = resolveFrom(port, project, name);
@@ -136,16 +132,12 @@ export async function addParsedPacks(
   );
   const similar = checkNames(names, [...installedPacks, ...missing], allowSimilar);
   const installed = await readInstalledPackages(port, project.directory);
-  const previewed = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
-  const previews = previewed.map(({ preview }) => preview);
+  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
   }
-  const isAgreed = await consent(
-    previews,
-    previewed.map(({ inspected }) => inspected),
-  );
+  const isAgreed = await consent(previews);
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
   if (!isAgreed) return { added: [], servers: [], problems: [], declined: true };
 
@@ -159,7 +151,7 @@ export async function addParsedPacks(
     skipped = findSkippedScripts(port, news);
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
-    const [difference] = previewed.flatMap((one) => compare(port, now, one) ?? []);
+    const [difference] = previews.flatMap((one) => compare(port, now, one) ?? []);
     if (difference === undefined && !signal?.aborted) await options.complete?.();
     return difference;
   });

@@ -6,7 +6,6 @@ import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { type AddedPacks, type AddOptions, addParsedPacks } from "./add-packs.ts";
 import { parseReferredPack } from "./parse-specs.ts";
-import type { PackPreview } from "./preview-packs.ts";
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
@@ -27,34 +26,22 @@ function declaredVersion(manifest: Manifest | undefined, name: string): unknown 
 }
 
 /**
- * Installs missing packs like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects
- * versions in the ranges that package.json declares, otherwise in those given. Failures become problems and do not stop the
- * others.
+ * Installs a missing pack like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects a
+ * version in the range that package.json declares, otherwise in that of the reference. A failure becomes a problem.
  */
 export async function installMissing(
-  packs: readonly MissingPack[],
-  options: Omit<AddOptions, "consent"> & { onPreview?: (preview: PackPreview) => void } = {},
+  { name, range }: MissingPack,
+  options: Omit<AddOptions, "consent"> = {},
 ): Promise<MissingPacksResult> {
-  const { cwd = process.cwd(), onPreview } = options;
+  const { cwd = process.cwd() } = options;
   const port = createNodeDiscoveryPort();
-  const result: MissingPacksResult = { added: [], problems: [] };
-  const consent = (previews: readonly PackPreview[]) => {
-    for (const preview of previews) onPreview?.(preview);
-    return true;
-  };
-  for (const { name, range } of packs) {
-    const { directory, manifest } = findProject(port, cwd);
-    if (resolveFrom(port, directory, name) !== undefined) continue;
-    try {
-      const declared = declaredVersion(manifest, name);
-      const spec = parseReferredPack(name, range, declared);
-      const { added, problems } = await addParsedPacks([spec], { ...options, cwd, consent });
-      result.added.push(...added);
-      result.problems.push(...problems);
-    } catch (error) {
-      if (!(error instanceof TrailblazeError)) throw error;
-      result.problems.push({ ...error.problem, pack: name });
-    }
+  const { directory, manifest } = findProject(port, cwd);
+  if (resolveFrom(port, directory, name) !== undefined) return { added: [], problems: [] };
+  try {
+    const spec = parseReferredPack(name, range, declaredVersion(manifest, name));
+    return await addParsedPacks([spec], { ...options, cwd, consent: () => true });
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    return { added: [], problems: [{ ...error.problem, pack: name }] };
   }
-  return result;
 }

@@ -10,6 +10,7 @@ import { failure, type Problem } from "../problems/index.ts";
 import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
 import type { ChangeableProject } from "./managers/change-packages.ts";
+import { scriptNames } from "./managers/installed-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { createFailure, digestFiles, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
@@ -53,11 +54,11 @@ export interface PackPreview {
   serverBins?: readonly string[];
 }
 
-/** A preview, and the digests of the files of the package that it is of. */
-export interface PreviewedPack {
-  preview: PackPreview;
+/** A preview with what it is of. */
+export interface PreviewedPack extends PackPreview {
   /** With the definitions that are data. */
   inspected: InspectedPack;
+  /** The digests of the package's files, by path. */
   files: ReadonlyMap<string, string>;
 }
 
@@ -74,8 +75,6 @@ export interface PreviewOptions {
 }
 
 interface PreviewContext extends FetchContext, Pick<PreviewOptions, "port" | "servers"> {}
-
-const scriptNames = ["preinstall", "install", "postinstall"];
 
 /** Reads what the registry says of a version. */
 async function readAnnounced({ client }: PreviewContext, spec: RegistrySpec, version: string) {
@@ -174,7 +173,7 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
     const found = await describePack(context.port, { location: folder, manifest, origin: "direct", name });
     const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
     const { deprecated } = announced;
-    const preview: PackPreview = {
+    return {
       spec,
       pack,
       commands: commandsOf(inspected),
@@ -182,8 +181,9 @@ async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise
       deprecated: typeof deprecated === "string" ? deprecated : undefined,
       warnings: [],
       serverBins: isPack ? undefined : [...readBins(name, value).keys()],
+      inspected,
+      files: digestFiles(folder),
     };
-    return { preview, inspected, files: digestFiles(folder) };
   } finally {
     remove();
   }

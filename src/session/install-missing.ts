@@ -33,13 +33,16 @@ async function installPack(
 ): Promise<MissingPacksResult | undefined> {
   if (!mayInstall(name, packs, install)) return undefined;
   const { installMissing } = await import("../npm/install-missing.ts");
-  return installMissing([{ name, range }], {
-    cwd,
-    // A qualified name in the config is a deliberate choice, even if it is similar to another.
-    allowSimilar: packs.autoInstall.includes(qualifyPackageName(name)),
-    signal,
-    onCommand: onInstall,
-  });
+  return installMissing(
+    { name, range },
+    {
+      cwd,
+      // A qualified name in the config is a deliberate choice, even if it is similar to another.
+      allowSimilar: packs.autoInstall.includes(qualifyPackageName(name)),
+      signal,
+      onCommand: onInstall,
+    },
+  );
 }
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {

@@ -62,7 +62,7 @@ describe("a name similar to that of an installed pack", () => {
 
   test("a pack with a similar name is not installed for a session", async () => {
     const { directory } = await makeHost();
-    const { problems } = await installMissing([{ name: "tb-nodes", range: undefined }], { cwd: directory });
+    const { problems } = await installMissing({ name: "tb-nodes", range: undefined }, { cwd: directory });
     expect(problems).toMatchObject([{ code: "SimilarName", severity: "error", pack: "tb-nodes" }]);
     const config = { packs: { autoInstall: ["tb-*"] }, toolsets: { mine: ["tb-nodes/greet"] } };
     await using session = await openSession({ cwd: directory, config });

@@ -63,7 +63,7 @@ test.each(
   const started: string[] = [];
   const onCommand = (command: string) => started.push(command);
   await expect(removePacks([spec], { cwd, onCommand })).rejects.toMatchObject({ code: "UnsupportedSpec" });
-  const { problems } = await installMissing([{ name: spec, range: undefined }], { cwd, onCommand });
+  const { problems } = await installMissing({ name: spec, range: undefined }, { cwd, onCommand });
   expect(problems).toMatchObject([{ code: "UnsupportedSpec" }]);
   expect(started).toEqual([]);
 });

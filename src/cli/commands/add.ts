@@ -2,12 +2,11 @@ import type { ShownAdditions } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import type { InspectedPack } from "../../inspection/types.ts";
 import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
-import type { PackPreview } from "../../npm/preview-packs.ts";
+import type { PackPreview, PreviewedPack } from "../../npm/preview-packs.ts";
 import {
   failure,
   type Problem,
@@ -87,17 +86,13 @@ export const command = defineCommand({
       output.note(printableLines(edit.diff.trimEnd()));
     }
 
-    async function consent(
-      previews: readonly PackPreview[],
-      packs: readonly InspectedPack[],
-      signal: AbortSignal,
-    ): Promise<boolean> {
+    async function consent(previews: readonly PreviewedPack[], signal: AbortSignal): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
       await planServers(servers);
       const { previewAdditions } = await import("../../approval/update-lock.ts");
       shown = await previewAdditions(directory, {
-        packs: packs.filter((_, index) => !isServer(previews[index])),
+        packs: previews.flatMap((one) => (isServer(one) ? [] : [one.inspected])),
         servers: (writesConfig ? entries : []).map((entry, index) => {
           return { ...entry, version: servers[index]?.pack.version ?? null };
         }),
@@ -117,7 +112,7 @@ export const command = defineCommand({
         servers: options.server ? "any" : "declared",
         onCommand: (line) => output.note(`Running ${printable(line)}`),
         onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-        consent: (previews, packs) => consent(previews, packs, signal),
+        consent: (previews) => consent(previews, signal),
         async complete() {
           const { checkProgram } = await import("../../install/added-server.ts");
           for (const entry of entries) checkProgram(directory, entry);
@@ -178,7 +173,7 @@ interface AddedServer {
   tools?: string[];
 }
 
-const isServer = (preview: PackPreview | undefined) => preview?.serverBins !== undefined;
+const isServer = ({ serverBins }: PackPreview) => serverBins !== undefined;
 
 /** Starts an added server once to list its tools. Returns the problem of one that fails. */
 async function listTools(

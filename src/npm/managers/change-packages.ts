@@ -1,5 +1,4 @@
-import { createHash } from "node:crypto";
-import { readFileSync, realpathSync, rmSync, statSync } from "node:fs";
+import { realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describeFault } from "../../discovery/describe-fault.ts";
 import { findProject, type Project } from "../../discovery/project.ts";
@@ -11,11 +10,9 @@ import {
 } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
-import { errorCode } from "../../files/file-errors.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { findUserFolder } from "../../files/user-folders.ts";
-import { makeFolders, writeBeside } from "../../files/write-files.ts";
+import { explainFileError, readBytes, writeBeside } from "../../files/write-files.ts";
 import { failure, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { InstalledClaim } from "./installed-packages.ts";
@@ -105,32 +102,14 @@ interface PackageChange {
 /** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, ".yarnrc.yml"];
 
-/** A file before a change; `bytes` is `undefined` if it did not exist. */
-interface SavedFile {
-  /** Symbolic links followed. */
-  path: string;
-  bytes: Buffer | undefined;
-  mode: number;
-}
-
-function readFile(path: string): Buffer | undefined {
-  try {
-    return readFileSync(path);
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
-}
-
-function saveFile(path: string): SavedFile {
-  const bytes = readFile(path);
-  if (bytes === undefined) return { path, bytes, mode: 0o644 };
-  return { path: realpathSync(path), bytes, mode: statSync(path).mode & 0o777 };
-}
-
-function restoreFile({ path, bytes, mode }: SavedFile): void {
-  if (bytes === undefined) rmSync(path, { force: true });
-  else if (!readFile(path)?.equals(bytes)) writeBeside(path, bytes, { mode }).commit();
+/** Keeps a file in memory. Returns a function that gives it back its bytes and its mode, or deletes it if it did not exist. */
+function saveFile(path: string): () => void {
+  const bytes = readBytes(path);
+  if (bytes === undefined) return () => rmSync(path, { force: true });
+  const [real, mode] = [realpathSync(path), statSync(path).mode & 0o777];
+  return () => {
+    if (!readBytes(real)?.equals(bytes)) writeBeside(real, bytes, { mode }).commit();
+  };
 }
 
 const describeEnd = (manager: string, { exitCode, reason }: ManagerEnd) =>
@@ -156,22 +135,17 @@ const lastLines = (tail: string, project: ChangeableProject): string[] =>
     .filter((line) => line.trim() !== "")
     .slice(-20);
 
-/** Locks a project against changes by other processes of this user. Throws `InstallFailed` if waiting takes too long. */
+/** Locks a project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
 async function lockProject(
   { directory, workspaceRoot = directory }: ChangeableProject,
   what: string,
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
 ): Promise<() => void> {
-  const state = findUserFolder("state");
-  if (state === undefined) return () => {};
-  const folder = join(state, "trailblaze", "locks");
-  const file = join(folder, `project-${createHash("sha256").update(workspaceRoot).digest("hex")}`);
   const purpose = "is changing the packages of this project";
   try {
-    makeFolders(folder, 0o700);
-    return await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
+    return await lockFile(join(workspaceRoot, "package.json"), { waitMs: lockMs, signal, onWait, purpose });
   } catch (error) {
-    // Without a writable home, there is no place for locks.
+    // Where it cannot be locked, it cannot be changed either, and the package manager says why.
     if (!(error instanceof LockHeldError)) return () => {};
     const reason = "another process is changing the packages of this project";
     throw failure("InstallFailed", { what, reason });
@@ -219,7 +193,7 @@ export async function changePackages(
       const folders = [...new Set([directory, workspaceRoot])];
       return folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
     } catch (cause) {
-      const reason = `package.json or a lockfile cannot be read (${errorCode(cause)})`;
+      const reason = `package.json or a lockfile cannot be read (${explainFileError(cause)})`;
       throw failure("InstallFailed", { what, reason }, {}, { cause });
     }
   };
@@ -236,11 +210,11 @@ export async function changePackages(
     const output = isDone ? undefined : lastLines(end.tail, project);
     let restored: boolean | "nothing" = "nothing";
     try {
-      saved.forEach(restoreFile);
+      for (const restore of saved) restore();
       forgetInstall(workspaceRoot);
       const { exitCode } = await run({ kind: "install", packages: [] });
       // An install may update the lockfile.
-      saved.forEach(restoreFile);
+      for (const restore of saved) restore();
       restored = exitCode === 0;
     } catch {
       // A file cannot be written.

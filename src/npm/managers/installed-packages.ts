@@ -56,7 +56,8 @@ export function findClaim(packages: readonly InstalledPackage[]): InstalledClaim
   return undefined;
 }
 
-const scriptNames = ["preinstall", "install", "postinstall"];
+/** The lifecycle scripts that an installation would run. */
+export const scriptNames = ["preinstall", "install", "postinstall"];
 
 /** The names of the packages with install scripts; npm also builds a package with a binding.gyp. */
 export function findSkippedScripts(port: DiscoveryPort, packages: readonly InstalledPackage[]): string[] {

@@ -80,12 +80,14 @@ export function runManager(
   program: ManagerProgram,
   { cwd, args, timeoutMs, signal }: ManagerRun,
 ): Promise<ManagerEnd> {
+  const timeout = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve) => {
     const child = spawn(program.command, [...program.args, ...args], {
       cwd,
       env: createManagerEnvironment(process.env),
       stdio: ["ignore", "pipe", "pipe"],
       windowsHide: true,
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     });
     let tail = "";
     let reason: string | undefined;
@@ -95,26 +97,16 @@ export function runManager(
     };
     child.stdout.setEncoding("utf8").on("data", collect);
     child.stderr.setEncoding("utf8").on("data", collect);
-    const end = (why: string) => {
-      if (reason !== undefined) return;
-      reason = why;
-      child.kill("SIGTERM");
-      killTimer = setTimeout(() => child.kill("SIGKILL"), killDelayMs);
-    };
-    const timer = setTimeout(() => end(`it took longer than ${timeoutMs / 1000} s`), timeoutMs);
-    const onAbort = () => end("it was interrupted");
-    signal?.addEventListener("abort", onAbort);
-    if (signal?.aborted) onAbort();
-    let isSettled = false;
     const settle = (exitCode: number | null) => {
-      if (isSettled) return;
-      isSettled = true;
-      clearTimeout(timer);
       clearTimeout(killTimer);
-      signal?.removeEventListener("abort", onAbort);
       resolve({ exitCode: reason === undefined ? exitCode : null, reason, tail });
     };
     child.on("error", (error: NodeJS.ErrnoException) => {
+      if (error.name === "AbortError") {
+        reason ??= timeout.aborted ? `it took longer than ${timeoutMs / 1000} s` : "it was interrupted";
+        killTimer = setTimeout(() => child.kill("SIGKILL"), killDelayMs);
+        return;
+      }
       reason ??= `it cannot be started (${error.code ?? "unknown error"})`;
       settle(null);
     });
