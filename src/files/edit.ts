@@ -33,17 +33,24 @@ export function describeFolder(path: string): "absent" | "empty" | "filled" | "n
   }
 }
 
+/** What `read` returns. Converts the error of a file. */
+function explained<Value>(read: () => Value, explain: (error: unknown) => unknown): Value {
+  try {
+    return read();
+  } catch (error) {
+    throw explain(error);
+  }
+}
+
 /**
  * The text of a file, with its byte order mark; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be
  * read, or is not UTF-8.
  */
-export function readTextFile(file: string): string | undefined {
-  try {
-    return readText(file);
-  } catch (error) {
-    throw describeRefusal("read", file, error);
-  }
-}
+export const readTextFile = (file: string): string | undefined =>
+  explained(
+    () => readText(file),
+    (error) => describeRefusal("read", file, error),
+  );
 
 /** A planned change of a file. */
 export interface Edit {
@@ -134,25 +141,21 @@ export function describeConfigError(error: unknown, file: string): unknown {
 }
 
 /** The real path of a config, which may not exist yet. Throws `TrailblazeError` `ClientConfigUnwritable`. */
-export function findRealFile(file: string): string {
-  try {
-    return followLinks(resolve(file));
-  } catch (error) {
-    throw describeConfigError(error, file);
-  }
-}
+export const findRealFile = (file: string): string =>
+  explained(
+    () => followLinks(resolve(file)),
+    (error) => describeConfigError(error, file),
+  );
 
 /**
  * The text of a config with its byte order mark; `undefined` if it does not exist. Throws `TrailblazeError`
  * `ClientConfigMalformed` or `ClientConfigUnwritable`.
  */
-export function readConfigFile(file: string): string | undefined {
-  try {
-    return readText(file);
-  } catch (error) {
-    throw describeConfigError(error, file);
-  }
-}
+export const readConfigFile = (file: string): string | undefined =>
+  explained(
+    () => readText(file),
+    (error) => describeConfigError(error, file),
+  );
 
 export const fileExists = (path: string): boolean =>
   attempt(() => statSync(path, { throwIfNoEntry: false })) !== undefined;

@@ -1,5 +1,5 @@
 import { mkdirSync, rmdirSync, statSync, utimesSync } from "node:fs";
-import { errorCode } from "./file-errors.ts";
+import { attempt, errorCode } from "./file-errors.ts";
 
 export interface LockOptions {
   /** The timeout of waiting, in milliseconds. */
@@ -24,13 +24,8 @@ const refreshMs = 2000;
 
 const changeOf = (folder: string) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 
-function removeFolder(folder: string): void {
-  try {
-    rmdirSync(folder);
-  } catch {
-    // It is not a lock, or another process has just removed it.
-  }
-}
+/** Fails quietly if it is not a lock, or if another process has just removed it. */
+const removeFolder = (folder: string) => attempt(() => rmdirSync(folder));
 
 /** Refreshes a lock until it is released, unless another program has taken it. */
 function hold(folder: string): () => void {
@@ -38,12 +33,9 @@ function hold(folder: string): () => void {
   const isOurs = () => refreshed !== undefined && changeOf(folder) === refreshed;
   const refresh = () => {
     if (!isOurs()) return;
-    try {
-      utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
-      refreshed = changeOf(folder);
-    } catch {
-      // Another process has just removed it.
-    }
+    // Another process may just have removed it.
+    attempt(() => utimesSync(folder, Date.now() / 1000, Date.now() / 1000));
+    refreshed = changeOf(folder);
   };
   const timer = setInterval(refresh, refreshMs).unref();
   return () => {

@@ -48,14 +48,9 @@ function readFile(file: string, expandIn: (text: string, key?: string) => string
   if (text.length > maximumBytes) return values;
   for (const [key, value] of Object.entries(parse(text) as Record<string, unknown>)) {
     const name = expandIn(key);
-    if (Array.isArray(value)) {
-      values.set(
-        name,
-        value.map((one) => expandIn(String(one), name)),
-      );
-    } else if (typeof value !== "object" || value === null) {
-      values.set(name, expandIn(String(value), name));
-    }
+    const expandValue = (written: unknown) => expandIn(String(written), name);
+    if (Array.isArray(value)) values.set(name, value.map(expandValue));
+    else if (typeof value !== "object" || value === null) values.set(name, expandValue(value));
   }
   return values;
 }

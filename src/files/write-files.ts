@@ -19,7 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { describeFileType, errorCode, openFlags } from "./file-errors.ts";
+import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
 const reasons: Readonly<Record<string, string>> = {
   EACCES: "permission denied",
@@ -140,7 +140,8 @@ export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: Dr
   const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
   try {
     writeFileSync(descriptor, bytes);
-    if (owner !== undefined) giveTo(descriptor, owner);
+    // Where it cannot be given to its owner, the file becomes this user's.
+    if (owner !== undefined) attempt(() => fchownSync(descriptor, owner.uid, owner.gid));
     if (mode !== undefined) fchmodSync(descriptor, mode);
     fsyncSync(descriptor);
   } catch (error) {
@@ -158,12 +159,4 @@ export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: Dr
     }
   };
   return { commit, discard };
-}
-
-function giveTo(descriptor: number, { uid, gid }: { uid: number; gid: number }): void {
-  try {
-    fchownSync(descriptor, uid, gid);
-  } catch {
-    // The file becomes this user's.
-  }
 }

@@ -40,16 +40,10 @@ function* wholesOf({ packs, servers }: LockFile): Generator<Whole> {
 
 const keyOf = ({ pack, server, kind, name }: Whole) => JSON.stringify([pack, server, kind, name]);
 
-const titleOf = ({ pack, server, kind, name }: Whole) =>
-  printable(
-    server !== undefined
-      ? `server ${server}`
-      : kind === "pack"
-        ? `${pack}`
-        : kind === "needs"
-          ? `${pack} needs`
-          : `${pack} ${kind} ${name}`,
-  );
+function titleOf({ pack, kind, name }: Whole): string {
+  const item = kind === "needs" ? kind : `${kind} ${name}`;
+  return printable(kind === "pack" ? name : pack === undefined ? item : `${pack} ${item}`);
+}
 
 /** A line of a difference, in which blanks hide nothing either. Nothing is cut, because all of it is approved. */
 function formatLine(line: string): string {

@@ -15,7 +15,7 @@ import {
   UnusableFileError,
 } from "../files/write-files.ts";
 import { keyOfKind } from "../kinds.ts";
-import { failure, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, quote, type TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
@@ -44,24 +44,20 @@ function surfaceOf(entry: Entry): Json {
 
 export const hashSurface = (entry: Entry): string => hashText(formatJson(surfaceOf(entry)));
 
+const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
+
 /** The bytes of the file; `undefined` if it does not exist. Throws `LockMalformed`. */
 function readBytes(file: string): Buffer | undefined {
-  const refuse = (reason: string): never => {
-    throw failure("LockMalformed", { file, reason }, { file });
-  };
+  // A link that leads nowhere is there.
+  let reason = "it cannot be read (ENOENT)";
   try {
     const bytes = readFileBytes(file);
-    // A link that leads nowhere is there.
-    return bytes === undefined && isThere(file) ? refuse("it cannot be read (ENOENT)") : bytes;
+    if (bytes !== undefined || !isThere(file)) return bytes;
   } catch (error) {
-    if (error instanceof TrailblazeError) throw error;
-    return refuse(
-      error instanceof UnusableFileError ? error.message : `it cannot be read (${errorCode(error)})`,
-    );
+    reason = error instanceof UnusableFileError ? error.message : `it cannot be read (${errorCode(error)})`;
   }
+  throw failure("LockMalformed", { file, reason }, { file });
 }
-
-const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
 const isTable = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isRecord);
 const isStrings = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
@@ -130,17 +126,11 @@ const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
 /** The error for a text that is not JSON. */
 async function explainSyntax(file: string, error: DataSyntaxError): Promise<TrailblazeError> {
   const marker = error.text === undefined ? null : mergeMarkers.exec(error.text);
-  if (marker !== null && error.text !== undefined) {
-    const line = error.text.slice(0, marker.index).split("\n").length;
-    return failure(
-      "LockMalformed",
-      {
-        file,
-        reason: "it has conflict markers of a merge",
-        hint: "Run `git checkout --theirs trailblaze.lock && trailblaze approve`.",
-      },
-      { file, line, column: 1 },
-    );
+  if (marker !== null) {
+    const line = marker.input.slice(0, marker.index).split("\n").length;
+    const reason = "it has conflict markers of a merge";
+    const hint = "Run `git checkout --theirs trailblaze.lock && trailblaze approve`.";
+    return failure("LockMalformed", { file, reason, hint }, { file, line, column: 1 });
   }
   const { describeSyntaxError } = await import("../data/json-positions.ts");
   const { reason, line, column } = describeSyntaxError(error);

@@ -46,7 +46,7 @@ export interface RegistryClient {
 /** Options of npm-registry-fetch, which may include credentials. */
 type FetchOptions = Record<string, unknown>;
 
-const lineBreaks = (text: string) => text.replace(/\\n/g, "\n");
+const lineBreaks = (text: string | undefined) => text?.replace(/\\n/g, "\n");
 
 /** Retries by npm's keys, shorter than npm's own, whose first takes ten seconds. */
 export const usualRetries: ReadonlyMap<string, number> = new Map([
@@ -79,30 +79,19 @@ export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
   // No prototype, because keys come from files.
   const options: FetchOptions = Object.create(null);
   for (const [key, value] of configuration) {
-    const isRegistry = /^@[^:]+:registry$/.test(key);
+    const isRegistry = /^(?:@[^:]+:)?registry$/.test(key);
     if (isRegistry ? isWebAddress(value) : key.startsWith("//")) options[key] = value;
   }
-  const registry = text("registry");
-  if (isWebAddress(registry)) options.registry = registry;
   const ca = configuration.get("ca");
   const cafile = text("cafile");
   if (cafile !== undefined) options.ca = readCertificates(cafile);
-  else if (Array.isArray(ca)) options.ca = ca.map(lineBreaks);
-  else if (text("ca") !== undefined) options.ca = lineBreaks(text("ca") ?? "");
-  for (const key of ["cert", "key"]) {
-    const value = text(key);
-    if (value !== undefined) options[key] = lineBreaks(value);
-  }
+  else options.ca = Array.isArray(ca) ? ca.map(lineBreaks) : lineBreaks(text("ca"));
+  options.cert = lineBreaks(text("cert"));
+  options.key = lineBreaks(text("key"));
   const proxy = text("proxy");
-  if (proxy !== undefined && proxy !== "false") options.proxy = proxy;
-  const named: readonly (readonly [string, string])[] = [
-    ["https-proxy", "httpsProxy"],
-    ["noproxy", "noProxy"],
-  ];
-  for (const [key, name] of named) {
-    const value = text(key);
-    if (value !== undefined) options[name] = value;
-  }
+  if (proxy !== "false") options.proxy = proxy;
+  options.httpsProxy = text("https-proxy");
+  options.noProxy = text("noproxy");
   options.strictSSL = text("strict-ssl") !== "false";
   const [retries, factor, minTimeout, maxTimeout] = [...usualRetries].map(([key, usual]) =>
     Number(text(key) ?? usual),
