@@ -269,31 +269,26 @@ export class LockGate implements Gate {
   }
 
   finish({ packs }: FoundPacks): Problem[] {
-    const { subprocessServers, unusedServers } = this.#config;
+    const { project, subprocessServers, unusedServers } = this.#config;
     const installed = new Set(packs.map(({ pack }) => pack.name));
-    // Nothing of them is used, so they were not checked.
-    const unchecked = packs.filter(
-      ({ pack }) =>
-        !pack.shadowed &&
-        !this.#checked.has(pack.qualifiedName) &&
-        Object.hasOwn(this.#lock.packs, pack.name),
-    );
     const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
-    const gone = "is approved, but it is no longer";
+    const problems: Problem[] = [];
+    const noteGone = (names: ReadonlySet<string>, key: "packs" | "servers", as: (name: string) => string) => {
+      for (const [name, entry] of Object.entries(this.#isOwn ? this.#lock[key] : {})) {
+        if (names.has(name) || hasOnlyDenials(entry)) continue;
+        const place = key === "packs" ? { pack: name } : {};
+        problems.push(this.#noteOutdated(name, `is approved, but it is no longer ${as(name)}`, place));
+      }
+    };
     // A package without the field is a pack only while it has skills.
-    const goneAs = (name: string) =>
-      resolveFrom(createNodeInspectionPort(), this.#config.project, name) ? "a pack" : "installed";
-    const problems = !this.#isOwn
-      ? []
-      : [
-          ...Object.entries(this.#lock.packs)
-            .filter(([name, entry]) => !installed.has(name) && !hasOnlyDenials(entry))
-            .map(([name]) => this.#noteOutdated(name, `${gone} ${goneAs(name)}`, { pack: name })),
-          ...Object.entries(this.#lock.servers)
-            .filter(([name, entry]) => !servers.has(name) && !hasOnlyDenials(entry))
-            .map(([name]) => this.#noteOutdated(name, `${gone} in the config`, {})),
-        ];
-    problems.push(...unchecked.flatMap(({ pack }) => this.#findVanished(pack)));
+    noteGone(installed, "packs", (name) =>
+      resolveFrom(createNodeInspectionPort(), project, name) ? "a pack" : "installed",
+    );
+    noteGone(servers, "servers", () => "in the config");
+    // Nothing of the others is used, so they were not checked.
+    for (const { pack } of packs)
+      if (!pack.shadowed && !this.#checked.has(pack.qualifiedName))
+        problems.push(...this.#findVanished(pack));
     this.refuseDifferences();
     return problems;
   }

@@ -1,8 +1,9 @@
+import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { declaredDependencies } from "../discovery/project.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import { declaredDependencies, dependencyKeys, findProject } from "../discovery/project.ts";
+import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -16,7 +17,7 @@ import {
   readInstalledPackages,
 } from "./managers/installed-packages.ts";
 import { rebuildCommand } from "./managers/package-manager.ts";
-import { parseSpecs, type RegistrySpec } from "./parse-specs.ts";
+import { parseReferredPack, parseSpecs, type RegistrySpec } from "./parse-specs.ts";
 import { type PackPreview, type PreviewedPack, type PreviewOptions, previewPacks } from "./preview-packs.ts";
 import { digestFiles } from "./registry/fetch-package.ts";
 
@@ -164,4 +165,43 @@ export async function addParsedPacks(
   for (const pack of added) problems.push(...(await validateTarget(pack, { cwd })).report.problems);
   const plain = previews.filter(({ serverBins }) => serverBins !== undefined);
   return { added, servers: plain, problems, declined: false };
+}
+
+export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
+
+/** A referenced pack that is not installed, with the range of a reference. */
+export interface MissingPack {
+  /** The npm name. */
+  name: string;
+  range: string | undefined;
+}
+
+/** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
+function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
+  for (const key of dependencyKeys) {
+    const declared = manifest?.value[key];
+    if (isRecord(declared) && Object.hasOwn(declared, name)) return declared[name];
+  }
+  return undefined;
+}
+
+/**
+ * Installs a missing pack like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects a
+ * version in the range that package.json declares, otherwise in that of the reference. A failure becomes a problem.
+ */
+export async function installMissing(
+  { name, range }: MissingPack,
+  options: Omit<AddOptions, "consent"> = {},
+): Promise<MissingPacksResult> {
+  const { cwd = process.cwd() } = options;
+  const port = createNodeInspectionPort();
+  const { directory, manifest } = findProject(port, cwd);
+  if (resolveFrom(port, directory, name) !== undefined) return { added: [], problems: [] };
+  try {
+    const spec = parseReferredPack(name, range, declaredVersion(manifest, name));
+    return await addParsedPacks([spec], { ...options, cwd, consent: () => true });
+  } catch (error) {
+    if (!(error instanceof TrailblazeError)) throw error;
+    return { added: [], problems: [{ ...error.problem, pack: name }] };
+  }
 }

@@ -7,7 +7,7 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findQualifiedNames } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { MissingPacksResult } from "../npm/install-missing.ts";
+import type { MissingPacksResult } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { selectPacks } from "./select-packs.ts";
@@ -32,7 +32,7 @@ async function installPack(
   { cwd = process.cwd(), install = false, signal, onInstall }: MissingPacksOptions,
 ): Promise<MissingPacksResult | undefined> {
   if (!mayInstall(name, packs, install)) return undefined;
-  const { installMissing } = await import("../npm/install-missing.ts");
+  const { installMissing } = await import("../npm/add-packs.ts");
   return installMissing(
     { name, range },
     {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { installMissing } from "../../src/npm/install-missing.ts";
+import { installMissing } from "../../src/npm/add-packs.ts";
 import { explainForeignDependency, parseReferredPack, parseSpecs } from "../../src/npm/parse-specs.ts";
 import { removePacks } from "../../src/npm/remove-packs.ts";
 import { makeTree } from "../support/packs.ts";
