@@ -144,8 +144,9 @@ const isAbout = ({ item: { declaration } }: CatalogItem, problem: Problem) =>
 function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull: boolean): Html {
   const { item, id, lock } = entry;
   const page = createPageOfItem(item, described);
-  const { kind, name, title, description } = page;
-  const { definition, format = "json" } = item;
+  const { name, title, description } = page;
+  const { definition, format = "json", declaration } = item;
+  const { kind } = declaration;
   const problems = data.problems.filter((problem) => isAbout(entry, problem));
   const badges = formatBadges([
     lock && lockBadges[lock],

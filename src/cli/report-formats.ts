@@ -9,9 +9,6 @@ import type { TextStyle } from "./command.ts";
 import { disarmCommands } from "./output.ts";
 import { formatProblemText } from "./problem-text.ts";
 
-export const reportFormats = ["pretty", "json", "github"] as const;
-export type ReportFormat = (typeof reportFormats)[number];
-
 const count = (problems: readonly Problem[], severity: Problem["severity"]): string =>
   countOf(problems.filter((problem) => problem.severity === severity).length, severity);
 

@@ -81,7 +81,7 @@ function formatItem(item: DescribedPack["items"][number], pack: DescribedPack, l
       : [formatValue(value)];
     return title === undefined || names.length === 0 ? [] : [`${title}: ${listOfCode(names)}`];
   });
-  const name = page.kind === "tool" ? [`Qualified name: ${formatCode(page.qualifiedName)}`] : [];
+  const name = item.declaration.kind === "tool" ? [`Qualified name: ${formatCode(item.qualifiedName)}`] : [];
   return [heading, ...description, ...name, ...page.parts.flatMap(formatPart), ...facts];
 }
 

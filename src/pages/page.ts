@@ -20,8 +20,6 @@ export type Part = string | Table;
 
 /** What a page says about an item, in its order. */
 export interface ItemPage {
-  kind: Kind;
-  qualifiedName: string;
   /** What models and clients call it. */
   name: string;
   title: string;
@@ -190,15 +188,13 @@ const shownElsewhere =
 const hasContent = (part: Part): boolean => (typeof part === "string" ? part : part.rows).length > 0;
 
 export function createItemPage(subject: PageSubject): ItemPage {
-  const { kind, name, qualifiedName, definition, description, files = [], text, contents } = subject;
+  const { kind, name, definition, description, files = [], text, contents } = subject;
   const isAdvertised = kind === "tool" || kind === "prompt";
   const rows = files.map(({ path, size, digest }) => [code(path), String(size), code(digest)]);
   const ofFiles: Part = { columns: ["File", "Bytes", "Digest"], rows };
   const ofKind = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(contents)];
   const parts = [...ofKind, ofFiles];
   return {
-    kind,
-    qualifiedName,
     name: (isAdvertised && textOf(definition?.name)) || name,
     title: textOf(definition?.title),
     description: textOf(definition?.description) || (description ?? ""),
@@ -233,22 +229,14 @@ export function createEnvironmentTable(items: readonly InspectedItem[]): Table {
   return { columns: ["Variable", "Server", "Value"], rows };
 }
 
-const needsTitles = {
-  env: "Environment variables",
-  network: "Network",
-  read: "Reads",
-  write: "Writes",
-  tools: "Calls tools",
-} as const;
-
 /** What a pack declares that it needs; without rows if it declares nothing. */
 export function createNeedsTable(needs: Needs | undefined): Table {
   const describe = (names: readonly string[] | undefined): Cell => {
     if (names === undefined) return "not declared";
     return names.length === 0 ? "none" : code(names.join(", "));
   };
-  const rows = needs === undefined ? [] : needsKeys.map((key) => [needsTitles[key], describe(needs[key])]);
-  return { columns: ["What", "Declared"], rows };
+  const rows = needs === undefined ? [] : needsKeys.map((key) => [code(key), describe(needs[key])]);
+  return { columns: ["Needs", "Declared"], rows };
 }
 
 /** `Servers` for `server`. */

@@ -1,6 +1,6 @@
 // The pages of items, for people.
 import { expect, test } from "vitest";
-import { formatItemPage } from "../../src/cli/format-page.ts";
+import { formatItemPage } from "../../src/cli/commands/inspect.ts";
 import { inspectSubject } from "../../src/inspection/inspect.ts";
 import { greetTool, makePack, prompt, toolset } from "../validate/validate-tree.ts";
 

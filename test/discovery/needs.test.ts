@@ -56,12 +56,12 @@ describe("the needs of a pack", () => {
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
     const page = await inspectForPeople(needs);
     expect(page.slice(page.indexOf("NEEDS")).split("\n")).toEqual([
-      "NEEDS                  DECLARED",
-      "Environment variables  JIRA_TOKEN",
-      "Network                api.atlassian.com, *.atlassian.net:443",
-      "Reads                  none",
-      "Writes                 not declared",
-      "Calls tools            web_*, acme/notes/create",
+      "NEEDS    DECLARED",
+      "env      JIRA_TOKEN",
+      "network  api.atlassian.com, *.atlassian.net:443",
+      "read     none",
+      "write    not declared",
+      "tools    web_*, acme/notes/create",
     ]);
     expect(await inspectForPeople(undefined)).not.toContain("NEEDS");
   });

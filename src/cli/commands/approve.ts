@@ -5,6 +5,7 @@ import {
   approve,
   planApproval,
 } from "../../approval/approve.ts";
+import { diffLock } from "../../approval/diff-lock.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
@@ -108,3 +109,36 @@ async function dryRun(names: readonly string[], settings: ApprovalOptions): Prom
   if (plan.text !== "") output.note(plan.text);
   return { result: plan.summarize(), plan, isDeclined: false };
 }
+
+export const diff = defineCommand({
+  summary: "Show how packs and servers differ from what trailblaze.lock approves",
+  usage: "[pack|server...]",
+  options: {
+    static: flag("Start no servers; their tools are not compared"),
+    ...configOption,
+  },
+  async run(input) {
+    return withSignals(
+      async (signal) => {
+        const { failedServers, ...difference } = await diffLock({
+          ...readSessionOptions(input),
+          signal,
+          targets: input.positionals,
+          static: input.options.static,
+        });
+        const { inSync, entries, problems } = difference;
+        return {
+          json: difference,
+          formatText: () =>
+            inSync
+              ? "The installation does not differ from trailblaze.lock."
+              : entries.map(({ diff }) => diff).join("\n"),
+          problems,
+          // Broken items of packs are no difference.
+          exitCode: inSync && failedServers.length === 0 ? 0 : 1,
+        };
+      },
+      { asJson: input.options.json },
+    );
+  },
+});

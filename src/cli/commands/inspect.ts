@@ -4,12 +4,19 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
-import { createNeedsTable } from "../../pages/page.ts";
+import {
+  type Cell,
+  createItemPage,
+  createNeedsTable,
+  formatValue,
+  type PageSubject,
+  type Part,
+} from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { countOf } from "../../problems/text.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { formatItemPage, formatPart } from "../format-page.ts";
-import { abbreviateHome, formatTable, shortenForPeople, wrap } from "../layout.ts";
+import { abbreviateHome, formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
 const options = {
@@ -30,6 +37,57 @@ export const command = defineCommand({
   run,
 });
 
+/** Limits of the texts on a page. */
+const maximumLines = 60;
+const maximumWidth = 400;
+
+const shortenLine = (line: string) => shortenForPeople(line, maximumWidth);
+
+/** A text of several lines with unprintable characters escaped, cut to the limits. */
+function formatLines(text: string): string {
+  const lines = text.trimEnd().split("\n");
+  const rest = lines.length - maximumLines;
+  const shown = lines.slice(0, maximumLines).map((line) => printable(shortenLine(line)));
+  if (rest > 0) shown.push(`… (${countOf(rest, "more line")}; --json shows all)`);
+  return shown.join("\n");
+}
+
+const textOfCell = (cell: Cell) => (typeof cell === "string" ? cell : cell.code);
+
+function formatPart(part: Part, style: TextStyle): string {
+  if (typeof part === "string") return formatLines(part);
+  const headings = part.columns.map((column) => column.toUpperCase());
+  const rows = part.rows.map((row) => row.map(textOfCell));
+  return formatTable(headings, rows, style);
+}
+
+/** Formats the page of an item. `origin`: what is known of where it is from. */
+export function formatItemPage(
+  subject: PageSubject,
+  origin: readonly (readonly [string, string])[],
+  style: TextStyle,
+): string {
+  const { kind, qualifiedName } = subject;
+  const { name, title, description, parts, content, facts } = createItemPage(subject);
+  const heading = [`${kind} ${qualifiedName}`, title, description].filter(Boolean);
+  const advertised = kind === "tool" || kind === "prompt" ? [["advertised", name]] : [];
+  const ofDefinition = facts.map(({ key, value, isKnown }) => {
+    const text = formatValue(value);
+    return isKnown ? [key, text] : [`${key} (unknown)`, shortenLine(text)];
+  });
+  const cells = [...origin, ...advertised, ...ofDefinition].map(([key = "", value = ""]) => [
+    printable(shortenLine(key)),
+    printable(shortenForPeople(value)),
+  ]);
+  const blocks = [
+    heading.map((line) => wrap(printable(shortenForPeople(line)), style.width)).join("\n"),
+    formatColumns(cells, style.width),
+    ...parts.map((part) => formatPart(part, style)),
+    formatLines(content),
+  ];
+  return blocks.filter(Boolean).join("\n\n");
+}
+
 function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
     `${pack.name} ${pack.version ?? ""}`.trimEnd(),
@@ -47,7 +105,7 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   if (rows.length > 0)
     lines.push("", formatTable(["KIND", "NAME", "DEFINITION", "DESCRIPTION"], rows, style));
   const needs = createNeedsTable(pack.needs);
-  if (needs.rows.length > 0) lines.push("", formatPart({ ...needs, columns: ["Needs", "Declared"] }, style));
+  if (needs.rows.length > 0) lines.push("", formatPart(needs, style));
   return lines.join("\n");
 }
 

@@ -5,7 +5,7 @@ import { failure, printable, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
 import { login } from "../../sign-in/login.ts";
-import { expiryOf, scopesOf } from "../../sign-in/stored.ts";
+import { expiryOf, scopesOf, withSignInLock } from "../../sign-in/stored.ts";
 import { withAsk } from "../ask.ts";
 import { type CommandInput, defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
@@ -13,7 +13,7 @@ import { configOption, flag, integer, texts } from "../options.ts";
 import { output } from "../output.ts";
 
 /** A remote server of the config that can be signed in to. Throws `ServerNotFound` or `InvalidArguments`. */
-export async function findRemoteServer(
+async function findRemoteServer(
   label: string,
   { cwd, options }: CommandInput<typeof configOption>,
 ): Promise<RemotePlan & { oauth: NonNullable<RemotePlan["oauth"]> }> {
@@ -71,5 +71,20 @@ export const command = defineCommand({
     const text = issuer === null ? `${label} needs no sign-in` : `Signed in to ${label}: ${what}`;
     const json = { label, url: server.url.href, issuer, scopes: granted, expiresAt };
     return { json, formatText: () => printable(text) };
+  },
+});
+
+export const logout = defineCommand({
+  summary: "Delete what `login` stored for a remote server",
+  usage: "<label|url>",
+  options: configOption,
+  async run(input) {
+    const [name = ""] = input.positionals;
+    const isUrl = /^https?:\/\//i.test(name) && URL.canParse(name);
+    const url = isUrl ? new URL(name) : (await findRemoteServer(name, input)).url;
+    const changed = await withSignInLock(url, (write) => write(undefined));
+    const text = changed ? `Deleted the sign-in to ${url.href}` : `There is no sign-in to ${url.href}`;
+    const label = isUrl ? null : name;
+    return { json: { label, url: url.href, changed }, formatText: () => printable(text) };
   },
 });

@@ -9,7 +9,7 @@ import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
 import { choice, flag, inspectionOptions, readInspectionOptions, texts } from "../options.ts";
 import { formatJson, output } from "../output.ts";
-import { findReportBase, formatGithub, formatPretty, reportFormats } from "../report-formats.ts";
+import { findReportBase, formatGithub, formatPretty } from "../report-formats.ts";
 
 const options = {
   "as-installed": flag("Also pack and install the pack in a temporary project, and run its code there"),
@@ -24,7 +24,7 @@ const options = {
     needs: ["as-installed"],
   },
   workspaces: flag("Check every pack of the workspace"),
-  format: choice("FORMAT", reportFormats, "Output format: pretty (default), json or github"),
+  format: choice("FORMAT", ["pretty", "json", "github"], "Output format: pretty (default), json or github"),
   ...inspectionOptions,
 };
 
@@ -36,16 +36,6 @@ export const command = defineCommand({
   options,
   run,
 });
-
-async function findTargets({ positionals, options, cwd }: Input) {
-  if (!options.workspaces) return { targets: positionals.length === 0 ? ["."] : positionals, problems: [] };
-  if (positionals.length > 0) {
-    const hint = "Pass either targets or --workspaces.";
-    throw failure("InvalidArguments", { reason: "--workspaces selects the targets itself", hint });
-  }
-  const { folders, problems } = await findWorkspacePacks(cwd);
-  return { targets: folders, problems };
-}
 
 /** Asks before code of the packs runs. Throws `InvalidArguments` without a terminal, `InstallFailed` if the answer is no. */
 async function confirmAsInstalled({ options }: Input, signal: AbortSignal): Promise<void> {
@@ -108,12 +98,16 @@ async function addAsInstalled(
 }
 
 async function run(input: Input): Promise<CommandAnswer> {
-  const { options, cwd } = input;
-  const format = options.format ?? "pretty";
-  const { targets, problems: found } = await findTargets(input);
-  const isOne = targets.length === 1 && !options.workspaces;
-  const strict = options.strict;
-  const problems: Problem[] = [...found];
+  const { positionals, options, cwd } = input;
+  const { format = "pretty", strict, workspaces } = options;
+  if (workspaces && positionals.length > 0) {
+    const hint = "Pass either targets or --workspaces.";
+    throw failure("InvalidArguments", { reason: "--workspaces selects the targets itself", hint });
+  }
+  const members = workspaces ? await findWorkspacePacks(cwd) : undefined;
+  const targets = members?.folders ?? (positionals.length === 0 ? ["."] : positionals);
+  const isOne = targets.length === 1 && !workspaces;
+  const problems: Problem[] = [...(members?.problems ?? [])];
   const details: DetailedReport[] = [];
   for (const target of targets) {
     try {
