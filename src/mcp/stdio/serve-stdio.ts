@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { EventEmitter, once } from "node:events";
 import type { Readable, Writable } from "node:stream";
 import { isSpecType, type Transport } from "@modelcontextprotocol/server";
 import { stringifyExactly } from "../../data/exact-integers.ts";
@@ -63,18 +64,15 @@ export async function serveStdio(
   /** Requests that are neither answered nor canceled. */
   const open = new Set<RequestId>();
   let writing = 0;
-  const waiting: (() => void)[] = [];
   let isClosed = false;
-  const settle = () => {
-    if (open.size > 0 || writing > 0) return;
-    for (const resolve of waiting.splice(0)) resolve();
-  };
-  /** Resolves when every request is answered and every answer is written, at the latest after `limitMs`. */
-  const untilSettled = (limitMs: number) => {
-    const settled = new Promise<void>((resolve) => waiting.push(resolve));
-    settle();
-    return atMost(settled, limitMs);
-  };
+  const waits = new EventEmitter();
+  const isSettled = () => open.size === 0 && writing === 0;
+  const settle = () => isSettled() && waits.emit("end");
+  /**
+   * Resolves when every request is answered and every answer is written, at the latest after `limitMs`, or when the client waits no
+   * more.
+   */
+  const untilSettled = async (limitMs: number) => isSettled() || atMost(once(waits, "end"), limitMs);
   let begun: Promise<unknown> | undefined;
   const takeLine = (line: Buffer) => {
     // The rest of a chunk whose beginning ended the connection.
@@ -131,12 +129,9 @@ export async function serveStdio(
       void end("closed");
     },
   };
-  let hurry = () => {};
-  const hurried = new Promise<void>((resolve) => {
-    hurry = resolve;
-  });
   const finish = async (why: StdioEnd): Promise<void> => {
-    await Promise.race([untilSettled(drainMs), hurried]);
+    // After the input has ended, the client still waits for answers; in other cases, it does not.
+    if (why === "input") await untilSettled(drainMs);
     // A server that does not close must not block the exit.
     await atMost(server.close(), graceMs);
     await transport.close();
@@ -145,8 +140,7 @@ export async function serveStdio(
   };
   let ending: Promise<void> | undefined;
   const end = (why: StdioEnd): Promise<void> => {
-    // After the input has ended, the client still waits for answers; in other cases, it does not.
-    if (why !== "input") hurry();
+    if (why !== "input") waits.emit("end");
     // Deferred, because closing calls this again.
     ending ??= Promise.resolve(why).then(finish);
     return ending;
@@ -154,7 +148,7 @@ export async function serveStdio(
   await server.connect(transport);
   return {
     async drain(limitMs) {
-      if (ending === undefined) await Promise.race([untilSettled(limitMs), hurried]);
+      if (ending === undefined) await untilSettled(limitMs);
     },
     close: () => end("closed"),
   };
