@@ -203,3 +203,17 @@ export async function findConfigProblems(port: InspectionPort, options: ConfigOp
     throw error;
   }
 }
+
+/** The tools and servers that a project's config defines. Throws as `readConfig`. */
+export async function listConfigItems(port: InspectionPort, directory: string) {
+  const config = await readConfig(port, { directory });
+  const describe = (kind: "tool" | "server", name: string, description: unknown = null) => ({
+    kind,
+    name,
+    description: typeof description === "string" ? description : null,
+  });
+  return [
+    ...config.builtIns.map(({ name, description }) => describe("tool", String(name), description)),
+    ...[...config.servers, ...config.subprocessServers].map(({ name }) => describe("server", name)),
+  ];
+}

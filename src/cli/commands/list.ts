@@ -146,19 +146,8 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
 
 /** The tools and servers of the project's config. */
 async function findBuiltIns(directory: string): Promise<ListedItem[]> {
-  const { readConfig } = await import("../../config/read-config.ts");
+  const { listConfigItems } = await import("../../config/read-config.ts");
   const { createNodeInspectionPort } = await import("../../files/node-inspection-port.ts");
-  const config = await readConfig(createNodeInspectionPort(), { directory });
-  const describe = (kind: Kind, name: string, description: unknown = null): ListedItem => ({
-    kind,
-    qualifiedName: name,
-    name,
-    description: typeof description === "string" ? description : null,
-    pack: null,
-    version: null,
-  });
-  return [
-    ...config.builtIns.map(({ name, description }) => describe("tool", String(name), description)),
-    ...[...config.servers, ...config.subprocessServers].map(({ name }) => describe("server", name)),
-  ];
+  const items = await listConfigItems(createNodeInspectionPort(), directory);
+  return items.map((item) => ({ ...item, qualifiedName: item.name, pack: null, version: null }));
 }
