@@ -176,7 +176,7 @@ function collectWanted(
     const folder = isTaken ? longNameOf(skill) : name;
     // What a server has under the marker's name is left out.
     const files = skill.shown.files.filter(({ path }) => path !== markerFile);
-    const read = (path: string) => calls.readSkill(skill, path, { scope: calls.own, state });
+    const read = (path: string) => calls.readSkillFile(skill, path, { scope: calls.own, state });
     return [folder, { marker: { source, ...project, files: digestsOf(files) }, skill, read }] as const;
   });
   return new Map(copies);

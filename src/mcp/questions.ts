@@ -2,14 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
+import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
 import {
-  type InputRequest,
-  type InputRequests,
-  type InputRequired,
-  type InputRound,
-  mostRounds,
-} from "../runtime/handler-context.ts";
-import { describeRequests, settleAnswers } from "../runtime/input-rounds.ts";
+  type AskInput,
+  describeRequests,
+  listRequests,
+  settleAnswers,
+  UnaskedError,
+} from "../runtime/input-rounds.ts";
 import { RpcError, rpcCode } from "./client-message.ts";
 
 /** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
@@ -20,30 +20,14 @@ export interface StateSeal {
   open(request: unknown, sealed: string): Promise<unknown>;
 }
 
-type Asking = { inputRequired: InputRequired };
-/** Runs a handler. `round`: answers to what it asked before. */
-type Run<Answer extends object> = (
-  round: InputRound | undefined,
-  signal: Cancellation,
-) => Promise<Answer | Asking>;
-
-/** The questions of one request of a client, including those of tools that its handler calls. */
+/** How the client of a request is asked, and what a modern client has answered already. */
 export interface Questions {
-  /** Whether a request stays open while its client is asked. */
-  readonly canWait: boolean;
-  /** Whether the client cannot answer some of the requests. */
-  lacks(requests: InputRequests): boolean;
-  /**
-   * Runs a handler again from its beginning until it asks no more. Rejects as `run` does, with `UnaskedError` if the client
-   * cannot be asked, and with the signal's reason when the request ends. `call` tells the calls inside a request apart;
-   * `undefined` for the request's own handler.
-   */
-  answer<Answer extends object>(call: unknown, run: Run<Answer>): Promise<Answer>;
-}
-
-/** The questions of a handler cannot be asked. The message is for the caller. */
-export class UnaskedError extends Error {
-  override readonly name = "UnaskedError";
+  /** Answers to what the request itself asked when it was made before. */
+  round?: InputRound | undefined;
+  /** Aborts when the request ends. */
+  signal: Cancellation;
+  /** Rejects with `UnaskedError` if the client cannot be asked. */
+  ask: AskInput;
 }
 
 /** Ends a request of a modern client with what it has to answer. */
@@ -56,8 +40,6 @@ export class AskedResult extends Error {
     this.result = result;
   }
 }
-
-const asks = (answer: object): answer is Asking => "inputRequired" in answer;
 
 /** A request as MCP has it. `more`: what only legacy revisions have. */
 function toMcp(request: InputRequest, more: object = {}) {
@@ -113,48 +95,34 @@ export interface LegacyClient {
   /** Aborts when the request is canceled or the client has disconnected. */
   signal: AbortSignal;
   /** Sends a request to the client. Rejects if the client answers with an error, or not in time. */
-  send(request: ReturnType<typeof toMcp>): Promise<unknown>;
+  send(request: ReturnType<typeof toMcp>, signal: AbortSignal): Promise<unknown>;
 }
 
 /** Asks a legacy client, one question at a time. A question that it does not answer is canceled. */
-export function createLegacyQuestions({ capabilities, signal, send }: LegacyClient): Questions {
-  const lacks = (requests: InputRequests) => findMissingCapabilities(requests, capabilities) !== undefined;
-  const askOne = async (request: InputRequest): Promise<unknown> => {
-    signal.throwIfAborted();
-    try {
-      return await send(toMcp(request, { elicitationId: randomUUID() }));
-    } catch {
+export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClient): Questions => ({
+  signal,
+  async ask({ requests, signal }) {
+    if (findMissingCapabilities(requests, capabilities) !== undefined)
+      throw new UnaskedError(describeRequests(requests));
+    const responses: [string, unknown][] = [];
+    for (const [key, request] of Object.entries(requests)) {
       signal.throwIfAborted();
-      return { action: "cancel" };
+      const sent = send(toMcp(request, { elicitationId: randomUUID() }), signal);
+      const response = await sent.catch(() => ({ action: "cancel" }));
+      signal.throwIfAborted();
+      responses.push([key, response]);
     }
-  };
-  return {
-    canWait: true,
-    lacks,
-    async answer(_call, run) {
-      let round: InputRound | undefined;
-      for (let rounds = 0; ; rounds++) {
-        const answer = await run(round, signal);
-        if (!asks(answer)) return answer;
-        const { requests, ...state } = answer.inputRequired;
-        if (lacks(requests)) throw new UnaskedError(describeRequests(requests));
-        if (rounds === mostRounds)
-          throw new UnaskedError(`The tool asked for input more than ${mostRounds} times.`);
-        const responses: [string, unknown][] = [];
-        for (const [key, request] of Object.entries(requests)) responses.push([key, await askOne(request)]);
-        round = { input: await readResponses(requests, Object.fromEntries(responses)), ...state };
-      }
-    },
-  };
-}
+    return readResponses(requests, Object.fromEntries(responses));
+  },
+});
 
 /** The sealed content of `requestState`. */
 interface AskedState {
-  /** The call that asked, and what. */
-  call: string;
+  /** What asked, and what. */
+  name: string;
   asked: InputRequired;
-  /** The last answers that other calls of the request got, which then asked no more or not again. */
-  rounds: [call: string, round: InputRound][];
+  /** The last answers that others in the request got, which then asked no more or not again. */
+  rounds: [name: string, round: InputRound][];
 }
 
 /** A request of a modern client. */
@@ -167,87 +135,80 @@ export interface ModernRequest {
   requestState: string | undefined;
 }
 
+/** The name of what the request itself asks; others in it have longer ones. */
+const outermost = "";
+
 /**
  * Asks a modern client by ending its request: it makes the request again with the answers. What a tool asks that a handler
  * called ends the request, too, and cancels that handler; the handler then runs again, and so does the tool when it is
- * called again.
+ * called again. Rejects with `RpcError` for a `requestState` that cannot be opened.
  */
-export function createModernQuestions(
+export async function createModernQuestions(
   { identity, capabilities, signal: ended, inputResponses, requestState }: ModernRequest,
   seal: StateSeal,
-): Questions {
+): Promise<Questions> {
   const stop = new CallStop();
   whenAborted(ended, () => stop.abort(ended.reason));
   const rounds = new Map<string, InputRound>();
   const seen = new Map<string, number>();
   /**
-   * Answers to what the request's own handler has not asked yet, of a client that knows the questions, as the conformance suite
+   * Answers to what the request itself has not asked yet, of a client that knows the questions, as the conformance suite
    * does. They answer nothing else, above all not whether a call may run.
    */
   let early = requestState === undefined ? inputResponses : undefined;
-  let opening: Promise<void> | undefined;
-
-  const open = async () => {
-    if (requestState === undefined) return;
-    const { call, asked, rounds: others } = (await seal.open(identity, requestState)) as AskedState;
+  if (requestState !== undefined) {
+    const { name, asked, rounds: others } = (await seal.open(identity, requestState)) as AskedState;
     const { requests, ...state } = asked;
     for (const [other, round] of others) rounds.set(other, round);
-    rounds.set(call, { input: await readResponses(requests, inputResponses ?? {}), ...state });
-  };
+    rounds.set(name, { input: await readResponses(requests, inputResponses ?? {}), ...state });
+  }
   const end = (reason: Error): never => {
     stop.abort(reason);
     throw reason;
   };
-  const ask = async (call: string, asked: InputRequired): Promise<never> => {
-    const { requests } = asked;
-    const missing = findMissingCapabilities(requests, capabilities);
-    if (missing !== undefined) {
-      const message = "The client did not declare a capability that this request needs to ask for input.";
-      return end(new RpcError(rpcCode.capability, message, { requiredCapabilities: missing }));
-    }
-    rounds.delete(call);
-    const state: AskedState = { call, asked, rounds: [...rounds] };
-    return end(
-      new AskedResult({
-        resultType: "input_required",
-        inputRequests: Object.fromEntries(
-          Object.entries(requests).map(([key, request]) => [key, toMcp(request)]),
-        ),
-        requestState: await seal.seal(identity, state),
-      }),
-    );
-  };
-  /** The same for the same call in every run of the request's own handler. */
-  const nameOf = (call: unknown): string => {
-    if (call === undefined) return "";
-    const json = JSON.stringify(call);
+  /** The same for the same question in each run of the request. */
+  const nameOf = (question: object): string => {
+    const json = JSON.stringify(question);
     const count = seen.get(json) ?? 0;
     seen.set(json, count + 1);
     return `${count} ${json}`;
   };
-
   return {
-    canWait: false,
-    lacks: (requests) => findMissingCapabilities(requests, capabilities) !== undefined,
-    async answer(call, run) {
-      if (call === undefined) opening = open();
-      await opening;
-      const name = nameOf(call);
-      const runOnce = () => {
-        if (call === undefined) seen.clear();
-        return run(rounds.get(name), stop);
-      };
-      let answer = await runOnce();
-      if (call === undefined && asks(answer) && early !== undefined) {
-        const { requests, ...state } = answer.inputRequired;
+    round: rounds.get(outermost),
+    signal: stop,
+    async ask({ tool, requests, state, isOutermost = false, isWaiting = false, isApproval = false }) {
+      const missing = findMissingCapabilities(requests, capabilities);
+      if (isWaiting || (isApproval && missing !== undefined)) {
+        const reason =
+          "Its server asks in the middle of a call, and this client answers only with a new request.";
+        throw new UnaskedError(`The tool needs input. ${reason} ${listRequests(requests)}`);
+      }
+      const name = isOutermost ? outermost : nameOf({ tool, requests });
+      const round = isOutermost ? undefined : rounds.get(name);
+      if (round !== undefined) return round.input;
+      if (isOutermost && early !== undefined) {
         const input = await readResponses(requests, early);
         early = undefined;
         if (Object.keys(input).length > 0) {
-          rounds.set(name, { input, ...state });
-          answer = await runOnce();
+          rounds.set(name, { input, state });
+          seen.clear();
+          return input;
         }
       }
-      return asks(answer) ? ask(name, answer.inputRequired) : answer;
+      if (missing !== undefined) {
+        const message = "The client did not declare a capability that this request needs to ask for input.";
+        return end(new RpcError(rpcCode.capability, message, { requiredCapabilities: missing }));
+      }
+      rounds.delete(name);
+      const asked: AskedState = { name, asked: { requests, state }, rounds: [...rounds] };
+      const inputRequests = Object.entries(requests).map(([key, request]) => [key, toMcp(request)]);
+      return end(
+        new AskedResult({
+          resultType: "input_required",
+          inputRequests: Object.fromEntries(inputRequests),
+          requestState: await seal.seal(identity, asked),
+        }),
+      );
     },
   };
 }

@@ -1,14 +1,56 @@
-// Checks what handlers ask, and what is answered.
+// What handlers ask, the rounds of answers, and the checks of both.
 import { isRecord } from "../data/parse-json.ts";
 import { printable, quote } from "../problems/index.ts";
-import type {
-  InputAnswer,
-  InputAnswers,
-  InputRequest,
-  InputRequests,
-  InputRequired,
+import {
+  type InputAnswer,
+  type InputAnswers,
+  type InputRequest,
+  type InputRequests,
+  type InputRequired,
+  type InputRound,
+  mostRounds,
 } from "./handler-context.ts";
 import { isHttpUrl, shapeOf } from "./input-shapes.ts";
+
+/** What is asked at once, and by whom. */
+export interface AskedRound extends InputRequired {
+  tool: string;
+  /** Whether the request of the host or client itself asks, which runs again with the answers. */
+  isOutermost?: boolean;
+  /** Whether a call waits for the answers that cannot be run again: of a server that asks in its middle, or around another. */
+  isWaiting?: boolean;
+  /** Whether the session asks before it makes the call, which it denies if the user cannot be asked. */
+  isApproval?: boolean;
+  /** Aborts the questions: `ask` then rejects with its reason. */
+  signal: AbortSignal;
+}
+
+/** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
+export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
+
+/** The questions of a handler cannot be asked. The message is for the caller. */
+export class UnaskedError extends Error {
+  override readonly name = "UnaskedError";
+}
+
+/** An answer, or what is asked before there is one. */
+export type Round<Answer> = Answer | { inputRequired: InputRequired };
+
+/** Asks, and runs again with the answers, until nothing is asked any more. Rejects as these do, or with `UnaskedError`. */
+export async function answerRounds<Answer extends object>(
+  first: { inputRequired: InputRequired },
+  runAgain: (round: InputRound) => Promise<Round<Answer>>,
+  ask: (asked: InputRequired) => Promise<InputAnswers>,
+): Promise<Answer> {
+  let answer: Round<Answer> = first;
+  for (let rounds = 0; "inputRequired" in answer; rounds++) {
+    if (rounds === mostRounds)
+      throw new UnaskedError(`It asked for input ${mostRounds} times without an answer.`);
+    const { requests, ...state } = answer.inputRequired;
+    answer = await runAgain({ input: await ask({ requests, ...state }), ...state });
+  }
+  return answer;
+}
 
 /** How much a handler may ask at once: keys, and bytes of JSON for the requests and for the state. */
 const limits = { requests: 32, requestBytes: 64 * 1024, stateBytes: 64 * 1024, keyLength: 128 };

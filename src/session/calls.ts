@@ -24,13 +24,14 @@ import { declaredApps, toOwn } from "../runtime/apps.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
 import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
+import { type InputRequired, type InputRound, legacyContextKey } from "../runtime/handler-context.ts";
 import {
-  type InputRequired,
-  type InputRound,
-  legacyContextKey,
-  mostRounds,
-} from "../runtime/handler-context.ts";
-import { listRequests } from "../runtime/input-rounds.ts";
+  type AskedRound,
+  type AskInput,
+  answerRounds,
+  listRequests,
+  type Round,
+} from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
 import type { LeaveOut } from "../runtime/mcp-shapes.ts";
 import { type CodeUse, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
@@ -42,19 +43,16 @@ import {
   type CallToolResult,
   failedResult,
   type PromptResult,
-  type ResourceResult,
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
 import { rootOf } from "../skills/skill-entry.ts";
 import {
-  type AskInput,
   askHost,
   createHostInput,
   type HeardListeners,
   type Listeners,
   listen,
-  signRequests,
   type ToolLog,
 } from "./host-functions.ts";
 import type { ItemOf, ResourceRoute, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
@@ -138,8 +136,6 @@ export interface CallScope {
   onError?(outcome: Extract<BundleOutcome, { error: unknown }>): void;
   /** Asks for input; `undefined` if the session has no user. */
   ask: AskInput | undefined;
-  /** Passes on what its calls ask, and asks only for what they call, and while a server waits. */
-  passesRounds?: boolean;
 }
 
 /** Who calls, and how. */
@@ -198,9 +194,6 @@ interface OpenCall extends Nesting {
   limit: TimeLimit;
 }
 
-/** An answer, or what is asked before there is one. */
-export type Round<Answer> = Answer | { inputRequired: InputRequired };
-
 /** What the config says of calls of a tool, where the host does not decide. */
 type CallRule = "deny" | "ask" | "allow";
 
@@ -216,17 +209,20 @@ const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
 
 const asInner = (result: ToolResult): InnerResult => ({ ...result, isError: result.variant !== "Success" });
 
-/** Why a call that was not canceled has failed: an exit, the end of its time, or the error in `cause`. */
+/** Why a call that was not canceled has failed: an exit, the end of its time, what it asks in vain, or the error in `cause`. */
 class CallFailure extends Error {
   /** Of an exit: what is known of it, with the output of the process, which is not for clients and models. */
   readonly exit: Readonly<Record<string, unknown>> | undefined;
+  /** What is asked in a session without a user. */
+  readonly asked: InputRequired | undefined;
 
   constructor(
     message: string,
-    { exit, cause }: { exit?: Readonly<Record<string, unknown>>; cause?: unknown } = {},
+    { exit, asked, cause }: Partial<Pick<CallFailure, "exit" | "asked" | "cause">> = {},
   ) {
     super(message, { cause });
     this.exit = exit;
+    this.asked = asked;
   }
 }
 
@@ -266,25 +262,20 @@ export class Calls {
     });
   }
 
-  /** Throws the reason why no call can begin. */
-  #throwIfClosed(signal: Cancellation | undefined): void {
-    this.#closing.throwIfAborted();
-    signal?.throwIfAborted();
-  }
-
   /**
-   * Executes a call: its code or its server answers within its limits, or asks and is called again with the answers. Resolves with
-   * what it asks if the questions are not answered here. Rejects with `CallFailure`, or with the reason of what cancels it.
+   * Executes a call: its code or its server answers within its limits, or asks and is called again with the answers. Rejects with
+   * `CallFailure`, or with the reason of what cancels it.
    */
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
     { depth, recorded, limits }: Nesting,
     run: Run<Answer>,
-  ): Promise<Round<Answer>> {
+  ): Promise<Answer> {
     const { signal, timeoutMs, state, scope } = request;
     const { kind, name, route } = target;
-    this.#throwIfClosed(signal);
+    this.#closing.throwIfAborted();
+    signal?.throwIfAborted();
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
     const ofServer = route.by === "server" ? route.from.plan.timeouts?.callMs : undefined;
@@ -309,18 +300,17 @@ export class Calls {
     server?.beginRequest();
     const endCall = state.beginCall();
     try {
-      let answer = await run(call, request.round);
-      for (let rounds = 0; "inputRequired" in answer; rounds += 1) {
-        const { requests, ...asked } = answer.inputRequired;
-        if (scope.passesRounds && depth === 0)
-          return { inputRequired: { requests: signRequests(requests, authorOf(target)), ...asked } };
-        const ask = askFor(call);
-        if (ask === undefined) return answer;
-        if (rounds === mostRounds)
-          throw new Error(`It asked for input ${mostRounds} times without an answer.`);
-        answer = await run(call, { input: await ask(requests, stop.signal), ...asked });
-      }
-      return answer;
+      const answer = await run(call, request.round);
+      if (!("inputRequired" in answer)) return answer;
+      return await answerRounds(
+        answer,
+        (round) => run(call, round),
+        (asked) => {
+          const ask = askFor(call, { state: asked.state, isOutermost: depth === 0 });
+          if (ask !== undefined) return ask(asked.requests, stop.signal);
+          throw new CallFailure(listRequests(asked.requests), { asked });
+        },
+      );
     } catch (error) {
       throw this.#explain(error, call);
     } finally {
@@ -372,33 +362,25 @@ export class Calls {
     const server = await reachServer(from, id, call);
     const { sessionId: user, request: ofClient } = request.scope;
     const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
-    const answer = await ask(server, { signal, limit, round, ask: askFor(call, true), user, apps });
+    const answer = await ask(server, {
+      signal,
+      limit,
+      round,
+      ask: askFor(call, { isWaiting: true }),
+      user,
+      apps,
+    });
     const { inputRequired } = answer;
     return inputRequired === undefined ? answer : { inputRequired };
   }
 
-  /** Calls a tool for the host or a nested call. What it asks without a user is a failure. */
+  /** Calls a tool. Rejects only with the reason of what cancels the call. */
   async callTool(
     tool: ToolItem,
     args: unknown,
     request: CallRequest,
-    nesting?: Nesting,
-  ): Promise<ToolResult> {
-    const answer = await this.askTool(tool, args, request, nesting);
-    if (!("inputRequired" in answer)) return answer;
-    const { requests: inputRequests, ...state } = answer.inputRequired;
-    const message = `The tool needs input. ${listRequests(inputRequests)}`;
-    return failedResult(message, "InputRequired", { inputRequests, ...state });
-  }
-
-  /** The same for a client; resolves with what the tool asks. */
-  async askTool(
-    tool: ToolItem,
-    args: unknown,
-    request: CallRequest,
     nesting = outermost,
-  ): Promise<Round<ToolResult>> {
-    this.#throwIfClosed(request.signal);
+  ): Promise<ToolResult> {
     const { shown, listing, route, meta, legacyContext } = tool;
     const { name } = shown;
     const { isRecordable } = meta;
@@ -435,17 +417,16 @@ export class Calls {
       });
       // Recorded without the schema's defaults, which the replay adds again.
       const answer = decided ?? request.state.outside(answered, route);
-      const isSuccess = "variant" in answer && answer.variant === "Success";
-      if (isSuccess && nesting.recorded && isRecordable && decided === undefined)
+      if (answer.variant === "Success" && nesting.recorded && isRecordable && decided === undefined)
         request.scope.record(name, json);
-      if (!("variant" in answer)) return answer;
       const maker =
         route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
       this.#links.note(answer.content, maker);
       const maxChars = this.#maxCharsOf(route, request);
       // Calls of code and of servers get all of it.
       if (maxChars === -1 || nesting.depth > 0) return answer;
-      const { memory, sessionId, reader = sessionId } = request.scope;
+      const { memory } = request.scope;
+      const reader = readerOf(request.scope);
       const { _meta } = listing as { _meta?: unknown };
       const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
       const redact = (text: string) => memory.redact(text);
@@ -648,27 +629,23 @@ export class Calls {
   }
 
   /**
-   * Gets a prompt for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or
-   * `SessionClosed`, or with the signal's reason.
+   * Gets a prompt. Rejects with a `TrailblazeError` `InvalidArguments`, `PromptFailed`, `InputRequired` or `SessionClosed`, or with
+   * the signal's reason.
    */
-  async getPrompt(prompt: ItemOf<"prompt">, args: unknown, request: CallRequest): Promise<PromptResult> {
-    this.#throwIfClosed(request.signal);
-    const answer = await this.askPrompt(prompt, readArguments(prompt.shown, args), request);
-    return requireAnswer(prompt.shown.name, answer);
-  }
-
-  /** The same with valid arguments, for a client; resolves with what the prompt asks. */
-  askPrompt(
-    { kind, shown: { name }, route }: ItemOf<"prompt">,
-    args: Readonly<Record<string, string>>,
+  async getPrompt(
+    { kind, shown, route }: ItemOf<"prompt">,
+    values: unknown,
     request: CallRequest,
-  ): Promise<Round<PromptResult>> {
-    return this.#ask<PromptResult>({ kind, name, route }, request, (call, round) => {
+  ): Promise<PromptResult> {
+    const { name } = shown;
+    const args = readArguments(shown, values);
+    const answer = await this.#ask<PromptResult>({ kind, name, route }, request, (call, round) => {
       if (route.by === "server")
         return this.#askServer(call, route, round, (server, how) => server.getPrompt(route.id, args, how));
       const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
       return route.code.get(args, { ...this.#useCode(call, route.owner, round), leaveOut });
-    }).then((answer) => request.state.outside(answer, route));
+    });
+    return request.state.outside(answer, route);
   }
 
   /** How a URI is read; `undefined` for an unknown one. */
@@ -677,47 +654,35 @@ export class Calls {
   }
 
   /**
-   * Reads a resource for the host. Rejects with a `TrailblazeError` `InvalidArguments`, `ResourceNotFound`, `ResourceFailed`,
+   * Reads a resource, or a large result of the reader. Rejects with a `TrailblazeError` `ResourceNotFound`, `ResourceFailed`,
    * `InputRequired` or `SessionClosed`, or with the signal's reason.
    */
-  async readResource(uri: unknown, request: CallRequest): Promise<ResourceResult> {
-    const { state, signal } = request;
-    this.#throwIfClosed(signal);
-    if (typeof uri !== "string" || uri === "") {
-      const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
-      throw failure("InvalidArguments", { reason });
-    }
-    const kept = this.large.find(uri, request.scope.sessionId)?.();
-    if (kept !== undefined) return { contents: kept.contents };
+  async readResource(uri: string, request: CallRequest): Promise<ReadAnswer> {
+    const { state } = request;
+    const kept = this.large.find(uri, readerOf(request.scope));
+    if (kept !== undefined) return kept();
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);
-    const { isStatic: _, ...result } = requireAnswer(uri, await this.askResource(uri, route, request));
-    return result;
+    const target: Target = { kind: "resource", name: uri, route };
+    const answer = await this.#ask<ReadAnswer>(target, request, async (call, round) => {
+      if (route.by === "server") return this.#readFrom(route, call, route.id, round);
+      const leaveOut = this.#noteLeftOut("resources/read", { uri }, route.owner);
+      const use = { ...this.#useCode(call, route.owner, round), leaveOut };
+      return route.code.read(route.id, route.code.match(route.id) ?? {}, use);
+    });
+    return state.outside(answer, route);
   }
 
-  /** The same for a client; resolves with what the resource asks. */
-  askResource(uri: string, route: ResourceRoute, request: CallRequest): Promise<Round<ReadAnswer>> {
-    return this.#ask<ReadAnswer>({ kind: "resource", name: uri, route }, request, async (call, round) => {
-      if (route.by === "code") {
-        const leaveOut = this.#noteLeftOut("resources/read", { uri }, route.owner);
-        const use = { ...this.#useCode(call, route.owner, round), leaveOut };
-        return route.code.read(route.id, route.code.match(route.id) ?? {}, use);
-      }
-      return this.#readFrom(route, call, route.id, round);
-    }).then((answer) => request.state.outside(answer, route));
-  }
-
-  /** The suggestions for an argument of a prompt or a resource, for a client. Rejects as these do. */
-  async suggest(
+  /** The suggestions for an argument of a prompt or a resource. Rejects as these do. */
+  suggest(
     { kind, route }: ItemOf<"prompt" | "resource">,
     asked: ServerCompletion,
     request: CallRequest,
   ): Promise<Suggestions> {
     const { ref } = asked;
-    const name = ref.type === "ref/prompt" ? ref.name : ref.uri;
-    const target: Target = { kind, name, route };
+    const target: Target = { kind, name: ref.type === "ref/prompt" ? ref.name : ref.uri, route };
     const limited = { ...request, timeoutMs: suggestionMs };
-    const answer = await this.#ask<Suggestions>(target, limited, async (call, round) => {
+    return this.#ask<Suggestions>(target, limited, async (call, round) => {
       if (route.by === "server") {
         const own = ref.type === "ref/prompt" ? { ...ref, name: route.id } : { ...ref, uri: route.id };
         const named = { ...asked, ref: own };
@@ -726,7 +691,6 @@ export class Calls {
       const use = this.#useCode(call, route.owner, round);
       return { values: await suggestValues(route.code.item, route.owner, asked, use) };
     });
-    return requireAnswer(name, answer);
   }
 
   /** Reads a URI from a server. */
@@ -749,8 +713,8 @@ export class Calls {
     }
   }
 
-  /** Reads a file of a skill for a client, by its URI. Rejects with `NotApproved` if it is not as its entry says. */
-  askSkill(skill: SkillItem, uri: string, request: CallRequest): Promise<Round<ReadAnswer>> {
+  /** Reads a file of a skill by its URI. Rejects as `readResource`, or with `NotApproved` if it is not as its entry says. */
+  readSkill(skill: SkillItem, uri: string, request: CallRequest): Promise<ReadAnswer> {
     const { shown, listing, route } = skill;
     return this.#ask<ReadAnswer>({ kind: "skill", name: shown.name, route }, request, async (call, round) => {
       if (route.by === "code") return readSkill(skill, uri);
@@ -760,29 +724,24 @@ export class Calls {
     });
   }
 
-  /** Reads a file of a skill for the host, by its path: a string, or bytes that are not UTF-8. */
-  async readSkill(skill: SkillItem, path: string, request: CallRequest): Promise<string | Uint8Array> {
-    this.#throwIfClosed(request.signal);
-    const uri = findSkillFile(skill, path);
-    const { contents } = requireAnswer(uri, await this.askSkill(skill, uri, request));
+  /** The same by its path: a string, or bytes that are not UTF-8. */
+  async readSkillFile(skill: SkillItem, path: string, request: CallRequest): Promise<string | Uint8Array> {
+    const { contents } = await this.readSkill(skill, findSkillFile(skill, path), request);
     const [{ text, blob = "" } = {}] = contents;
     return text ?? new Uint8Array(Buffer.from(blob, "base64"));
   }
 
   /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */
-  async #ask<Answer extends object>(
-    target: Target,
-    request: CallRequest,
-    run: Run<Answer>,
-  ): Promise<Round<Answer>> {
+  async #ask<Answer extends object>(target: Target, request: CallRequest, run: Run<Answer>): Promise<Answer> {
     try {
       return await this.#execute<Answer>(target, request, outermost, (call, round) =>
         abortable(call.stop, () => run(call, round)),
       );
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      const { cause = error, message: reason } = error;
+      const { asked, cause = error, message: reason } = error;
       if (cause instanceof TrailblazeError) throw cause;
+      if (asked !== undefined) throw failure("InputRequired", { name: target.name, asked: reason });
       throw failure(target.kind === "prompt" ? "PromptFailed" : "ResourceFailed", { reason }, {}, { cause });
     }
   }
@@ -821,23 +780,32 @@ export class Calls {
 
 type ServerRoute = Extract<SessionItem["route"], { by: "server" }>;
 
-/** Who asks the questions of a call; `undefined` for the host's own code. */
-function authorOf(target: Target): string | undefined {
-  return packOf(target) ?? (target.route.by === "server" ? target.route.from.plan.label : undefined);
-}
+/** Who may read the whole of large results in a scope. */
+export const readerOf = ({
+  sessionId,
+  reader = sessionId,
+}: Pick<CallScope, "sessionId" | "reader">): string => reader;
 
-/** Asks for a call, whose time stands still meanwhile. `isWaiting`: whether a server waits in the middle of it. */
+/**
+ * Asks for a call, whose time stands still meanwhile, with the author in front of each question, so that no server or pack can ask
+ * in the name of another; `undefined` if the session has no user.
+ */
 function askFor(
   { target, limits, request: { scope } }: OpenCall,
-  isWaiting = false,
+  how: Partial<AskedRound>,
 ): ServerCallOptions["ask"] {
   const { ask } = scope;
   if (ask === undefined) return undefined;
+  const { name: tool, route } = target;
+  const author = packOf(target) ?? (route.by === "server" ? route.from.plan.label : undefined);
   return async (requests, signal) => {
+    const signed = Object.entries(requests).map(([key, request]) => {
+      const isSigned = author !== undefined && !("method" in request);
+      return [key, isSigned ? { ...request, message: `[${author}] ${request.message}` } : request];
+    });
     const ends = limits.map((limit) => limit.pause());
     try {
-      const signed = signRequests(requests, authorOf(target));
-      return await ask({ tool: target.name, requests: signed, isWaiting, signal });
+      return await ask({ ...how, tool, requests: Object.fromEntries(signed), signal });
     } finally {
       for (const end of ends) end();
     }
@@ -947,14 +915,12 @@ function explainUnread(state: SessionState, uri: string): TrailblazeError {
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
 }
 
-/** The answer to the host. Throws `InputRequired` for what asks in a session without a user. */
-function requireAnswer<Answer extends object>(name: string, answer: Round<Answer>): Answer {
-  if (!("inputRequired" in answer)) return answer;
-  throw failure("InputRequired", { name, asked: listRequests(answer.inputRequired.requests) });
-}
-
 /** The result of a call of a tool that has failed. */
-function describeFailure({ message, exit, cause }: CallFailure, { by }: Target["route"]): ToolResult {
+function describeFailure({ message, exit, asked, cause }: CallFailure, { by }: Target["route"]): ToolResult {
+  if (asked !== undefined) {
+    const { requests: inputRequests, ...state } = asked;
+    return failedResult(`The tool needs input. ${message}`, "InputRequired", { inputRequests, ...state });
+  }
   if (exit !== undefined)
     return failedResult(message, "FatalError", Object.keys(exit).length > 0 ? exit : undefined);
   if (!(cause instanceof TrailblazeError) || by === "code") return failedResult(message);

@@ -2,8 +2,8 @@
 import { isRecord } from "../data/parse-json.ts";
 import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
-import type { InputAnswer, InputAnswers, InputRequest, InputRequests } from "../runtime/handler-context.ts";
-import { isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
+import type { InputAnswer, InputRequest } from "../runtime/handler-context.ts";
+import { type AskInput, isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -123,21 +123,6 @@ export interface InputQuestion {
 /** Asks the user. The content of a form is checked against its schema: what breaks it is a decline. */
 export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAnswer>;
 
-/** What one round asks, and who. */
-export interface AskedRound {
-  tool: string;
-  requests: InputRequests;
-  /** Whether a server waits for the answers in the middle of its call, so that it cannot be run again. */
-  isWaiting?: boolean;
-  /** Whether the session asks before it makes the call, which it denies if the user cannot be asked. */
-  isApproval?: boolean;
-  /** Aborts the questions: `ask` then rejects with its reason. */
-  signal: AbortSignal;
-}
-
-/** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
-export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
-
 /** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
 export function createHostInput(frame: SessionFrame): AskInput | undefined {
   const { options, clock, report } = frame;
@@ -218,14 +203,4 @@ export async function askHost(
   }
   reportOnce(createProblem("HostListenerFailed", { option: "onCall", tool: call.tool, reason }));
   return "deny";
-}
-
-/** Questions with their author in front, so that no server or pack can ask in the name of another. */
-export function signRequests(requests: InputRequests, author: string | undefined): InputRequests {
-  if (author === undefined) return requests;
-  const signed = Object.entries(requests).map(([key, request]) => [
-    key,
-    "method" in request ? request : { ...request, message: `[${author}] ${request.message}` },
-  ]);
-  return Object.fromEntries(signed);
 }

@@ -1,4 +1,5 @@
-import type { Problem } from "../problems/index.ts";
+import { describeType } from "../data/parse-json.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { PromptResult, ResourceResult, ToolResult } from "../runtime/tool-result.ts";
@@ -246,7 +247,13 @@ export class Session implements AsyncDisposable {
   async readResource(uri: string, { signal, timeoutMs }: RequestOptions = {}): Promise<ResourceResult> {
     const { calls, frame } = this.#parts;
     frame.resources.closing.throwIfAborted();
-    return calls.readResource(uri, { scope: calls.own, state: this.#state, signal, timeoutMs });
+    if (typeof uri !== "string" || uri === "") {
+      const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
+      throw failure("InvalidArguments", { reason });
+    }
+    const request = { scope: calls.own, state: this.#state, signal, timeoutMs };
+    const { isStatic: _, ...result } = await calls.readResource(uri, request);
+    return result;
   }
 
   /** The skills of packs and of servers, as far as they are approved. Those that are left out are in `skipped`. */
@@ -270,7 +277,7 @@ export class Session implements AsyncDisposable {
     frame.resources.closing.throwIfAborted();
     const state = this.#state;
     const request = { scope: calls.own, state, signal, timeoutMs };
-    return calls.readSkill(state.resolveSkill(String(name)), String(file), request);
+    return calls.readSkillFile(state.resolveSkill(String(name)), String(file), request);
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */

@@ -1,9 +1,10 @@
 // What `run` does, loaded when it is called: a definition file that imports this package does not need it.
 import type { Writable } from "node:stream";
 import { inspect } from "node:util";
-import { createLegacyQuestions, type LegacyClient, UnaskedError } from "../../../src/mcp/questions.ts";
+import { createLegacyQuestions, type LegacyClient } from "../../../src/mcp/questions.ts";
 import { createErrorResult } from "../../../src/runtime/convert-result.ts";
-import type { HandlerMemory, RunContext } from "../../../src/runtime/handler-context.ts";
+import type { HandlerMemory, InputRound, RunContext } from "../../../src/runtime/handler-context.ts";
+import { answerRounds, type Round, UnaskedError } from "../../../src/runtime/input-rounds.ts";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { clientFrom } from "./client.ts";
@@ -83,29 +84,33 @@ async function callTool(
   const envelope = call && { memory: call.memory, device: call.device };
   const { callTool } = clientFrom(call, { signal: services.signal });
   const ignore = () => {};
-  const questions = createLegacyQuestions(services);
+  const { signal } = services;
+  const { ask } = createLegacyQuestions(services);
+  const run = async (round?: InputRound): Promise<Round<{ result: CallToolResult }>> => {
+    const memory = call && new CallMemory(call.memory);
+    const context: RunContext = {
+      signal,
+      options: readOptions(options),
+      log: (level, data) => void services.log(level as LogLevel, data).catch(ignore),
+      progress: (progress, total, message) =>
+        void services.progress({ progress, total, message }).catch(ignore),
+      callTool: (name, args = {}) => callTool(name, args),
+      ...round,
+      sessionId: call?.sessionId,
+      invocationId: call?.invocationId,
+      device: call?.device,
+      memory,
+    };
+    const outcome = await runTool(tool, structuredClone(args), context, envelope);
+    if ("inputRequired" in outcome) return outcome;
+    if (outcome.fault !== undefined) process.stderr.write(`${name}: ${outcome.fault}\n`);
+    return { result: memory?.writeBack(outcome.result) ?? outcome.result };
+  };
   try {
-    const { result } = await questions.answer(undefined, async (round, signal) => {
-      const memory = call && new CallMemory(call.memory);
-      const context: RunContext = {
-        signal,
-        options: readOptions(options),
-        log: (level, data) => void services.log(level as LogLevel, data).catch(ignore),
-        progress: (progress, total, message) =>
-          void services.progress({ progress, total, message }).catch(ignore),
-        callTool: (name, args = {}) => callTool(name, args),
-        ...round,
-        sessionId: call?.sessionId,
-        invocationId: call?.invocationId,
-        device: call?.device,
-        memory,
-      };
-      const outcome = await runTool(tool, structuredClone(args), context, envelope);
-      if ("inputRequired" in outcome) return outcome;
-      if (outcome.fault !== undefined) process.stderr.write(`${name}: ${outcome.fault}\n`);
-      return { result: memory?.writeBack(outcome.result) ?? outcome.result };
-    });
-    return result;
+    const first = await run();
+    if (!("inputRequired" in first)) return first.result;
+    const last = await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }));
+    return last.result;
   } catch (error) {
     if (error instanceof UnaskedError) return createErrorResult(error.message);
     throw error;
