@@ -1,4 +1,5 @@
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
+import { abortable } from "./abort-listeners.ts";
 import { type BundleOutcome, type BundleRequest, type RunnableTool, runBundleEntry } from "./bundle.ts";
 import {
   checkStructuredContent,
@@ -7,10 +8,10 @@ import {
   createErrorResult,
   describeRefusal,
 } from "./convert-result.ts";
-import { legacyContextKey, type RunContext } from "./handler-context.ts";
-import type { LeaveOut } from "./mcp-shapes.ts";
-import type { Outcome, OutcomeRunner } from "./tool-code.ts";
-import { failedResult, type ToolResult } from "./tool-result.ts";
+import { legacyContextKey } from "./handler-context.ts";
+import type { CodeUse } from "./pack-resource.ts";
+import type { Outcome } from "./tool-code.ts";
+import type { ToolResult } from "./tool-result.ts";
 
 /** The result of a call that a handler makes. */
 export type InnerResult = ToolResult & { isError: boolean };
@@ -21,47 +22,28 @@ export interface ToolInvocation {
   args: Record<string, unknown>;
   /** What the templates of an entry see besides the arguments. */
   request: Omit<BundleRequest, "arguments">;
-  context: Omit<RunContext, "options" | "callTool">;
   /** The non-enumerable `_trailblazeContext` of the handler's arguments, in a session. */
-  legacyContext?: object | undefined;
-  /** 0 for a call from outside, one more for each nested call. */
-  depth: number;
-  maxDepth: number;
-  callTool(name: string, args: unknown, depth: number): Promise<InnerResult>;
-  /** The runner of the tool's code, after `initialize`. */
-  getRunner(): Promise<OutcomeRunner>;
+  legacyContext: object | undefined;
   validator: SchemaValidator;
-  /** Called with what is left out of the answer. */
-  leaveOut?: LeaveOut;
 }
 
 /**
- * Calls a tool: validates its arguments, runs its handler with its context, validates its structured content. Rejects
- * only as `getRunner` and the runner do.
+ * Calls a tool: validates its arguments, runs its handler after `initialize`, validates its structured content. Rejects
+ * only as the runner does, or with the reason of the signal.
  */
 export async function invokeTool(
   { code, entry }: RunnableTool,
-  call: ToolInvocation,
+  { runner: getRunner, context, leaveOut }: CodeUse,
+  { args, request, legacyContext, validator }: ToolInvocation,
 ): Promise<BundleOutcome> {
-  const { args, request, legacyContext, validator, leaveOut } = call;
   const { inputSchema, outputSchema } = entry ?? code;
   const checked = validator.checkOwned(inputSchema, args);
-  if (!checked.ok) {
-    return { result: createErrorResult(describeRefusal(request.name, checked)) };
-  }
-  const context: RunContext = {
-    ...call.context,
-    options: code.options,
-    async callTool(name, args) {
-      const depth = call.depth + 1;
-      if (depth <= call.maxDepth) return call.callTool(name, args, depth);
-      return {
-        ...failedResult(`Tool calls are nested more than ${call.maxDepth} levels deep.`),
-        isError: true,
-      };
-    },
-  };
-  const runner = await call.getRunner();
+  if (!checked.ok) return { result: createErrorResult(describeRefusal(request.name, checked)) };
+  const runner = await getRunner();
+  const { initialize, options } = code;
+  // It may never settle, so the call's timeout applies.
+  if (initialize !== undefined)
+    await abortable(context.signal, () => runner.initialize(initialize, { options }));
   const withContext = (values: Record<string, unknown>) =>
     legacyContext === undefined
       ? values

@@ -42,10 +42,10 @@ export function describeFile(uri: string, mimeType: string | undefined, bytes: U
 
 type Variables = Readonly<Record<string, string>>;
 
-/** What runs a pack's code, and what the code gets. */
+/** What runs code for a call, and what the code gets. */
 export interface CodeUse {
   runner(): Promise<OutcomeRunner>;
-  context: RunContext & { signal: AbortSignal };
+  context: RunContext;
   /** Called with what is left out of the answer. */
   leaveOut?: LeaveOut;
 }
@@ -179,20 +179,6 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
       return readReturned(outcome.returned, asked, mimeType, leaveOut);
     },
   };
-}
-
-/** The first resource that has a URI; an exact one before templates. */
-export function findResource(
-  resources: readonly PackResource[],
-  uri: string,
-): { resource: PackResource; variables: Variables } | undefined {
-  for (const isTemplate of [false, true]) {
-    for (const resource of resources) {
-      const variables = resource.isTemplate === isTemplate ? resource.match(uri) : undefined;
-      if (variables !== undefined) return { resource, variables };
-    }
-  }
-  return undefined;
 }
 
 /** Whether a prompt or a template suggests values for an argument. */

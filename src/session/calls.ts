@@ -19,12 +19,17 @@ import {
 } from "../mcp/client/server-calls.ts";
 import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
-import { abortable, CallStop, type Cancellation, toSignal, whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, toOwn } from "../runtime/apps.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
 import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
-import { type InputRequired, type InputRound, legacyContextKey } from "../runtime/handler-context.ts";
+import {
+  type InputRequired,
+  type InputRound,
+  legacyContextKey,
+  type RunContext,
+} from "../runtime/handler-context.ts";
 import {
   type AskedRound,
   type AskInput,
@@ -33,12 +38,11 @@ import {
   type Round,
 } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import type { LeaveOut } from "../runtime/mcp-shapes.ts";
 import { type CodeUse, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
+import { CodeExitError, type CodeOwner, type Outcome } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
   failedResult,
@@ -47,14 +51,7 @@ import {
   type ToolResult,
 } from "../runtime/tool-result.ts";
 import { rootOf } from "../skills/skill-entry.ts";
-import {
-  askHost,
-  createHostInput,
-  type HeardListeners,
-  type Listeners,
-  listen,
-  type ToolLog,
-} from "./host-functions.ts";
+import { askHost, createHostInput, type Listeners, listen, type ToolLog } from "./host-functions.ts";
 import type { ItemOf, ResourceRoute, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
@@ -89,9 +86,6 @@ export function createCallMeta({ sessionId, invocationId, baseUrl, device, memor
   return baseUrl === undefined ? rest : { baseUrl, ...rest };
 }
 
-/** The arguments of a call as JSON text and as a copy of the value, or why they are invalid. */
-type CopiedArguments = { json: string; args: Record<string, unknown> } | { fault: string };
-
 const isPlain = (value: object) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
 /** The own properties but one; the object itself if it has no more. */
@@ -101,18 +95,16 @@ function withoutContext(given: Readonly<Record<string, unknown>>): Readonly<Reco
   return carryIntegers(given, written);
 }
 
-/** Copies a call's arguments through JSON, so that every tool gets the same values wherever it runs. */
-function copyArguments(given: unknown): CopiedArguments {
-  if (given !== undefined && !isRecord(given)) {
+/** A call's arguments as JSON, of which every tool gets the same values wherever it runs; or why they are invalid. */
+function writeArguments(given: unknown): { json: string } | { fault: string } {
+  if (given !== undefined && !isRecord(given))
     return { fault: `The arguments must be an object, but they are ${describeType(given)}.` };
-  }
   try {
-    const written = withoutContext(given ?? {});
-    const json: string | undefined = stringifyExactly(written);
-    const args: unknown = json === undefined ? undefined : parseExactly(json);
+    const json: string | undefined = stringifyExactly(withoutContext(given ?? {}));
+    if (json?.startsWith("{")) return { json };
     // `toJSON` can return something else than an object.
-    if (json !== undefined && isRecord(args)) return { json, args };
-    return { fault: `The arguments must be an object, but their JSON is ${describeType(args)}.` };
+    const value: unknown = json === undefined ? undefined : JSON.parse(json);
+    return { fault: `The arguments must be an object, but their JSON is ${describeType(value)}.` };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { fault: `The arguments cannot be written as JSON: ${reason}` };
@@ -183,16 +175,29 @@ interface Caller extends Nesting {
   request: CallRequest;
 }
 
-/** One open call. Its `limits` begin with its own. */
-interface OpenCall extends Nesting {
-  id: string;
+/** Code that runs for a call, or on its own. */
+interface Running extends Nesting {
   target: Target;
   request: CallRequest;
   /** The listeners of the request, for this call. */
-  heard: HeardListeners;
+  heard: Listeners;
+  stop: Cancellation;
+}
+
+/** One open call. Its `limits` begin with its own. */
+interface OpenCall extends Running {
+  id: string;
   stop: CallStop;
   limit: TimeLimit;
 }
+
+/** The requests of MCP, whose results code answers. */
+const methods = {
+  tool: "tools/call",
+  prompt: "prompts/get",
+  resource: "resources/read",
+  skill: "resources/read",
+} as const;
 
 /** What the config says of calls of a tool, where the host does not decide. */
 type CallRule = "deny" | "ask" | "allow";
@@ -234,7 +239,6 @@ export class Calls {
   readonly #open = new Map<string, OpenCall>();
   /** The scope of the host's own calls. */
   readonly own: CallScope;
-  readonly #rules = new WeakMap<ToolItem, CallRule>();
   #validator: SchemaValidator | undefined;
   /** What was too large for results. */
   readonly large: LargeResults;
@@ -251,14 +255,6 @@ export class Calls {
     this.large = new LargeResults(frame.logDir);
     whenAborted(this.#closing, () => {
       for (const { stop } of this.#open.values()) stop.abort(this.#closing.reason);
-    });
-  }
-
-  /** What reports each part of an answer of a pack's code that is left out. */
-  #noteLeftOut(method: string, about: { name: string } | { uri: string }, { pack }: CodeOwner): LeaveOut {
-    return noteLeftOut(method, about, (fault) => {
-      const place = pack === undefined ? {} : { pack: pack.name };
-      this.#frame.reportOnce(createProblem("ServerResultIncomplete", { ...place, ...fault }, place));
     });
   }
 
@@ -384,25 +380,23 @@ export class Calls {
     const { shown, listing, route, meta, legacyContext } = tool;
     const { name } = shown;
     const { isRecordable } = meta;
-    const copied = copyArguments(args);
-    if ("fault" in copied) return failedResult(copied.fault);
+    const written = writeArguments(args);
+    if ("fault" in written) return failedResult(written.fault);
+    const { json } = written;
     const ofServer = route.by === "server" ? route : undefined;
     const fixed = ofServer && ownEntry(ofServer.from.plan.choices?.override, ofServer.id)?.arguments;
-    const given = fixed && Object.keys(copied.args).find((key) => Object.hasOwn(fixed, key));
+    const given = fixed && Object.keys(JSON.parse(json)).find((key) => Object.hasOwn(fixed, key));
     if (given !== undefined)
       return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
-    const rule = this.#findRule(tool, request.state);
+    const rule = findRule(tool, request.state);
     const mayRun = rule === "allow" && this.#frame.options.onCall === undefined;
     let decided: ToolResult | undefined;
-    const { json } = copied;
-    let values: Record<string, unknown> | undefined = copied.args;
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
     try {
       const answered = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
-        // A tool may have changed the arguments of its run before.
-        const fresh = values ?? (parseExactly(json) as Record<string, unknown>);
-        values = undefined;
+        // A copy for each run, which may change it.
+        const fresh = parseExactly(json) as Record<string, unknown>;
         if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
         const run = () =>
           route.by === "server"
@@ -435,16 +429,6 @@ export class Calls {
       if (error instanceof CallFailure) return describeFailure(error, route);
       throw error;
     }
-  }
-
-  /** What the config says of calls of a tool, whose names its state does not change. */
-  #findRule(tool: ToolItem, { config: { calls } }: SessionState): CallRule {
-    const known = this.#rules.get(tool);
-    if (known !== undefined || calls === undefined) return known ?? "allow";
-    const names = patternNames(tool);
-    const rule = matchesAny(calls.deny, names) ? "deny" : matchesAny(calls.ask, names) ? "ask" : "allow";
-    this.#rules.set(tool, rule);
-    return rule;
   }
 
   /**
@@ -507,16 +491,16 @@ export class Calls {
   }
 
   /** Executes a call that code makes. */
-  async #callFromCode(
-    caller: Caller,
-    name: string,
-    args: unknown,
-    signal: Cancellation,
-    depth: number,
-  ): Promise<InnerResult> {
+  async #callFromCode(running: Running, name: string, args: unknown): Promise<InnerResult> {
+    const caller = callerOf(running);
+    const depth = caller.depth + 1;
+    const { maxDepth } = caller.request.state.config.callback;
+    if (depth > maxDepth)
+      return asInner(failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`));
     const called = await resolveFor(caller, name);
     if ("fault" in called) return asInner(failedResult(called.fault));
-    return asInner(await this.callTool(called, args, { ...caller.request, signal }, { ...caller, depth }));
+    const request = { ...caller.request, signal: running.stop };
+    return asInner(await this.callTool(called, args, request, { ...caller, depth }));
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -573,49 +557,27 @@ export class Calls {
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, request, heard, depth, stop: signal, target } = call;
+    const { id, request, depth, target } = call;
     const { scope, state } = request;
     const { name } = target;
-    // Members of a composed server get nothing of a session: no id, device or memory.
-    const isWithoutSession = this.#frame.rules.selection !== undefined;
-    const { device, callback } = state.config;
     const { sessionId, memory } = scope;
-    const { owner, initialize, options } = tool.code;
+    const { owner, options } = tool.code;
     const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
+    const { device } = state.config;
     const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device });
+    // Members of a composed server get nothing of a session: no id, device or memory.
+    const isWithoutSession = this.#frame.rules.selection !== undefined;
     const ofSession = { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory };
-    const outcome = await invokeTool(tool, {
+    const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options, ...round });
+    const outcome = await invokeTool(tool, use, {
       args,
-      depth,
       legacyContext: isWithoutSession ? undefined : legacyContext,
-      maxDepth: callback.maxDepth,
-      leaveOut: this.#noteLeftOut("tools/call", { name }, owner),
       validator: this.#validator ?? (await this.#loadValidator()),
       request: {
         name: tool.entry?.name ?? name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
-      context: {
-        signal,
-        ...(isWithoutSession ? {} : ofSession),
-        ...round,
-        log: (level, data) => {
-          scope.log({ tool: name, level, data });
-          heard.onLog?.({ level, data });
-        },
-        progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
-      },
-      getRunner: () => {
-        const runner = this.#processes.runners.get(owner);
-        if (initialize === undefined) return runner;
-        // `initialize` may never settle, so the call's timeout applies.
-        return runner.then((one) =>
-          abortable(signal, () => one.initialize(initialize, { options })).then(() => one),
-        );
-      },
-      callTool: (inner, values, innerDepth) =>
-        this.#callFromCode(callerOf(call), inner, values, signal, innerDepth),
     });
     if ("result" in outcome) {
       const { fault } = outcome;
@@ -642,8 +604,7 @@ export class Calls {
     const answer = await this.#ask<PromptResult>({ kind, name, route }, request, (call, round) => {
       if (route.by === "server")
         return this.#askServer(call, route, round, (server, how) => server.getPrompt(route.id, args, how));
-      const leaveOut = this.#noteLeftOut("prompts/get", { name }, route.owner);
-      return route.code.get(args, { ...this.#useCode(call, route.owner, round), leaveOut });
+      return route.code.get(args, this.#useCode(call, route.owner, round));
     });
     return request.state.outside(answer, route);
   }
@@ -666,8 +627,7 @@ export class Calls {
     const target: Target = { kind: "resource", name: uri, route };
     const answer = await this.#ask<ReadAnswer>(target, request, async (call, round) => {
       if (route.by === "server") return this.#readFrom(route, call, route.id, round);
-      const leaveOut = this.#noteLeftOut("resources/read", { uri }, route.owner);
-      const use = { ...this.#useCode(call, route.owner, round), leaveOut };
+      const use = this.#useCode(call, route.owner, round);
       return route.code.read(route.id, route.code.match(route.id) ?? {}, use);
     });
     return state.outside(answer, route);
@@ -746,35 +706,45 @@ export class Calls {
     }
   }
 
-  /** How code of prompts and resources runs for a call. */
-  #useCode(call: OpenCall, owner: CodeOwner, round: InputRound | undefined): CodeUse {
-    const { heard, stop, target } = call;
-    return this.useCode(callerOf(call), owner, target.name, stop, {
-      ...round,
-      progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
-    });
-  }
-
-  /** How code runs that does not belong to a tool. `caller`: for whom it calls tools. */
-  useCode(
-    caller: Partial<Nesting> & Pick<Caller, "request">,
-    owner: CodeOwner,
-    name: string,
-    signal: Cancellation,
-    more: Partial<CodeUse["context"]> = {},
-  ): CodeUse {
-    const whole = { ...outermost, recorded: false, ...caller, pack: owner.pack?.qualifiedName };
+  /** How code runs for a call, or on its own. */
+  #useCode(running: Running, owner: CodeOwner, more: Partial<RunContext> | undefined): CodeUse {
+    const { heard, request, stop, target } = running;
+    const { kind, name } = target;
+    const { pack } = owner;
+    const place = pack === undefined ? {} : { pack: pack.name };
     return {
       runner: () => this.#processes.runners.get(owner),
       context: {
-        signal: toSignal(signal),
-        progress: () => {},
+        signal: stop,
         options: {},
-        log: (level, data) => caller.request.scope.log({ tool: name, level, data }),
-        callTool: (inner, args = {}) => this.#callFromCode(whole, inner, args, signal, whole.depth + 1),
+        log: (level, data) => {
+          request.scope.log({ tool: name, level, data });
+          heard.onLog?.({ level, data });
+        },
+        progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
+        callTool: (inner, args = {}) => this.#callFromCode(running, inner, args),
         ...more,
       },
+      leaveOut: noteLeftOut(methods[kind], { name }, (fault) =>
+        this.#frame.reportOnce(createProblem("ServerResultIncomplete", { ...place, ...fault }, place)),
+      ),
     };
+  }
+
+  /** Runs what tells of the changes of a resource, until the signal aborts. */
+  async watch(
+    route: Extract<ResourceRoute, { by: "code" }>,
+    request: CallRequest,
+    stop: AbortSignal,
+    changed: () => void,
+  ): Promise<Outcome | undefined> {
+    const { code, owner, id } = route;
+    const variables = code.match(id);
+    if (code.watch === undefined || variables === undefined) return undefined;
+    const target: Target = { kind: "resource", name: id, route };
+    const running: Running = { ...outermost, target, request, heard: {}, stop };
+    const { runner, context } = this.#useCode(running, owner, { changed });
+    return (await runner()).invoke(code.watch, { ...variables, uri: id }, context);
   }
 }
 
@@ -812,6 +782,12 @@ function askFor(
   };
 }
 
+function findRule(tool: ToolItem, { config: { calls } }: SessionState): CallRule {
+  if (calls === undefined) return "allow";
+  const names = patternNames(tool);
+  return matchesAny(calls.deny, names) ? "deny" : matchesAny(calls.ask, names) ? "ask" : "allow";
+}
+
 /** Asks the user whether a call may run. Resolves with why it may not. Rejects only when the call ends. */
 async function findObjection(
   { target, depth, stop, request: { scope } }: OpenCall,
@@ -835,7 +811,7 @@ async function findObjection(
 }
 
 /** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */
-function callerOf({ target, request, heard, depth, limits, recorded }: OpenCall): Caller {
+function callerOf({ target, request, heard, depth, limits, recorded }: Running): Caller {
   const { scope, state } = request;
   return {
     pack: target.isEntry ? undefined : packOf(target),
