@@ -55,10 +55,8 @@ function textsOf({ name, title, description, inputSchema, toolsets, _meta }: Ses
 const hasName = ({ name, qualifiedName, _meta }: SessionTool, wanted: string): boolean =>
   [name, qualifiedName, _meta?.["trailblaze/originalName"]].some((one) => one?.toLowerCase() === wanted);
 
-/** The words of tools, for searching. Nothing in it changes after it was built. */
-export class ToolIndex {
-  readonly #tools: readonly SessionTool[];
-  readonly #index = new MiniSearch({
+const indexOf = (tools: readonly SessionTool[]) => {
+  const index = new MiniSearch({
     fields: Object.keys(boost),
     tokenize: (text) => wordsOf(text.slice(0, longestText)),
     processTerm: (word) => word,
@@ -70,32 +68,9 @@ export class ToolIndex {
       fuzzy: (word) => (word.length < 4 ? false : word.length < 8 ? 1 : 2),
     },
   });
-
-  constructor(tools: readonly SessionTool[]) {
-    this.#tools = tools;
-    this.#index.addAll(tools.map(textsOf));
-  }
-
-  /**
-   * The tools with words of the query, with words that begin with one, or that differ from one by a character or two: best
-   * first, and those that fit alike in their order. A tool that has the whole query as its name is the first.
-   */
-  search(query: string, limit: number, accepts: (tool: SessionTool) => boolean = () => true): FoundTool[] {
-    const cut = query.slice(0, longestQuery);
-    const scores = new Map<number, number>(this.#index.search(cut).map(({ id, score }) => [id, score]));
-    const best = Math.max(0, ...scores.values());
-    const wanted = cut.trim();
-    for (const [id, tool] of this.#tools.entries()) {
-      // The advertised name is unique.
-      if (hasName(tool, wanted.toLowerCase())) scores.set(id, best + (tool.name === wanted ? 2 : 1));
-    }
-    return [...scores]
-      .sort(([one, high], [other, low]) => low - high || one - other)
-      .map(([id, score]) => ({ tool: this.#tools[id] as SessionTool, score }))
-      .filter(({ tool }) => accepts(tool))
-      .slice(0, limit);
-  }
-}
+  index.addAll(tools.map(textsOf));
+  return index;
+};
 
 /** Which tools a model gets if there are many. */
 export interface LlmToolsOptions {
@@ -164,8 +139,12 @@ export function createSearchTool() {
 }
 
 /** The indexes of states, each built when it is first searched. */
-const indexes = new WeakMap<SessionState, ToolIndex>();
+const indexes = new WeakMap<SessionState, MiniSearch>();
 
+/**
+ * The tools with words of the query, with words that begin with one, or that differ from one by a character or two: best
+ * first, and those that fit alike in their order. A tool that has the whole query as its name is the first.
+ */
 function search(
   state: SessionState,
   query: unknown,
@@ -175,9 +154,22 @@ function search(
   const isLimit = typeof limit === "number" && Number.isInteger(limit) && limit > 0;
   check(isLimit, "`limit` must be a positive integer", limit);
   check(typeof query === "string", "What to search for must be a string", query);
-  const index = indexes.get(state) ?? new ToolIndex(state.toolsForLlm());
+  const tools = state.toolsForLlm();
+  const index = indexes.get(state) ?? indexOf(tools);
   indexes.set(state, index);
-  return index.search(query as string, limit as number, accepts);
+  const cut = (query as string).slice(0, longestQuery);
+  const scores = new Map<number, number>(index.search(cut).map(({ id, score }) => [id, score]));
+  const best = Math.max(0, ...scores.values());
+  const wanted = cut.trim();
+  for (const [id, tool] of tools.entries()) {
+    // The advertised name is unique.
+    if (hasName(tool, wanted.toLowerCase())) scores.set(id, best + (tool.name === wanted ? 2 : 1));
+  }
+  return [...scores]
+    .sort(([one, high], [other, low]) => low - high || one - other)
+    .map(([id, score]) => ({ tool: tools[id] as SessionTool, score }))
+    .filter(({ tool }) => accepts(tool))
+    .slice(0, limit as number);
 }
 
 /**
@@ -236,17 +228,14 @@ export class ToolSearch {
   /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
   select(options: LlmToolsOptions): SessionTool[] {
     checkOptions(options);
-    const isSearched = options.above !== Number.POSITIVE_INFINITY;
-    if (isSearched) refuseSearchName(this.#state());
-    return this.list(options, { isSearched });
+    if (options.above !== Number.POSITIVE_INFINITY) refuseSearchName(this.#state());
+    return this.list(options);
   }
 
-  /** The tools for a model. A tool with the name of the search is left out and reported. `grows`: with those found so far. */
-  list(
-    { above = defaultAbove, always }: LlmToolsOptions,
-    { grows = true, isSearched = true } = {},
-  ): SessionTool[] {
+  /** The same without checks: a tool with the name of the search is left out and reported. `grows`: with those found so far. */
+  list({ above = defaultAbove, always }: LlmToolsOptions, grows = true): SessionTool[] {
     const state = this.#state();
+    const isSearched = above !== Number.POSITIVE_INFINITY;
     this.isUsed ||= isSearched;
     const collision = isSearched ? findRivals(state) : undefined;
     if (collision !== undefined) this.#reportOnce(collision.problem);
