@@ -139,16 +139,8 @@ export interface CallRequest extends Listeners {
   timeoutMs?: number | undefined;
   /** What a client answers that the call asked in an earlier request. */
   round?: InputRound | undefined;
-}
-
-/** What a call inherits of the one that makes it. */
-interface Nesting {
-  /** 0 for a call of the host or of a client, one more for each nested call. */
-  depth: number;
-  /** Whether a tool is recorded if it succeeds. */
-  recorded: boolean;
-  /** The times of the calls around it, which stand still while the user is asked. */
-  limits: readonly TimeLimit[];
+  /** What makes a nested call. */
+  parent?: Running;
 }
 
 /** How long suggestions may take: users wait for them while they type. Milliseconds. */
@@ -156,8 +148,6 @@ const suggestionMs = 5000;
 
 /** Characters of the question whether a call may run, with the note that some are left out. */
 const longestQuestion = 1960;
-
-const outermost: Nesting = { depth: 0, recorded: true, limits: [] };
 
 /** What is called, by its advertised name or its URI. */
 interface Target extends Pick<SessionItem, "kind" | "route"> {
@@ -168,17 +158,14 @@ interface Target extends Pick<SessionItem, "kind" | "route"> {
   isEntry?: boolean;
 }
 
-/** Whose code calls tools. */
-interface Caller extends Nesting {
-  /** The qualified name of its pack, whose short names it may use; `undefined` for the host's own code, and entries of bundles. */
-  pack: string | undefined;
-  request: CallRequest;
-}
-
 /** Code that runs for a call, or on its own. */
-interface Running extends Nesting {
+interface Running {
   target: Target;
   request: CallRequest;
+  /** 0 for a call of the host or of a client, one more for each nested call. */
+  depth: number;
+  /** The times of the call and of those around it, which stand still while the user is asked. */
+  limits: readonly TimeLimit[];
   /** The listeners of the request, for this call. */
   heard: Listeners;
   stop: Cancellation;
@@ -265,10 +252,10 @@ export class Calls {
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
-    { depth, recorded, limits }: Nesting,
     run: Run<Answer>,
   ): Promise<Answer> {
-    const { signal, timeoutMs, state, scope } = request;
+    const { signal, timeoutMs, state, scope, parent } = request;
+    const depth = parent === undefined ? 0 : parent.depth + 1;
     const { kind, name, route } = target;
     this.#closing.throwIfAborted();
     signal?.throwIfAborted();
@@ -285,10 +272,9 @@ export class Calls {
       request,
       heard,
       depth,
-      recorded,
       stop,
       limit,
-      limits: [limit, ...limits],
+      limits: [limit, ...(parent?.limits ?? [])],
     };
     this.#open.set(call.id, call);
     const server = route.by === "server" ? route.from.server : undefined;
@@ -371,12 +357,7 @@ export class Calls {
   }
 
   /** Calls a tool. Rejects only with the reason of what cancels the call. */
-  async callTool(
-    tool: ToolItem,
-    args: unknown,
-    request: CallRequest,
-    nesting = outermost,
-  ): Promise<ToolResult> {
+  async callTool(tool: ToolItem, args: unknown, request: CallRequest): Promise<ToolResult> {
     const { shown, listing, route, meta, legacyContext } = tool;
     const { name } = shown;
     const { isRecordable } = meta;
@@ -394,7 +375,7 @@ export class Calls {
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
     try {
-      const answered = await this.#execute<ToolResult>(target, request, nesting, (call, round) => {
+      const answered = await this.#execute<ToolResult>(target, request, (call, round) => {
         // A copy for each run, which may change it.
         const fresh = parseExactly(json) as Record<string, unknown>;
         if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
@@ -411,14 +392,14 @@ export class Calls {
       });
       // Recorded without the schema's defaults, which the replay adds again.
       const answer = decided ?? request.state.outside(answered, route);
-      if (answer.variant === "Success" && nesting.recorded && isRecordable && decided === undefined)
+      if (answer.variant === "Success" && isRecordable && isNoted(request) && decided === undefined)
         request.scope.record(name, json);
       const maker =
         route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
       this.#links.note(answer.content, maker);
       const maxChars = this.#maxCharsOf(route, request);
       // Calls of code and of servers get all of it.
-      if (maxChars === -1 || nesting.depth > 0) return answer;
+      if (maxChars === -1 || request.parent !== undefined) return answer;
       const { memory } = request.scope;
       const reader = readerOf(request.scope);
       const { _meta } = listing as { _meta?: unknown };
@@ -471,8 +452,7 @@ export class Calls {
     const failed = (errorMessage: string) => ({ success: false as const, errorMessage });
     const outer = this.#open.get(invocationId);
     if (outer === undefined) return failed("The calling tool's own call has ended.");
-    const caller = callerOf(outer);
-    const tool = await resolveFor(caller, toolName);
+    const tool = await resolveFor(outer, toolName);
     if ("fault" in tool) return failed(tool.fault);
     // The server validates the arguments, too, but the caller relies on the advertised schema.
     if (tool.route.by === "server") {
@@ -482,25 +462,22 @@ export class Calls {
       // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined) return failed(describeRefusal(name, checked));
     }
-    const { signal, limit, depth } = call;
-    const nested = { ...caller, limits: [...caller.limits, limit], depth };
-    const request = { ...caller.request, signal, timeoutMs: limit.ms };
-    const result = await this.callTool(tool, call.arguments, request, nested);
+    const { signal, limit } = call;
+    const parent = { ...outer, limits: [limit, ...outer.limits] };
+    const request = { ...requestOf(parent, signal), timeoutMs: limit.ms };
+    const result = await this.callTool(tool, call.arguments, request);
     if (result.variant !== "Success") return failed(result.message);
     return { success: true, text: result.message, structuredContent: result.structuredContent };
   }
 
   /** Executes a call that code makes. */
-  async #callFromCode(running: Running, name: string, args: unknown): Promise<InnerResult> {
-    const caller = callerOf(running);
-    const depth = caller.depth + 1;
-    const { maxDepth } = caller.request.state.config.callback;
-    if (depth > maxDepth)
+  async #callFromCode(parent: Running, name: string, args: unknown): Promise<InnerResult> {
+    const { maxDepth } = parent.request.state.config.callback;
+    if (parent.depth >= maxDepth)
       return asInner(failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`));
-    const called = await resolveFor(caller, name);
-    if ("fault" in called) return asInner(failedResult(called.fault));
-    const request = { ...caller.request, signal: running.stop };
-    return asInner(await this.callTool(called, args, request, { ...caller, depth }));
+    const tool = await resolveFor(parent, name);
+    if ("fault" in tool) return asInner(failedResult(tool.fault));
+    return asInner(await this.callTool(tool, args, requestOf(parent, parent.stop)));
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -694,7 +671,7 @@ export class Calls {
   /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */
   async #ask<Answer extends object>(target: Target, request: CallRequest, run: Run<Answer>): Promise<Answer> {
     try {
-      return await this.#execute<Answer>(target, request, outermost, (call, round) =>
+      return await this.#execute<Answer>(target, request, (call, round) =>
         abortable(call.stop, () => run(call, round)),
       );
     } catch (error) {
@@ -742,7 +719,7 @@ export class Calls {
     const variables = code.match(id);
     if (code.watch === undefined || variables === undefined) return undefined;
     const target: Target = { kind: "resource", name: id, route };
-    const running: Running = { ...outermost, target, request, heard: {}, stop };
+    const running: Running = { target, request, depth: 0, limits: [], heard: {}, stop };
     const { runner, context } = this.#useCode(running, owner, { changed });
     return (await runner()).invoke(code.watch, { ...variables, uri: id }, context);
   }
@@ -810,22 +787,23 @@ async function findObjection(
   return "it needs the user's approval, and no user can be asked.";
 }
 
-/** The call as the caller of others. Of nested calls, only the outermost recordable one is recorded. */
-function callerOf({ target, request, heard, depth, limits, recorded }: Running): Caller {
-  const { scope, state } = request;
-  return {
-    pack: target.isEntry ? undefined : packOf(target),
-    request: { scope, state, onLog: heard.onLog },
-    depth,
-    limits,
-    recorded: recorded && target.isRecordable === false,
-  };
+/** The request of a call that another makes. */
+function requestOf(parent: Running, signal: Cancellation): CallRequest {
+  const { scope, state } = parent.request;
+  return { scope, state, onLog: parent.heard.onLog, parent, signal };
 }
 
-/** The tool that a nested call means, or why it cannot be called. */
-async function resolveFor(caller: Caller, name: string): Promise<ToolItem | { fault: string }> {
+/** Whether a call is recorded if it succeeds: of nested calls, only the outermost recordable one is. */
+const isNoted = ({ parent }: CallRequest): boolean =>
+  parent === undefined || (parent.target.isRecordable === false && isNoted(parent.request));
+
+/** The tool that a nested call means, or why it cannot be called. Code may use the short names of its pack. */
+async function resolveFor(
+  { target, request: { state } }: Running,
+  name: string,
+): Promise<ToolItem | { fault: string }> {
   try {
-    return await caller.request.state.resolveStarting(name, caller);
+    return await state.resolveStarting(name, { pack: target.isEntry ? undefined : packOf(target) });
   } catch (error) {
     return { fault: (error as Error).message };
   }
