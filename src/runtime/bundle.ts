@@ -5,13 +5,7 @@ import type { CatchTemplates, compileEntryTemplates, EntryTemplates } from "../e
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, quote } from "../problems/index.ts";
-import {
-  convertOutcome,
-  convertReturned,
-  createErrorResult,
-  findFaultOfResult,
-  type ToolOutcome,
-} from "./convert-result.ts";
+import { convertOutcome, convertReturned, findFaultOfResult, type ToolOutcome } from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, type Outcome, placeOfCode } from "./tool-code.ts";
@@ -159,19 +153,31 @@ function catchError(
   return found === undefined ? undefined : fillError(found, scope);
 }
 
-/** A failed template, as a sentence. */
-function describeTemplateError(what: string, error: unknown): string {
-  if (!(error instanceof ExpressionError)) return `${what}: the value is nested too deeply or is too large.`;
-  return `${what}: ${quote(error.expression, 200)}: ${error.message}.`;
+/** What a template evaluates to. Throws an error for the caller. */
+function evaluate<Value>(key: "inputs" | "result", run: () => Value): Value {
+  try {
+    return run();
+  } catch (error) {
+    const reason =
+      error instanceof ExpressionError
+        ? `${quote(error.expression, 200)}: ${error.message}`
+        : "the value is nested too deeply or is too large";
+    throw new Error(`Cannot evaluate the tool's \`${key}\`: ${reason}.`);
+  }
 }
 
-const resultFailed = "Cannot evaluate the tool's `result`";
-const notAllowed = "The tool's `result` is not a valid MCP result";
-const inputsFailed = "Cannot evaluate the tool's `inputs`";
-
-function readReturned(returned: Exclude<Returned, { kind: "refused" | "input" }>): unknown {
-  if (returned.kind === "nothing") return null;
-  return returned.kind === "text" ? returned.text : JSON.parse(returned.json);
+/** The arguments of an entry's handler, a copy. Throws an error for the caller if there are none. */
+export function fillInputs(
+  { templates: { inputs } }: Pick<BundleEntry, "templates">,
+  request: BundleRequest,
+): Record<string, unknown> {
+  const args = evaluate("inputs", (): unknown => {
+    const value = inputs === undefined ? request.arguments : inputs({ request });
+    // A copy: other templates must not see the handler's changes to `request`.
+    return isRecord(value) ? JSON.parse(JSON.stringify(value)) : undefined;
+  });
+  if (isRecord(args)) return args;
+  throw new Error("Cannot evaluate the tool's `inputs`: the value must be an object.");
 }
 
 function fillResult(
@@ -181,49 +187,24 @@ function fillResult(
   leaveOut?: LeaveOut,
 ): CallToolResult {
   if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
-  try {
-    const result = readReturned(returned);
-    const value = template({ result, request: { name, arguments: args } });
-    const fault = findFaultOfResult(value, leaveOut);
-    return fault === undefined ? (value as CallToolResult) : createErrorResult(`${notAllowed}: ${fault}.`);
-  } catch (error) {
-    // A hostile child process can send invalid JSON.
-    if (error instanceof SyntaxError) return createErrorResult("The handler's result is not valid JSON.");
-    return createErrorResult(describeTemplateError(resultFailed, error));
-  }
-}
-
-/** The arguments of the handler, a copy, or why there are none. */
-function fillInputs(
-  template: EntryTemplates["inputs"],
-  request: BundleRequest,
-): { args: Record<string, unknown> } | { fault: string } {
-  try {
-    const value = template === undefined ? request.arguments : template({ request });
-    // A copy: other templates must not see the handler's changes to `request`.
-    if (isRecord(value)) return { args: JSON.parse(JSON.stringify(value)) as Record<string, unknown> };
-    return { fault: `${inputsFailed}: the value must be an object.` };
-  } catch (error) {
-    return { fault: describeTemplateError(inputsFailed, error) };
-  }
+  const ofText = returned.kind === "text" ? returned.text : null;
+  const result: unknown = returned.kind === "json" ? JSON.parse(returned.json) : ofText;
+  const value = evaluate("result", () => template({ result, request: { name, arguments: args } }));
+  const fault = findFaultOfResult(value, leaveOut);
+  if (fault !== undefined) throw new Error(`The tool's \`result\` is not a valid MCP result: ${fault}.`);
+  return value as CallToolResult;
 }
 
 /** How a call of an entry ended. `uncaught` is what the handler threw if no entry of `catches` matched. */
 export type BundleOutcome = ToolOutcome | { error: RpcError; uncaught?: Thrown };
 
-/**
- * Calls an entry: evaluates its inputs, invokes the handler with them, and builds the answer. Rejects only as `invoke`
- * does. A template that fails yields a result with `isError`.
- */
-export async function runBundleEntry(
-  { templates: { inputs, result, catches } }: Pick<BundleEntry, "templates">,
+/** The answer of an entry for how its handler ended. A template that fails yields a result with `isError`. */
+export function convertEntryOutcome(
+  { templates: { result, catches } }: Pick<BundleEntry, "templates">,
   request: BundleRequest,
-  invoke: (args: Record<string, unknown>) => Promise<Outcome>,
+  outcome: Outcome,
   leaveOut?: LeaveOut,
-): Promise<BundleOutcome> {
-  const filled = fillInputs(inputs, request);
-  if ("fault" in filled) return { result: createErrorResult(filled.fault) };
-  const outcome = await invoke(filled.args);
+): BundleOutcome | Promise<ToolOutcome> {
   if ("returned" in outcome)
     return convertOutcome(outcome, (returned) =>
       result === undefined

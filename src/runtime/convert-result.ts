@@ -88,7 +88,10 @@ export function checkStructuredContent(
  */
 export type ToolOutcome = { result: CallToolResult; fault?: string } | { inputRequired: InputRequired };
 
-/** The result or the questions of an outcome. Of what was thrown, it has only the message. Never throws; only questions are a promise. */
+/**
+ * The result or the questions of an outcome. Of what was thrown, also by `convert`, it has only the message. Never throws; only
+ * questions are a promise.
+ */
 export function convertOutcome(
   outcome: Outcome,
   convert: (returned: Returned) => CallToolResult = convertReturned,
@@ -98,8 +101,10 @@ export function convertOutcome(
   if (returned.kind === "input") return convertQuestions(returned.json);
   try {
     return { result: convert(returned) };
-  } catch {
-    return refuseJson();
+  } catch (error) {
+    return error instanceof SyntaxError
+      ? refuseJson()
+      : { result: createErrorResult((error as Error).message) };
   }
 }
 

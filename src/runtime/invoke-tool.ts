@@ -1,6 +1,12 @@
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { abortable } from "./abort-listeners.ts";
-import { type BundleOutcome, type BundleRequest, type RunnableTool, runBundleEntry } from "./bundle.ts";
+import {
+  type BundleOutcome,
+  type BundleRequest,
+  convertEntryOutcome,
+  fillInputs,
+  type RunnableTool,
+} from "./bundle.ts";
 import {
   checkStructuredContent,
   convertOutcome,
@@ -10,7 +16,6 @@ import {
 } from "./convert-result.ts";
 import { legacyContextKey } from "./handler-context.ts";
 import type { CodeUse } from "./pack-resource.ts";
-import type { Outcome } from "./tool-code.ts";
 import type { ToolResult } from "./tool-result.ts";
 
 /** The result of a call that a handler makes. */
@@ -39,35 +44,37 @@ export async function invokeTool(
   const { inputSchema, outputSchema } = entry ?? code;
   const checked = validator.checkOwned(inputSchema, args);
   if (!checked.ok) return { result: createErrorResult(describeRefusal(request.name, checked)) };
+  let input = checked.value;
+  const entryRequest = { ...request, arguments: checked.value };
+  if (entry !== undefined) {
+    try {
+      input = fillInputs(entry, entryRequest);
+    } catch (error) {
+      return { result: createErrorResult((error as Error).message) };
+    }
+    // The inputs for a tool must match that tool's schema.
+    const fitting = validator.checkOwned(code.inputSchema, input);
+    if (!fitting.ok) {
+      const reason = fitting.schemaFault ?? fitting.message;
+      const message = `The entry's \`inputs\` do not match the tool's inputSchema: ${reason}`;
+      return { result: createErrorResult(message) };
+    }
+    input = fitting.value;
+  }
+  if (legacyContext !== undefined)
+    Object.defineProperty(input, legacyContextKey, { value: legacyContext, configurable: true });
   const runner = await getRunner();
   const { initialize, options } = code;
   // It may never settle, so the call's timeout applies.
   if (initialize !== undefined)
     await abortable(context.signal, () => runner.initialize(initialize, { options }));
-  const withContext = (values: Record<string, unknown>) =>
-    legacyContext === undefined
-      ? values
-      : Object.defineProperty(values, legacyContextKey, { value: legacyContext, configurable: true });
-  const checkResult = (outcome: BundleOutcome): BundleOutcome =>
-    "result" in outcome
-      ? { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) }
-      : outcome;
-  if (entry === undefined) {
-    const returned = await runner.invoke(code.handler, withContext(checked.value), context);
-    const outcome = convertOutcome(returned, (value) => convertReturned(value, leaveOut));
-    // Most outcomes are none of a promise, and each `await` costs.
-    return checkResult(outcome instanceof Promise ? await outcome : outcome);
-  }
-  // The inputs for a tool must match that tool's schema.
-  let refusal: string | undefined;
-  const invoke = async (inputs: Record<string, unknown>): Promise<Outcome> => {
-    const fitting = validator.checkOwned(code.inputSchema, inputs);
-    if (fitting.ok) return runner.invoke(code.handler, withContext(fitting.value), context);
-    refusal = `The entry's \`inputs\` do not match the tool's inputSchema: ${fitting.schemaFault ?? fitting.message}`;
-    return { returned: { kind: "refused", message: refusal } };
-  };
-  const filled = { ...request, arguments: checked.value };
-  const outcome = await runBundleEntry(entry, filled, invoke, leaveOut);
-  if (refusal !== undefined) return { result: createErrorResult(refusal) };
-  return checkResult(outcome);
+  const ended = await runner.invoke(code.handler, input, context);
+  const converted =
+    entry === undefined
+      ? convertOutcome(ended, (value) => convertReturned(value, leaveOut))
+      : convertEntryOutcome(entry, entryRequest, ended, leaveOut);
+  // Most outcomes are none of a promise, and each `await` costs.
+  const outcome = converted instanceof Promise ? await converted : converted;
+  if (!("result" in outcome)) return outcome;
+  return { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) };
 }

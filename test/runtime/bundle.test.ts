@@ -5,7 +5,8 @@ import {
   type BundleEntry,
   type BundleRequest,
   compileBundle,
-  runBundleEntry,
+  convertEntryOutcome,
+  fillInputs,
 } from "../../src/runtime/bundle.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
 import type { Outcome } from "../../src/runtime/tool-code.ts";
@@ -29,24 +30,15 @@ function compileEntry(fields: Record<string, unknown>): BundleEntry {
   return entry;
 }
 
-const returning = (value: unknown) => async (): Promise<Outcome> => ({ returned: describeReturned(value) });
-/** What the handler of an entry gets. */
-async function inputsOf(entry: BundleEntry): Promise<Record<string, unknown>> {
-  let inputs: Record<string, unknown> = {};
-  await runBundleEntry(entry, request, async (args) => {
-    inputs = args;
-    return { returned: describeReturned(1) };
-  });
-  return inputs;
-}
-const throwing = (thrown: unknown) => async (): Promise<Outcome> => ({ thrown: describeThrown(thrown) });
+const returning = (value: unknown): Outcome => ({ returned: describeReturned(value) });
+const throwing = (thrown: unknown): Outcome => ({ thrown: describeThrown(thrown) });
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
 
 describe("inputs of an entry", () => {
-  test("without inputs, the handler gets a copy of the arguments", async () => {
+  test("without inputs, the handler gets a copy of the arguments", () => {
     for (const fields of [{}, { inputs: "${{ request.arguments }}" }]) {
-      const args = (await inputsOf(compileEntry(fields))) as { nested: { list: number[] } };
+      const args = fillInputs(compileEntry(fields), request) as { nested: { list: number[] } };
       expect(args).toEqual(request.arguments);
       args.nested.list.push(2);
       expect(request.arguments.nested).toEqual({ list: [1] });
@@ -60,20 +52,14 @@ describe("inputs of an entry", () => {
     ],
     ["${{ request.arguments.city }}", /`inputs`: .*object/],
     ["${{ request.arguments.none? }}", /`inputs`: .*object/],
-  ])(
-    "the input %j without a value is an error result, and the handler does not run",
-    async (inputs, message) => {
-      const invoke = async (): Promise<Outcome> => expect.fail("the handler ran");
-      expect(await runBundleEntry(compileEntry({ inputs }), request, invoke)).toEqual({
-        result: { content: [{ type: "text", text: expect.stringMatching(message) }], isError: true },
-      });
-    },
-  );
+  ])("the input %j without a value is an error", (inputs, message) => {
+    expect(() => fillInputs(compileEntry({ inputs }), request)).toThrow(message);
+  });
 });
 
 describe("the result of an entry", () => {
   const run = async (result: unknown, returned: unknown) => {
-    const outcome = await runBundleEntry(compileEntry({ result }), request, returning(returned));
+    const outcome = await convertEntryOutcome(compileEntry({ result }), request, returning(returned));
     if (!("result" in outcome)) throw new Error("no result");
     return outcome.result;
   };
@@ -115,7 +101,7 @@ test("an entry asks what its handler asks, without its `result` and `catches`", 
   const requests = { who: { message: "Who?", schema: { type: "object", properties: {} } } };
   const result = { content: [{ type: "text", text: "${{ result.never }}" }] };
   const entry = compileEntry({ result, catches: [{ error: { code: -32001 } }] });
-  const outcome = await runBundleEntry(entry, request, returning(needInput(requests as never)));
+  const outcome = await convertEntryOutcome(entry, request, returning(needInput(requests as never)));
   expect(outcome).toEqual({ inputRequired: { requests } });
 });
 
@@ -136,7 +122,7 @@ describe("the catches of an entry", () => {
     { when: "${{ error.data.kind == 'odd' }}", error: { code: "-7", message: "odd" } },
   ];
   const answer = async (thrown: unknown, list: unknown[] = catches) => {
-    const outcome = await runBundleEntry(compileEntry({ catches: list }), request, throwing(thrown));
+    const outcome = await convertEntryOutcome(compileEntry({ catches: list }), request, throwing(thrown));
     return "error" in outcome ? outcome.error : outcome;
   };
 
@@ -166,14 +152,18 @@ describe("the catches of an entry", () => {
   test("an error without a matching catch is a general error, and the host gets what was thrown", async () => {
     const list = catches.slice(1);
     const entry = compileEntry({ catches: list });
-    const outcome = await runBundleEntry(entry, request, throwing(invokeError("OTHER", "secret", { a: 1 })));
+    const outcome = await convertEntryOutcome(
+      entry,
+      request,
+      throwing(invokeError("OTHER", "secret", { a: 1 })),
+    );
     expect(outcome).toEqual({
       error: { code: -32603, message: "The tool failed." },
       uncaught: { code: "OTHER", message: "secret", data: '{"a":1}' },
     });
     const general = { error: { message: "The tool failed." } };
-    expect(await runBundleEntry(entry, request, throwing(new Error("no code")))).toMatchObject(general);
-    expect(await runBundleEntry(compileEntry({}), request, throwing(invokeError("X")))).toMatchObject(
+    expect(await convertEntryOutcome(entry, request, throwing(new Error("no code")))).toMatchObject(general);
+    expect(await convertEntryOutcome(compileEntry({}), request, throwing(invokeError("X")))).toMatchObject(
       general,
     );
   });
