@@ -358,7 +358,7 @@ export class Calls {
 
   /** Calls a tool. Rejects only with the reason of what cancels the call. */
   async callTool(tool: ToolItem, args: unknown, request: CallRequest): Promise<ToolResult> {
-    const { shown, listing, route, meta, legacyContext } = tool;
+    const { shown, listing, route, meta } = tool;
     const { name } = shown;
     const { isRecordable } = meta;
     const written = writeArguments(args);
@@ -381,7 +381,7 @@ export class Calls {
         if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
         const run = () =>
           route.by === "server"
-            ? this.#callServer(call, route, { args: fresh, legacyContext }, round)
+            ? this.#callServer(call, route, tool, fresh, round)
             : this.#callCode(call, route.code, fresh, round);
         // A call that goes on with answers has been approved, perhaps where nothing denied it.
         if (mayRun || (round !== undefined && rule !== "deny")) return run();
@@ -397,7 +397,10 @@ export class Calls {
       const maker =
         route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
       this.#links.note(answer.content, maker);
-      const maxChars = this.#maxCharsOf(route, request);
+      const ofServerResults = route.by === "server" ? route.from.plan.results : undefined;
+      const { results } = request.state.config;
+      const { defaultMaxChars = -1 } = this.#frame.options;
+      const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
       // Calls of code and of servers get all of it.
       if (maxChars === -1 || request.parent !== undefined) return answer;
       const { memory } = request.scope;
@@ -426,8 +429,7 @@ export class Calls {
     const denied = (reason: string) =>
       failedResult(`The call was denied: ${reason}`, "ExceptionThrown", { code: "CallDenied" });
     if (rule === "deny") return denied("`calls.deny` of the config has the tool.");
-    const ends = call.limits.map((limit) => limit.pause());
-    try {
+    return whilePaused(call.limits, async () => {
       const pending = structuredClone({ tool: name, arguments: args, annotations, source });
       const decision = await askHost(this.#frame, { ...pending, signal: call.stop.signal });
       if (decision === "deny") return denied("the host does not allow it.");
@@ -437,14 +439,7 @@ export class Calls {
       if (decision === "allow" || rule === "allow") return undefined;
       const objection = await findObjection(call, args);
       return objection === undefined ? undefined : denied(objection);
-    } finally {
-      for (const end of ends) end();
-    }
-  }
-
-  #maxCharsOf(route: ToolItem["route"], { state }: CallRequest): number {
-    const ofServer = route.by === "server" ? route.from.plan.results?.maxChars : undefined;
-    return ofServer ?? state.config.results?.maxChars ?? this.#frame.options.defaultMaxChars ?? -1;
+    });
   }
 
   /** Executes a call that a server makes during one of its own calls. */
@@ -492,7 +487,8 @@ export class Calls {
   async #callServer(
     call: OpenCall,
     route: ServerRoute,
-    { args, legacyContext }: { args: Record<string, unknown>; legacyContext: boolean | undefined },
+    { legacyContext }: ToolItem,
+    args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
     const { id, depth, heard, request } = call;
@@ -727,6 +723,16 @@ export class Calls {
 
 type ServerRoute = Extract<SessionItem["route"], { by: "server" }>;
 
+/** Runs something while the time of calls stands still. */
+async function whilePaused<Value>(limits: readonly TimeLimit[], run: () => Promise<Value>): Promise<Value> {
+  const ends = limits.map((limit) => limit.pause());
+  try {
+    return await run();
+  } finally {
+    for (const end of ends) end();
+  }
+}
+
 /** Who may read the whole of large results in a scope. */
 export const readerOf = ({
   sessionId,
@@ -750,12 +756,7 @@ function askFor(
       const isSigned = author !== undefined && !("method" in request);
       return [key, isSigned ? { ...request, message: `[${author}] ${request.message}` } : request];
     });
-    const ends = limits.map((limit) => limit.pause());
-    try {
-      return await ask({ ...how, tool, requests: Object.fromEntries(signed), signal });
-    } finally {
-      for (const end of ends) end();
-    }
+    return whilePaused(limits, () => ask({ ...how, tool, requests: Object.fromEntries(signed), signal }));
   };
 }
 
@@ -825,18 +826,12 @@ async function reachServer(
     throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
   let connected = server.current;
   if (connected === undefined) {
-    let ends: (() => void)[] = [];
-    try {
-      connected = await abortable(stop, () => {
-        const ready = server.start();
-        // During a restart after an exit, a request waits within its own time.
-        const { life } = server;
-        if (life.is === "starting" && life.cause === "request") ends = limits.map((limit) => limit.pause());
-        return ready;
-      });
-    } finally {
-      for (const end of ends) end();
-    }
+    stop.throwIfAborted();
+    const ready = server.start();
+    const { life } = server;
+    // During a restart after an exit, a request waits within its own time.
+    const paused = life.is === "starting" && life.cause === "request" ? limits : [];
+    connected = await whilePaused(paused, () => abortable(stop, () => ready));
   }
   source.refuse(target.kind, name);
   return connected;
