@@ -20,17 +20,14 @@ import {
   createModernQuestions,
   type Questions,
   type StateSeal,
-  UnaskedError,
 } from "../mcp/questions.ts";
 import { DefaultJsonSchemaValidator } from "../mcp/sdk-shims.ts";
 import type { Listing } from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { declaredApps } from "../runtime/apps.ts";
-import { createErrorResult } from "../runtime/convert-result.ts";
-import { type InputAnswers, type InputRound, legacyContextKey } from "../runtime/handler-context.ts";
-import { InvalidQuestionError, listRequests } from "../runtime/input-rounds.ts";
-import type { CallScope, Round } from "../session/calls.ts";
-import type { AskedRound } from "../session/host-functions.ts";
+import { legacyContextKey } from "../runtime/handler-context.ts";
+import { InvalidQuestionError } from "../runtime/input-rounds.ts";
+import type { CallScope } from "../session/calls.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
 import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gateway.ts";
 
@@ -96,24 +93,6 @@ const lists = {
   "resources/list": "resources",
   "resources/templates/list": "resourceTemplates",
 } as const satisfies Record<string, ListKey>;
-
-/** Passes a question on to the client of a request, which stays open or, of a modern client, ends with it. */
-async function askClient(
-  questions: Questions,
-  { tool, requests, isWaiting, isApproval }: AskedRound,
-): Promise<InputAnswers> {
-  if (isApproval && (questions.lacks(requests) || (isWaiting && !questions.canWait)))
-    throw new UnaskedError("The client cannot be asked.");
-  if (isWaiting && !questions.canWait) {
-    const reason =
-      "Its server asks in the middle of a call, and this client answers only with a new request.";
-    throw new UnaskedError(`The tool needs input. ${reason} ${listRequests(requests)}`);
-  }
-  const { input } = await questions.answer<InputRound>({ tool, requests }, async (round) =>
-    round === undefined ? { inputRequired: { requests } } : round,
-  );
-  return input;
-}
 
 /** The resources of which a client hears, by what it asked with: a URI, or a request to listen. */
 export class Subscriptions {
@@ -293,7 +272,7 @@ export class ClientServer extends Server {
   }
 
   /** The questions of a request. `item`: what is called, and how. */
-  #questionsOf({ mcpReq }: ServerContext, item: readonly unknown[]): Questions {
+  async #questionsOf({ mcpReq }: ServerContext, item: readonly unknown[]): Promise<Questions> {
     const { signal, requestState, droppedInputResponseKeys: [notAnswer] = [] } = mcpReq;
     if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
     const capabilities = this.#capabilitiesIn(mcpReq.envelope);
@@ -301,14 +280,14 @@ export class ClientServer extends Server {
       return createLegacyQuestions({
         capabilities,
         signal,
-        send: (request) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
+        send: (request, signal) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
       });
     const identity = [mcpReq.method, this.#gateway.options.info.name, ...item];
     const asked = { ...mcpReq, capabilities, identity, requestState: requestState<string>() };
     return createModernQuestions(asked, this.#options.seal);
   }
 
-  #scopeOf({ mcpReq }: ServerContext, questions: Questions): CallScope {
+  #scopeOf({ mcpReq }: ServerContext, ask: Questions["ask"]): CallScope {
     const { signal, envelope } = mcpReq;
     const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
     const scope = this.#client.scope();
@@ -319,8 +298,7 @@ export class ClientServer extends Server {
       ...scope,
       record: ignore,
       reportFault: this.#gateway.report,
-      ask: (asked) => askClient(questions, asked),
-      passesRounds: true,
+      ask,
       request: {
         meta,
         session: {
@@ -347,18 +325,18 @@ export class ClientServer extends Server {
   async #askFor<Answer extends object>(
     context: ServerContext,
     item: readonly unknown[],
-    ask: (request: ClientRequest) => Promise<Round<Answer>>,
+    answer: (request: ClientRequest) => Promise<Answer>,
   ): Promise<Answer> {
     const { mcpReq } = context;
-    const questions = this.#questionsOf(context, item);
-    const scope = this.#scopeOf(context, questions);
+    const { ask, round, signal } = await this.#questionsOf(context, item);
+    const scope = this.#scopeOf(context, ask);
     const onProgress: ClientRequest["onProgress"] = (step) => {
       const progressToken = mcpReq._meta?.progressToken;
       if (progressToken === undefined || mcpReq.signal.aborted) return;
       const params = { ...step, progressToken };
       void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
     };
-    return questions.answer<Answer>(undefined, (round, signal) => ask({ scope, signal, round, onProgress }));
+    return answer({ scope, signal, round, onProgress });
   }
 
   #list(key: ListKey, cursor: string | undefined, showsApps = false): object {
@@ -391,7 +369,6 @@ export class ClientServer extends Server {
       const kept = { content, isError, _meta, ...(isSent && { structuredContent }) };
       return markIntegers(carryIntegers(answer, kept));
     } catch (error) {
-      if (error instanceof UnaskedError) return createErrorResult(error.message);
       if (error instanceof RpcError || error instanceof AskedResult) throw error;
       // The client of a canceled call expects no answer.
       if (!context.mcpReq.signal.aborted)
@@ -441,6 +418,8 @@ export class ClientServer extends Server {
   /** Throws the error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
   #fail(error: unknown, name: string): never {
     if (error instanceof RpcError || error instanceof AskedResult) throw error;
+    if (error instanceof TrailblazeError && error.code === "InvalidArguments")
+      throw badRequest(error.message);
     if (!(error instanceof Error)) throw new RpcError(rpcCode.internal, "The server failed to answer.");
     // A session wraps the error of its handler.
     const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);

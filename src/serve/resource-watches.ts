@@ -1,4 +1,4 @@
-import { findResource, type PackResource } from "../runtime/pack-resource.ts";
+import type { PackResource } from "../runtime/pack-resource.ts";
 import type { ResourceRoute } from "../session/items.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { SessionGateway } from "./session-gateway.ts";
@@ -78,22 +78,18 @@ export class ResourceWatches {
       };
       return route.from.server.watchResource(route.id, changed, isRefused);
     }
-    const { code, id } = route;
-    const found = findResource([code], id);
-    const { watch } = code;
-    if (watch === undefined || found === undefined) return () => {};
+    const { owner, code } = route;
+    if (code.watch === undefined) return () => {};
     // Its code may be replaced while no call uses it.
-    const release = code.owner.content === undefined ? () => {} : parts.processes.runners.hold(code.owner);
+    const release = owner.content === undefined ? () => {} : parts.processes.runners.hold(owner);
     const stop = new AbortController();
-    const request = { state: parts.frame.state(), scope: this.#gateway.sessionScope() };
-    const { runner, context } = parts.calls.useCode({ request }, code.owner, uri, stop.signal);
     const ended = (reason: string) => {
       if (!stop.signal.aborted) this.#gateway.report(`${uri} is not watched any more: ${reason}`);
     };
-    const args = { ...found.variables, uri: id };
-    runner()
-      .then((running) => running.invoke(watch, args, { ...context, changed }))
-      .then((outcome) => "thrown" in outcome && ended(outcome.thrown.message))
+    const request = { state: parts.frame.state(), scope: this.#gateway.sessionScope() };
+    parts.calls
+      .watch(route, request, stop.signal, changed)
+      .then((outcome) => outcome && "thrown" in outcome && ended(outcome.thrown.message))
       .catch((error) => ended(error instanceof Error ? error.message : String(error)));
     return () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));

@@ -13,7 +13,7 @@ import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import { makesSuggestions, type ReadAnswer } from "../runtime/pack-resource.ts";
 import type { CallToolResult, PromptResult, ToolResult } from "../runtime/tool-result.ts";
-import type { CallRequest, CallScope, Round } from "../session/calls.ts";
+import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
 import { ownUriOf } from "../session/items.ts";
 import { attempt, fullNameOf } from "../session/names.ts";
@@ -289,7 +289,7 @@ export class SessionGateway {
     if (key !== "tools" || listed === undefined) return listed?.lists[key] ?? [];
     const { lists, ofTools, ofApps, skillTool } = listed;
     const found = search?.finder
-      .list(search.options, { grows: search.grows })
+      .list(search.options, search.grows)
       .map((tool) => ofTools.get(tool) ?? describeSearch());
     return [...(found ?? lists.tools), ...(showsApps ? ofApps : []), ...(skillTool ? [skillTool] : [])];
   }
@@ -300,7 +300,7 @@ export class SessionGateway {
     name: string,
     args: Record<string, unknown>,
     request: ClientRequest,
-  ): Promise<Round<CallToolResult>> {
+  ): Promise<CallToolResult> {
     if (name === searchToolName && client.search !== undefined) {
       const before = this.list(client, "tools").length;
       const result = client.search.finder.call(args);
@@ -323,12 +323,11 @@ export class SessionGateway {
     const onError: CallScope["onError"] = (outcome) => {
       if (isComposed) failed = outcome;
     };
-    const result = await calls.askTool(tool, args, {
+    const result = await calls.callTool(tool, args, {
       ...request,
       state,
       scope: { ...request.scope, onError },
     });
-    if ("inputRequired" in result) return result;
     if (failed?.uncaught !== undefined) this.report(`${shown.name}: ${failed.uncaught.message}`);
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
@@ -342,16 +341,15 @@ export class SessionGateway {
     return answer;
   }
 
-  async #loadSkill(args: Record<string, unknown>, request: CallRequest): Promise<Round<CallToolResult>> {
+  async #loadSkill(args: Record<string, unknown>, request: CallRequest): Promise<CallToolResult> {
     const { name, file = instructionsFile } = args;
     if (typeof name !== "string" || typeof file !== "string")
       return createErrorResult("`name` and `file` must be strings.");
     try {
       const skill = request.state.resolveSkill(name);
       const { calls } = this.parts;
-      const answer = await calls.askSkill(skill, findSkillFile(skill, file), request);
-      if ("inputRequired" in answer) return answer;
-      const content = answer.contents.map((one) =>
+      const { contents } = await calls.readSkill(skill, findSkillFile(skill, file), request);
+      const content = contents.map((one) =>
         one.text === undefined
           ? ({ type: "resource", resource: one } as const)
           : ({ type: "text", text: one.text } as const),
@@ -363,39 +361,26 @@ export class SessionGateway {
     }
   }
 
-  async getPrompt(
-    name: string,
-    args: Record<string, string>,
-    request: ClientRequest,
-  ): Promise<Round<PromptResult>> {
+  async getPrompt(name: string, args: Record<string, string>, request: ClientRequest): Promise<PromptResult> {
     const state = this.#state;
     const prompt = attempt(() => state.resolvePrompt(name));
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
-    const { arguments: declared = [] } = prompt.listing;
-    const missing = declared.filter((one) => one.required && !Object.hasOwn(args, one.name));
-    if (missing.length > 0) {
-      const names = missing.map((one) => JSON.stringify(one.name)).join(", ");
-      throw badRequest(`Prompt ${JSON.stringify(name)} is missing required arguments: ${names}.`);
-    }
-    return this.parts.calls.askPrompt(prompt, args, { ...request, state });
+    return this.parts.calls.getPrompt(prompt, args, { ...request, state });
   }
 
   /** The reader of a URI: of a listed resource, of a template, of a skill, or of a link in a result. */
   findResource(
     { scope }: GatewayClient,
     uri: string,
-  ): ((request: ClientRequest) => Promise<Round<ReadAnswer>>) | undefined {
+  ): ((request: ClientRequest) => Promise<ReadAnswer>) | undefined {
     const { calls } = this.parts;
-    const { sessionId, reader = sessionId } = scope();
-    const kept = calls.large.find(uri, reader);
-    if (kept !== undefined) return async () => kept();
     const state = this.#state;
     const skills = state.of("skill").filter(({ listing }) => hasFile(listing, uri));
     // One that says which files it has goes before one that may have any.
     const skill = skills.find(({ listing }) => listing.resources !== "dynamic") ?? skills[0];
-    if (skill !== undefined) return (request) => calls.askSkill(skill, uri, { ...request, state });
-    const route = calls.findResource(state, uri);
-    return route && ((request) => calls.askResource(uri, route, { ...request, state }));
+    if (skill !== undefined) return (request) => calls.readSkill(skill, uri, { ...request, state });
+    const source = calls.large.find(uri, readerOf(scope())) ?? calls.findResource(state, uri);
+    return source && ((request) => calls.readResource(uri, { ...request, state }));
   }
 
   /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
