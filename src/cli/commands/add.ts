@@ -1,20 +1,15 @@
-import type { ShownAdditions } from "../../approval/update-lock.ts";
+import { previewAdditions, recordAdditions, type ShownAdditions } from "../../approval/update-lock.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import type { ConfigEdit, EntryToWrite } from "../../install/project-config.ts";
+import { checkLabels, checkProgram, createEntry, listServerTools } from "../../install/added-server.ts";
+import { type ConfigEdit, type EntryToWrite, planConfigEdit } from "../../install/project-config.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
+import { findLock } from "../../lock/lock-file.ts";
 import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview, PreviewedPack } from "../../npm/preview-packs.ts";
-import {
-  failure,
-  type Problem,
-  printable,
-  printableLines,
-  shorten,
-  TrailblazeError,
-} from "../../problems/index.ts";
+import { failure, printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
@@ -50,61 +45,48 @@ export const command = defineCommand({
     check: flag("Start an added server once and list its tools"),
   },
   async run({ positionals, options, cwd }) {
-    const isConfirmed = options.yes;
+    const { yes: isConfirmed, name, arg: args = [], env = [], bin } = options;
     const writesConfig = !options["no-config"];
-    const entryOptions = {
-      name: options.name,
-      args: options.arg ?? [],
-      env: options.env ?? [],
-      bin: options.bin,
-    };
     parseSpecs(positionals);
     if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
     const { directory } = findProject(createNodeDiscoveryPort(), cwd);
     // A lock that cannot be used is an error before anything is installed.
-    const { findLock } = await import("../../lock/lock-file.ts");
     await findLock(directory);
-    let entries: EntryToWrite[] = [];
+    let planned: PlannedServer[] = [];
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
 
-    async function planServers(previews: readonly PackPreview[]): Promise<void> {
-      const ofOne = previews.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
-      const ofServers = previews.length > 0 ? [] : (["server", "check", "no-config"] as const);
-      const unfit = [...ofOne, ...ofServers].find((name) => options[name]);
-      if (unfit !== undefined) {
-        const what = previews.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
-        throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
-      }
-      if (previews.length === 0) return;
-      const { checkLabels, createEntry } = await import("../../install/added-server.ts");
-      entries = previews.map((preview) => createEntry(preview, entryOptions));
-      if (!writesConfig) return;
-      await checkLabels(directory, entries);
-      const { planConfigEdit } = await import("../../install/project-config.ts");
-      edit = await planConfigEdit(directory, { write: entries });
-      output.note(printableLines(edit.diff.trimEnd()));
-    }
-
+    /** Shows what would change, and asks. */
     async function consent(previews: readonly PreviewedPack[], signal: AbortSignal): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
-      await planServers(servers);
-      const { previewAdditions } = await import("../../approval/update-lock.ts");
+      const ofOne = servers.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
+      const ofServers = servers.length > 0 ? [] : (["server", "check", "no-config"] as const);
+      const unfit = [...ofOne, ...ofServers].find((option) => options[option]);
+      if (unfit !== undefined) {
+        const what = servers.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
+        throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
+      }
+      planned = servers.map((preview) => {
+        return { ...createEntry(preview, { name, args, env, bin }), version: preview.pack.version };
+      });
+      if (writesConfig && planned.length > 0) {
+        await checkLabels(directory, planned);
+        edit = await planConfigEdit(directory, { write: planned });
+        output.note(printableLines(edit.diff.trimEnd()));
+      }
       shown = await previewAdditions(directory, {
-        packs: previews.flatMap((one) => (isServer(one) ? [] : [one.inspected])),
-        servers: (writesConfig ? entries : []).map((entry, index) => {
-          return { ...entry, version: servers[index]?.pack.version ?? null };
-        }),
+        packs: previews.flatMap((preview) => (isServer(preview) ? [] : [preview.inspected])),
+        servers: writesConfig ? planned : [],
       });
       if (shown !== undefined && shown.text !== "") output.note(shown.text);
-      const what = entries.length === 0 ? "pack" : "package";
+      const what = planned.length === 0 ? "pack" : "package";
       const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
       return isConfirmed || (await askForYes(question, signal));
     }
 
     return await withSignals(async (signal) => {
-      const { added, declined, ...change } = await addPacks(positionals, {
+      const change = await addPacks(positionals, {
         cwd,
         signal,
         // Without a prompt, names that resemble another pack's need --allow-similar.
@@ -114,29 +96,33 @@ export const command = defineCommand({
         onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
         consent: (previews) => consent(previews, signal),
         async complete() {
-          const { checkProgram } = await import("../../install/added-server.ts");
-          for (const entry of entries) checkProgram(directory, entry);
+          for (const server of planned) checkProgram(directory, server);
           await edit?.apply();
         },
       }).catch(async (error: unknown) => {
         await edit?.undo();
         throw error;
       });
-      const servers = change.servers.map(({ pack: { name, version } }, index): AddedServer => {
-        return { name: entries[index]?.label ?? name, package: name, version, file: edit?.file ?? null };
-      });
+      const { added, declined } = change;
       const problems = [...change.problems];
+      const installed = declined ? [] : planned;
       const starts =
         options.check ||
-        (servers.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-      for (const [index, server] of servers.entries()) {
-        const entry = entries[index];
-        const problem = starts && entry !== undefined ? await listTools(directory, entry, server) : undefined;
-        if (problem !== undefined) problems.push(problem);
+        (installed.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
+      const servers: AddedServer[] = [];
+      for (const server of installed) {
+        const tools = starts ? await listTools(directory, server, edit !== undefined) : undefined;
+        if (tools instanceof TrailblazeError) problems.push(tools.problem);
+        servers.push({
+          name: server.label,
+          package: String(server.entry.package),
+          version: server.version,
+          file: edit?.file ?? null,
+          ...(Array.isArray(tools) && { tools }),
+        });
       }
-      const { recordAdditions } = await import("../../approval/update-lock.ts");
-      const labels = writesConfig ? entries.map(({ label }) => label) : [];
-      const recorded = await recordAdditions(directory, [...added.map(({ name }) => name), ...labels], {
+      const labels = writesConfig ? installed.map(({ label }) => label) : [];
+      const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
         starts: options.check,
         shown: declined ? undefined : shown,
         signal,
@@ -161,6 +147,9 @@ export const command = defineCommand({
   },
 });
 
+/** A server to add, with the version of its package. */
+type PlannedServer = EntryToWrite & { version: string | null };
+
 /** An added MCP server that is not a pack. */
 interface AddedServer {
   /** Its label in the config. */
@@ -175,22 +164,12 @@ interface AddedServer {
 
 const isServer = ({ serverBins }: PackPreview) => serverBins !== undefined;
 
-/** Starts an added server once to list its tools. Returns the problem of one that fails. */
-async function listTools(
-  directory: string,
-  entry: EntryToWrite,
-  server: AddedServer,
-): Promise<Problem | undefined> {
-  const { listServerTools } = await import("../../install/added-server.ts");
-  try {
-    const options = { isInConfig: server.file !== null, ...serverNotes };
-    server.tools = await listServerTools(directory, entry, options);
-    return undefined;
-  } catch (error) {
-    if (error instanceof TrailblazeError) return error.problem;
+/** Starts an added server once to list its tools. Returns the error of one that fails. */
+const listTools = (directory: string, server: EntryToWrite, isInConfig: boolean) =>
+  listServerTools(directory, server, { isInConfig, ...serverNotes }).catch((error: unknown) => {
+    if (error instanceof TrailblazeError) return error;
     throw error;
-  }
-}
+  });
 
 function describeServer({ name, package: packageName, version, file, tools }: AddedServer): string[] {
   const where = file === null ? "without an entry in the config" : `as server "${name}" in ${file}`;
@@ -198,16 +177,13 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
   return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
 }
 
-/** Limit on the listed commands and problems. */
-const maximumLines = 40;
-
-/** Users do not read more names before they answer a prompt. */
-const maximumNames = 40;
+/** Limit on the listed names, commands and problems: users do not read more before they answer a prompt. */
+const maximum = 40;
 
 /** Names in one line, cut after the first forty. */
 function formatNames(names: readonly string[]): string {
-  const shown = names.slice(0, maximumNames).join(", ");
-  return names.length > maximumNames ? `${shown} and ${names.length - maximumNames} more` : shown;
+  const shown = names.slice(0, maximum).join(", ");
+  return names.length > maximum ? `${shown} and ${names.length - maximum} more` : shown;
 }
 
 function formatPreview(preview: PackPreview): string[] {
@@ -220,7 +196,7 @@ function formatPreview(preview: PackPreview): string[] {
     const names = pack[keyOfKind[kind]].map(({ name }) => name);
     if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);
   }
-  for (const { server, command } of commands.slice(0, maximumLines)) {
+  for (const { server, command } of commands.slice(0, maximum)) {
     if (command === null) continue;
     const what = command === undefined ? "defined in code (not run)" : command;
     lines.push(`  command   ${server}: ${what}`);
@@ -233,7 +209,7 @@ function formatPreview(preview: PackPreview): string[] {
   }
   for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
-  for (const { code, message } of pack.problems.slice(0, maximumLines)) lines.push(`  ${code}: ${message}`);
+  for (const { code, message } of pack.problems.slice(0, maximum)) lines.push(`  ${code}: ${message}`);
   for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
   return lines.map((line) => printable(shorten(line)));
 }
