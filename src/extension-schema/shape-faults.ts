@@ -80,11 +80,10 @@ const typeWords: Readonly<Record<string, string>> = {
   int: "an integer",
 };
 
-/** How messages show a path, a word that a value may be, and a value. */
+/** How messages show a path, and a word that a value may be. */
 export interface Style {
   path(path: Path): string;
   word(word: string): string;
-  value?(value: unknown): string;
 }
 
 /** A fault with what zod found. */
@@ -93,7 +92,6 @@ export interface ShapeFault extends Fault {
 }
 
 function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): ShapeFault {
-  const { value: describe = describeWritten } = style;
   const path = issue.path as Path;
   const value = valueAt(root, path);
   const [words, hint] = issue.message.split("\n");
@@ -113,14 +111,16 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (issue.code === "invalid_value") {
     const allowed = issue.values.map((one) => style.word(String(one)));
     const choice = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
-    return fault(`must be ${choice}${typeof value === "string" ? "" : `, but it is ${describe(value)}`}`);
+    return fault(
+      `must be ${choice}${typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`}`,
+    );
   }
   const expected = issue.code === "invalid_type" ? issue.expected : undefined;
   const what = words || (expected && (typeWords[expected] ?? `a ${expected}`));
-  if (what === undefined) return fault(`has none of the valid forms: it is ${describe(value)}`);
+  if (what === undefined) return fault(`has none of the valid forms: it is ${describeWritten(value)}`);
   const isClass = expected === "record" && isRecord(value);
   const isNumber = expected === "int" && typeof value === "number";
-  const found = isClass ? "an instance of a class" : isNumber ? value : describe(value);
+  const found = isClass ? "an instance of a class" : isNumber ? value : describeWritten(value);
   return fault(`must be ${what}, but it is ${found}`);
 }
 

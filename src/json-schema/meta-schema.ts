@@ -1,8 +1,6 @@
 // The keywords of JSON Schema whose values have a form, as the meta-schemas of both drafts define it.
-import * as z from "zod/mini";
 import { isRecord } from "../data/parse-json.ts";
 import { describeWritten } from "../extension-schema/pointer.ts";
-import { type AnySchema, describeIssues, parseShape, rule } from "../extension-schema/shape-faults.ts";
 import { type Path, quote } from "../problems/index.ts";
 
 /** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
@@ -11,9 +9,12 @@ export interface SchemaFault {
   path: Path;
 }
 
+/** The faults of a value, with paths from it; of schemas in it, only that they are none. */
+type Form = (value: unknown) => readonly SchemaFault[];
+
 /** What a meta-schema says about a keyword. */
 export interface Keyword {
-  form: AnySchema;
+  findFaults: Form;
   /** Where the value has schemas: it is one itself, an array of them, or an object of them. */
   holds: readonly ("itself" | "list" | "object")[];
 }
@@ -34,52 +35,79 @@ export function describeValue(value: unknown): string {
   return typeof value === "object" ? describeWritten(value) : String(value);
 }
 
-/** What a meta-schema says against the value of a keyword, with paths from it. Does not look into schemas. */
-export function findFaults({ form }: Keyword, value: unknown): SchemaFault[] {
-  const { error } = parseShape(form, value);
-  // The path of a schema's own fault is the caller's, so each begins with "it".
-  const style = { path: () => "it", word: String, value: describeValue };
-  return describeIssues(error?.issues ?? [], value, style).map(({ reason, path }) => ({
-    what: reason.replace(/^it /, ""),
-    path,
-  }));
-}
+/** Limit on the faults of a value's members, of which a server's schema can have any number. */
+const mostFaults = 1000;
 
-const text = z.string();
-const flag = z.boolean();
-const number = z.number();
-const integer = number.check(
-  rule((value) => (Number.isInteger(value) ? undefined : `must be an integer, but it is ${value}`)),
-);
-const count = integer.check(z.minimum(0));
-const factor = number.check(
-  rule((value) => (value > 0 ? undefined : `must be greater than 0, but it is ${value}`)),
-);
+const fits: readonly SchemaFault[] = [];
+
+/** A value that a message names after "must be". */
+const be =
+  (words: string, test: (value: unknown) => boolean): Form =>
+  (value) =>
+    test(value) ? fits : [{ what: `must be ${words}, but it is ${describeValue(value)}`, path: [] }];
+
+/** A form and a rule for its values. */
+const also =
+  (form: Form, test: (value: unknown[]) => boolean, what: string): Form =>
+  (value) => {
+    const faults = form(value);
+    return faults.length > 0 || test(value as unknown[]) ? faults : [{ what, path: [] }];
+  };
+
+const either = (words: string, ...forms: Form[]) =>
+  be(words, (value) => forms.some((form) => form(value).length === 0));
+
+/** An object or an array whose members have a form. */
+const membersOf =
+  (container: Form, member: Form): Form =>
+  (value) => {
+    const faults = [...container(value)];
+    if (faults.length > 0) return faults;
+    for (const [key, inner] of Object.entries(value as object)) {
+      const place = Array.isArray(value) ? Number(key) : key;
+      for (const { what, path } of member(inner)) faults.push({ what, path: [place, ...path] });
+      if (faults.length >= mostFaults) break;
+    }
+    return faults;
+  };
+
+const text = be("a string", (value) => typeof value === "string");
 const matching = (pattern: RegExp) =>
-  text.check(z.regex(pattern, { error: "does not have the required form" }));
-const schema = z.union([z.record(text, z.unknown()), flag], { error: "a schema: an object or a boolean" });
+  be(`a string that matches ${pattern.source}`, (value) => typeof value === "string" && pattern.test(value));
+const flag = be("a boolean", (value) => typeof value === "boolean");
+const number = be("a number", Number.isFinite);
+const count = be("an integer of at least 0", (value) => Number.isInteger(value) && Number(value) >= 0);
+const factor = be("a number greater than 0", (value) => Number.isFinite(value) && Number(value) > 0);
+const object = be("an object", isRecord);
+const array = be("an array", Array.isArray);
+const filled = also(array, ({ length }) => length > 0, "is empty");
+const schema = either("a schema: an object or a boolean", object, flag);
+const schemas = membersOf(filled, schema);
 
-const listOf = (entry: AnySchema) => z.array(entry);
-const filled = (entry: AnySchema) =>
-  listOf(entry).check(rule((list) => (list.length > 0 ? undefined : "is empty")));
-const hasDuplicates = (list: readonly unknown[]) => new Set(list.map(writeCanonical)).size < list.length;
-const unique = (list: z.ZodMiniArray<AnySchema>) =>
-  list.check(rule((entries) => (hasDuplicates(entries) ? "contains a duplicate" : undefined)));
-const objectOf = (member: AnySchema) => z.record(text, member);
-const names = unique(listOf(text));
+const unique = (form: Form) =>
+  also(form, (list) => new Set(list.map(writeCanonical)).size === list.length, "contains a duplicate");
+const names = unique(membersOf(array, text));
 
-const type = z.enum(["array", "boolean", "integer", "null", "number", "object", "string"]);
-const typeOrList = z.union([type, unique(filled(type))], {
-  error: `one of ${type.options.join(", ")}, or an array of these`,
-});
-const schemaOrNames = z.union([schema, names], { error: "a schema or an array of names" });
-const schemaOrList = z.union([schema, filled(schema)], { error: "a schema or an array of schemas" });
+const types = ["array", "boolean", "integer", "null", "number", "object", "string"];
+const type = be("a type", (value) => types.includes(value as string));
+const typeOrList = either(
+  `one of ${types.join(", ")}, or an array of these`,
+  type,
+  unique(membersOf(filled, type)),
+);
+const schemaOrNames = either("a schema or an array of names", schema, names);
+const schemaOrList = either("a schema or an array of schemas", schema, schemas);
+const objectOf = (member: Form) => membersOf(object, member);
 
 /** Keywords with values of the same form, separated by spaces, and where these have schemas. */
-type Row = readonly [form: AnySchema, list: string, ...holds: Keyword["holds"]];
+type Row = readonly [findFaults: Form, list: string, ...holds: Keyword["holds"]];
 
 const toTable = (rows: readonly Row[]): ReadonlyMap<string, Keyword> =>
-  new Map(rows.flatMap(([form, list, ...holds]) => list.split(" ").map((name) => [name, { form, holds }])));
+  new Map(
+    rows.flatMap(([findFaults, list, ...holds]) =>
+      list.split(" ").map((name) => [name, { findFaults, holds }]),
+    ),
+  );
 
 /** Keywords of both drafts. */
 const shared: readonly Row[] = [
@@ -88,11 +116,11 @@ const shared: readonly Row[] = [
   [number, "maximum exclusiveMaximum minimum exclusiveMinimum"],
   [count, "maxLength minLength maxItems minItems maxProperties minProperties"],
   [factor, "multipleOf"],
-  [listOf(z.unknown()), "examples"],
+  [array, "examples"],
   [names, "required"],
   [typeOrList, "type"],
   [schema, "additionalProperties propertyNames contains not if then else", "itself"],
-  [filled(schema), "allOf anyOf oneOf", "list"],
+  [schemas, "allOf anyOf oneOf", "list"],
   [objectOf(schema), "definitions properties patternProperties", "object"],
   [objectOf(schemaOrNames), "dependencies", "object"],
 ];
@@ -108,16 +136,16 @@ export const keywords = {
     [flag, "deprecated writeOnly"],
     [count, "maxContains minContains"],
     // The meta-schema allows an empty `enum`, but no value can match it.
-    [filled(z.unknown()), "enum"],
+    [filled, "enum"],
     [objectOf(names), "dependentRequired"],
     [schema, "items unevaluatedItems unevaluatedProperties contentSchema", "itself"],
-    [filled(schema), "prefixItems", "list"],
+    [schemas, "prefixItems", "list"],
     [objectOf(schema), "$defs dependentSchemas", "object"],
   ]),
   draft07: toTable([
     ...shared,
     [text, "$id"],
-    [unique(filled(z.unknown())), "enum"],
+    [unique(filled), "enum"],
     [schema, "additionalItems", "itself"],
     [schemaOrList, "items", "itself", "list"],
   ]),

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
-import { describeValue, findFaults, keywords, type SchemaFault } from "./meta-schema.ts";
+import { describeValue, keywords, type SchemaFault } from "./meta-schema.ts";
 import { measureWork } from "./schema-work.ts";
 
 /** The supported drafts of JSON Schema. */
@@ -116,11 +116,9 @@ export function listPatterns({ schema, path }: PlacedSchema): { pattern: string;
 
 /** What the meta-schema says against a schema itself, and its invalid patterns. Runs none. */
 function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFault> {
-  for (const [key, value] of Object.entries(placed.schema)) {
-    const keyword = keywords[draft].get(key);
-    for (const { what, path } of keyword === undefined ? [] : findFaults(keyword, value))
+  for (const [key, value] of Object.entries(placed.schema))
+    for (const { what, path } of keywords[draft].get(key)?.findFaults(value) ?? [])
       yield { what, path: [...placed.path, key, ...path] };
-  }
   for (const { pattern, path } of listPatterns(placed)) {
     try {
       new RegExp(pattern, "u");
@@ -198,14 +196,15 @@ function readNewSchema(schema: Schema): SchemaReading {
   }
   const places: Places = new Map();
   const schemas = listSchemas({ schema, base: nowhere, path: [] }, draft, new Set(), places);
-  const faults: SchemaFault[] = [];
   const long = schemas.find(({ schema: { $id } }) => typeof $id === "string" && $id.length > longestAddress);
   if (long !== undefined) {
     const what = `is longer than ${longestAddress.toLocaleString("en-US")} characters`;
     return { ...none, draft, schemas, faults: [{ what, path: [...long.path, "$id"] }] };
   }
-  const references = followReferences(schemas, places, draft, faults);
-  faults.unshift(...schemas.flatMap((placed) => [...findOwnFaults(placed, draft)]));
+  const faultsOfReferences: SchemaFault[] = [];
+  const references = followReferences(schemas, places, draft, faultsOfReferences);
+  const ownFaults = schemas.flatMap((placed) => [...findOwnFaults(placed, draft)]);
+  const faults = [...ownFaults, ...faultsOfReferences];
   for (const { schema: one, path } of schemas)
     for (const key of lists)
       if (Array.isArray(one[key]) && one[key].length > mostInList)

@@ -12,6 +12,7 @@ const values: unknown[] = [
   ...[true, false, null, -1, 0, 1, 1.5, "", "a b", "text", "object", {}, { a: 1 }, { a: {} }, { a: "b" }],
   ...[{ a: [] }, { a: ["b"] }, { a: ["b", "b"] }, { a: ["b", 1] }, { a: { type: "text" } }, { type: "text" }],
   ...[["a"], ["a", "a"], ["object", "null"], ["object", "object"], [1, {}], [{}], [{ type: 5 }], [true]],
+  JSON.parse('{ "__proto__": 5 }'),
 ];
 
 test.each([

@@ -40,6 +40,11 @@ describe("large schemas", () => {
     );
   });
 
+  test("a list with many faults is an error of the schema", () => {
+    const required = list(200_000, () => 1);
+    expect(check({ required }, {})).toBe("/required/0 must be a string, but it is 1");
+  });
+
   test("a chain of more than 200 schemas for one value is an error of the schema", () => {
     for (const order of [(schema: Schema) => schema, reverse]) {
       const schema = chain(101, (next) => ({ allOf: [next] }));
