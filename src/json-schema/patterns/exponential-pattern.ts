@@ -6,6 +6,7 @@ import { PatternError } from "./parse-pattern.ts";
 /** Longer patterns are not judged, nor are those that take more steps. */
 const longest = 500;
 const maximumSteps = 1_000_000;
+const mostVisits = 10;
 
 /** Whether a text leads from a character of a pattern back to it in two ways. Throws `PatternError` if that takes too long to find. */
 function isAmbiguous({ steps }: LinearPattern, samples: readonly string[]): boolean {
@@ -18,8 +19,13 @@ function isAmbiguous({ steps }: LinearPattern, samples: readonly string[]): bool
   function findFollowers(from: number): Map<number, number> {
     const followers = new Map<number, number>();
     const taken = new Set<number>();
+    const visits = new Map<number, number>();
     const follow = (index: number): void => {
       spend();
+      // Two ways are as bad as thousands, as through `(a*)?(b*)?(c*)?…`.
+      const visit = (visits.get(index) ?? 0) + 1;
+      if (visit > mostVisits) return;
+      visits.set(index, visit);
       const step = steps[index];
       if (step?.type === "character") followers.set(index, (followers.get(index) ?? 0) + 1);
       for (const way of step?.type === "split" ? step.ways : []) {

@@ -17,6 +17,8 @@ describe("patterns that backtrack exponentially", () => {
     // Counted, but so often that it makes no difference.
     "(?:.{0,99}.{0,99}.{0,99})*",
     "^(.*,)*$",
+    // With very many ways through it.
+    `^(${[..."abcdefghijklmnop"].map((letter) => `(${letter}*)?`).join("")})+$`,
     // Somewhere inside.
     "(?=(a+)+b)a",
   ])("%s backtracks exponentially", (pattern) => {
