@@ -105,9 +105,13 @@ export class Subscriptions {
     this.#updated = updated;
   }
 
-  begin(key: unknown, uris: readonly string[]): void {
-    if (!this.#ends.has(key) && this.#ends.size >= mostSubscriptions)
+  begin(uri: string): void {
+    if (!this.#ends.has(uri) && this.#ends.size >= mostSubscriptions)
       throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+    this.#follow(uri, [uri]);
+  }
+
+  #follow(key: unknown, uris: readonly string[]): void {
     this.end(key);
     const ends = uris.map((uri) => this.#gateway.watches.add(uri, this.#updated));
     this.#ends.set(key, () => {
@@ -126,14 +130,14 @@ export class Subscriptions {
 
   /**
    * Begins what a `subscriptions/listen` asks, also for URIs of no resource yet. Returns the message with only the URIs that are
-   * followed, so that the SDK acknowledges no others.
+   * followed, so that the SDK acknowledges no others. The SDK limits how many requests listen.
    */
   listen<Message extends object>(key: unknown, message: Message): Message {
     const params = isRecord(message) && isRecord(message.params) ? message.params : {};
     const { notifications } = params;
     if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
     const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
-    this.begin(
+    this.#follow(
       key,
       uris.filter((uri) => typeof uri === "string"),
     );
@@ -222,7 +226,7 @@ export class ClientServer extends Server {
     this.#handle<Uri>("resources/subscribe", ({ uri }) => {
       if (this.#gateway.findResource(this.#client, uri) === undefined) throw this.#notFound(uri);
       // The client may have gone in the meantime.
-      if (this.transport !== undefined) subscriptions.begin(uri, [uri]);
+      if (this.transport !== undefined) subscriptions.begin(uri);
       return {};
     });
     this.#handle<Uri>("resources/unsubscribe", ({ uri }) => {

@@ -7,11 +7,20 @@ import {
   type Server,
   type ServerContext,
   type Transport,
+  UnsupportedProtocolVersionError,
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { badRequest, cancelledIdOf, isOfModernClient, methodOf, requestIdOf } from "../mcp/client-message.ts";
+import {
+  badRequest,
+  cancelledIdOf,
+  claimedRevision,
+  isOfModernClient,
+  methodOf,
+  modernRevision,
+  requestIdOf,
+} from "../mcp/client-message.ts";
 import type { StateSeal } from "../mcp/questions.ts";
 import {
   type CreateProtocolServer,
@@ -174,6 +183,17 @@ function createConnection(
         if (id !== undefined && method !== "server/discover")
           era ??= isOfModernClient(message) ? "modern" : "legacy";
         if (era === "legacy") return endOf(era).onmessage?.(message, extra);
+        const claimed = claimedRevision(message);
+        // The SDK compares only the revision of the first request, and of those to listen.
+        const isRefused = claimed !== modernRevision || method === "initialize";
+        if (id !== undefined && typeof claimed === "string" && isRefused) {
+          const { params } = message as { params: { protocolVersion?: unknown } };
+          const requested = claimed === modernRevision ? String(params.protocolVersion) : claimed;
+          const refusal = new UnsupportedProtocolVersionError({ supported: [modernRevision], requested });
+          const { code, message: text, data } = refusal;
+          void connection.send({ jsonrpc: "2.0", id, error: { code, message: text, data } }).catch(ignore);
+          return;
+        }
         const cancelled = cancelledIdOf(message);
         if (cancelled !== undefined) subscriptions.end(cancelled);
         const isListening = id !== undefined && method === "subscriptions/listen";

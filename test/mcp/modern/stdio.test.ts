@@ -127,6 +127,27 @@ describe("a modern client over stdio", () => {
     expect(await ask(without)).toMatchObject({ error: { code: -32602 } });
   });
 
+  test("a later request of another revision and a later handshake are rejected with the known ones", async () => {
+    const { ask, requests } = await serve();
+    await ask(modernCall("echo", {}, { id: 1 }));
+    for (const [id, method, protocolVersion, requested] of [
+      [2, "tools/call", undefined, "2099-01-01"],
+      [3, "server/discover", undefined, "2025-11-25"],
+      [4, "no/method", undefined, "2099-01-01"],
+      [5, "initialize", "2025-11-25", revision],
+      [6, "initialize", "2025-11-25", "2099-01-01"],
+    ] as const) {
+      const later = modern(
+        method,
+        { name: "echo", protocolVersion },
+        { id, meta: { [revisionKey]: requested } },
+      );
+      const named = requested === revision ? protocolVersion : requested;
+      expect(await ask(later)).toMatchObject(versionError(named ?? ""));
+    }
+    expect(requests).toHaveLength(1);
+  });
+
   test("a notification cancels a call, which then sends nothing more", async () => {
     const { say, ask, slowCalls, find } = await serve();
     say(modernCall("slow", {}, { id: 1 }));
@@ -142,6 +163,15 @@ describe("a modern client over stdio", () => {
     { notifications: { toolsListChanged: true } },
     { id: "s" as never },
   );
+
+  test("more requests to listen than are served are rejected, and the client is served on", async () => {
+    const { say, ask } = await serve();
+    const notifications = { resourceSubscriptions: ["test://text"] };
+    for (let id = 1; id <= 1024; id++) say(modern("subscriptions/listen", { notifications }, { id }));
+    const tooMany = modern("subscriptions/listen", { notifications }, { id: 1025 });
+    expect(await ask(tooMany)).toMatchObject({ error: { code: -32603 } });
+    expect(await ask(modernCall("echo", {}, { id: 2000 }))).toHaveProperty("result");
+  });
 
   test("a subscription delays neither the end of stdin nor `close`, and gets a result", async () => {
     for (const finish of ["input", "closed"]) {
