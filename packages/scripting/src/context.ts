@@ -63,10 +63,8 @@ function ownOf(object: unknown, key: string): unknown {
 function readDevice(device: unknown): TrailblazeDevice | null {
   if (!isObject(device)) return null;
   const { platform } = device;
-  return {
-    ...device,
-    ...(typeof platform === "string" ? { platform: platform.toUpperCase() as DevicePlatform } : {}),
-  } as TrailblazeDevice;
+  const inUpperCase = typeof platform === "string" && { platform: platform.toUpperCase() };
+  return { ...device, ...inUpperCase } as TrailblazeDevice;
 }
 
 function readContext(envelope: Data): TrailblazeContext {

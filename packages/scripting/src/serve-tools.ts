@@ -82,18 +82,17 @@ async function callTool(
   const { name, options } = tool.tool;
   const call = contextFrom(params.arguments, params);
   const envelope = call && { memory: call.memory, device: call.device };
-  const { callTool } = clientFrom(call, { signal: services.signal });
-  const ignore = () => {};
   const { signal } = services;
+  const { callTool } = clientFrom(call, { signal });
   const { ask } = createLegacyQuestions(services);
   const run = async (round?: InputRound): Promise<Round<{ result: CallToolResult }>> => {
     const memory = call && new CallMemory(call.memory);
     const context: RunContext = {
       signal,
       options: readOptions(options),
-      log: (level, data) => void services.log(level as LogLevel, data).catch(ignore),
+      log: (level, data) => void services.log(level as LogLevel, data).catch(() => {}),
       progress: (progress, total, message) =>
-        void services.progress({ progress, total, message }).catch(ignore),
+        void services.progress({ progress, total, message }).catch(() => {}),
       callTool: (name, args = {}) => callTool(name, args),
       ...round,
       sessionId: call?.sessionId,
@@ -109,8 +108,7 @@ async function callTool(
   try {
     const first = await run();
     if (!("inputRequired" in first)) return first.result;
-    const last = await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }));
-    return last.result;
+    return (await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }))).result;
   } catch (error) {
     if (error instanceof UnaskedError) return createErrorResult(error.message);
     throw error;

@@ -102,8 +102,8 @@ export function createMockContext(overrides: MockContextOverrides = {}): MockCon
     progress: async (progress: number, total?: number, message?: string) => {
       steps.push({
         progress,
-        ...(total === undefined ? {} : { total }),
-        ...(message === undefined ? {} : { message }),
+        ...(total !== undefined && { total }),
+        ...(message !== undefined && { message }),
       });
     },
     ...(input === undefined ? {} : { input }),
