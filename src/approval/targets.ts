@@ -23,7 +23,11 @@ export class Targets {
   /** Whether the part, what lists it, or its entry is named, not only meant with everything. */
   readonly isWritten = (place: LockPlace): boolean => {
     const owner = ownerOf(place);
-    return this.isNamed(place) || this.#names.has(owner) || this.#names.has(`${owner}/${place.server}`);
+    if (this.isNamed(place) || this.#names.has(owner)) return true;
+    // A server of the config that has a tool with its own name is not meant with that tool.
+    return (
+      place.owner === "pack" && place.server !== undefined && this.#names.has(`${owner}/${place.server}`)
+    );
   };
 
   /** Whether the part is meant. */

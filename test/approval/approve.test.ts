@@ -91,12 +91,16 @@ test("approving one item leaves the rest, and says how much that is", async () =
   expect(await toolsOf(cwd)).toEqual(["createIssue"]);
 });
 
-test("a tool of a server is approved with the launch, and others are not", async () => {
-  const cwd = makeJiraProject({}, configWith([listed("search"), listed("send")]));
-  const { approved, left } = await approve(cwd, ["remote/search"]);
-  expect({ approved, left }).toEqual({ approved: ["remote", "remote/search"], left: 1 });
-  expect(await toolsOf(cwd)).toEqual(["search"]);
-});
+// A tool may have its server's name.
+test.each(["search", "remote"])(
+  "the tool %s of a server is approved with the launch, and others are not",
+  async (tool) => {
+    const cwd = makeJiraProject({}, configWith([listed(tool), listed("send")]));
+    const { approved, left } = await approve(cwd, [`remote/${tool}`]);
+    expect({ approved, left }).toEqual({ approved: ["remote", `remote/${tool}`], left: 1 });
+    expect(await toolsOf(cwd)).toEqual([tool]);
+  },
+);
 
 test("a launch that is not agreed to is not started", async () => {
   const cwd = makeJiraProject({ "@acme/store": warehouse([listed("pick")]) }, configWith([listed("search")]));
