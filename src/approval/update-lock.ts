@@ -1,7 +1,7 @@
 import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { describePack, describeUserServer } from "../lock/describe.ts";
+import { describePack, describeUserServer, placesOf } from "../lock/describe.ts";
 import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
 import { changeLock, findLock, lockFileName, readLock } from "../lock/lock-file.ts";
@@ -55,7 +55,10 @@ export async function previewAdditions(
       return [...partsOfEntry(owner, describeUserServer(server, version))];
     }),
   ]);
-  const places = new Map([...added].map(([key, { place }]) => [key, place]));
+  // Definitions that are code are not among the parts, but their items are there.
+  const declared = packs.flatMap(({ pack }) => placesOf(pack));
+  const all = [...[...added.values()].map(({ place }) => place), ...declared];
+  const places = new Map(all.map((place) => [keyOf(place), place]));
   const known = { parts: added, places, unasked: new Set<string>(), scope: new LockScope(config) };
   const before = narrowLock(partsOf(lock), known);
   const parts = expectLock(before, known);

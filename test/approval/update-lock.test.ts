@@ -7,7 +7,7 @@ import type { FoundPack } from "../../src/discovery/types.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { loadDefinitions } from "../../src/inspection/load-definitions.ts";
 import { applyApproval, diffLock, planApproval } from "../../src/lock.ts";
-import { writeTree } from "../support/tree.ts";
+import { type Tree, writeTree } from "../support/tree.ts";
 import { configWith, jira, listed, lockOf, makeJiraProject, readLockText } from "./support/locked-project.ts";
 
 const inspect = async (cwd: string, name: string) => {
@@ -100,4 +100,16 @@ test("what was not shown, or is installed otherwise, waits for approval", async 
     "Run `trailblaze approve acme/jira/deleteIssue` to read and approve it.",
     "Run `trailblaze approve acme/jira/all` to read and approve it.",
   ]);
+});
+
+test("what an addition cannot know yet, and what is approved of it, is no removal", async () => {
+  const server: Tree = { "package.json": { trailblaze: { tools: ["createIssue"], servers: ["warehouse"] } } };
+  const code = "export default { command: 'node', args: ['server.mjs'] };\n";
+  const cwd = makeJiraProject({
+    "@acme/jira": jira({ createIssue: {} }, { ...server, "trailblaze/servers/warehouse.js": code }),
+  });
+  await applyApproval(await planApproval(["@acme/jira"], { cwd, static: true }));
+  expect(readLockText(cwd)).toContain("server.mjs");
+  const shown = await previewAdditions(cwd, { packs: [await inspect(cwd, "@acme/jira")], servers: [] });
+  expect(shown?.text).toBe("");
 });
