@@ -2,7 +2,7 @@
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
 import { isPackageName } from "../qualified-names/item-name.ts";
-import { rule, says } from "./shape-faults.ts";
+import { rule, says, serverTimeouts } from "./shape-faults.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
 /** A copy with what editors and the reference show: a description, and words for the type. */
@@ -145,25 +145,6 @@ const composedServer = () =>
     initialize: optional(code, "The function that runs once when the server starts, before the tools' own."),
     instructions: optional(text, "Instructions for models on how to use the server."),
   });
-
-/** At most a day, or -1 for no limit. */
-export const limitMs = z.union([z.literal(-1), z.int().check(z.minimum(1), z.maximum(86_400_000))], {
-  error: "an integer from 1 to 86400000, or -1 for no limit",
-});
-
-const limit = (description: string) =>
-  z.optional(limitMs.clone().register(z.globalRegistry, { description, title: "integer, or `-1` for none" }));
-
-/** The limits of one server, of a pack or of the user's, instead of the config's. */
-export const serverTimeouts = () =>
-  z.object({
-    handshakeMs: limit("The timeout for the server to answer initialize."),
-    listMs: limit("The timeout for the server to list its tools."),
-    callMs: limit("The timeout of a call."),
-  });
-
-/** Limits in milliseconds; -1 is none. */
-export type ServerTimeouts = z.output<ReturnType<typeof serverTimeouts>>;
 
 const subprocessServer = () =>
   z.object({
