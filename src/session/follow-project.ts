@@ -181,17 +181,22 @@ export const locateDeclared = (
   );
 
 /**
- * Throws if the project must not be used as it is, because it is in the middle of an installation: a package.json cannot be read
- * any more, or a package is missing that it still declares.
+ * Throws if the project must not be used as it is, because it is in the middle of an installation: of the project, its packs and the
+ * packages of its servers, a package.json cannot be read any more, or a package is missing that is still declared. Others may be
+ * missing for good, such as the development dependencies that `npm prune --omit=dev` removes.
  */
 export function refuseIncompleteProject(
-  found: Pick<ProjectReading, "found" | "declared">,
-  before: Pick<ProjectReading, "found" | "declared">,
+  { found, declared }: Pick<ProjectReading, "found" | "declared">,
+  before: Pick<ProjectReading, "found" | "declared" | "config">,
 ): void {
-  const isMissing = ([name, location]: [string, string | undefined]) =>
-    location === undefined && before.declared.get(name) !== undefined;
-  const isBroken = (location: string) => !before.found.broken.has(location);
-  if ([...found.declared].some(isMissing) || [...found.found.broken.keys()].some(isBroken))
+  const { packs } = before.found;
+  const servers = before.config.subprocessServers.map((server) => server.package);
+  const used = new Set([...packs.map(({ pack }) => pack.name), ...servers]);
+  const isBroken = (location: string) => found.broken.has(location) && !before.found.broken.has(location);
+  const isIncomplete = ([name, location]: [string, string | undefined]) =>
+    used.has(name) && (location === undefined ? before.declared.get(name) !== undefined : isBroken(location));
+  const places = [found.project, ...packs.map(({ pack }) => pack.location)];
+  if ([...declared].some(isIncomplete) || places.some(isBroken))
     throw new Error("The project cannot be used while it is being changed.");
 }
 

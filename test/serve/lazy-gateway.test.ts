@@ -99,21 +99,22 @@ test("clients are listed other tools of a running server when it tells of them, 
   legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
   modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
   await modern.listen({ toolsListChanged: true });
+  const startTime = performance.now();
   await legacy.callTool({ name: "say", arguments: {} });
   const changeTo = async (all: object[], expected: string[]) => {
     heard.length = 0;
     writeListing(cwd, { tools: all });
-    // Each time it is listed again once.
-    for (let time = 0; time < 3; time++) await legacy.callTool({ name: "grow", arguments: {} });
+    for (let time = 0; time < 9; time++) await legacy.callTool({ name: "grow", arguments: {} });
     await expect.poll(() => heard.toSorted(), { timeout: 5000 }).toEqual(["legacy", "modern"]);
     for (const client of [legacy, modern])
       expect(namesOf((await client.listTools()).tools).toSorted()).toEqual(expected);
   };
-  const listings = () => traceOf(cwd).filter((line) => line === "tools/list").length;
   await changeTo([listed("say"), listed("grow"), listed("new")], ["grow", "say"]);
   // What is approved comes back.
   await changeTo(tools, ["gone", "grow", "say"]);
-  expect(listings()).toBeLessThan(7);
+  // At its start, and once a second at most.
+  const most = 3 + (performance.now() - startTime) / 1000;
+  expect(traceOf(cwd).filter((line) => line === "tools/list").length).toBeLessThan(most);
   expect(pidsOf(cwd)).toHaveLength(1);
 });
 

@@ -179,6 +179,22 @@ test("the tools stay, and nothing is reported, while a package.json or the confi
   expect([...reported, ...session.problems]).toEqual([]);
 });
 
+test("a declared package that is no pack may be missing or broken: later changes are applied", async () => {
+  const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
+  for (const name of ["plain", "other"]) {
+    writeTree(join(cwd, "node_modules", name), { "package.json": { name, version: "1.0.0" } });
+    declare(cwd, name, "*");
+  }
+  const { changes, names, change } = await openFollowed(cwd);
+  await change(() => {
+    rmSync(join(cwd, "node_modules/plain"), { recursive: true });
+    writeFileSync(join(cwd, "node_modules/other/package.json"), '{ "trailblaze": ');
+    writeJson(cwd, "trailblaze.config.json", { logDir: "logs", packs: { deny: ["acme/ask"] } });
+  });
+  await waitUntil(() => changes.length === 1);
+  expect(names()).toEqual([]);
+});
+
 test("a session that opened with a lock takes nothing more while there is none, and says so until there is one", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
   await lockEverything(cwd);
