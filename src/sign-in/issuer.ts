@@ -1,5 +1,9 @@
 // Requests to issuers, and what is checked of them: tokens, codes and secrets go nowhere else.
-import type { FetchLike, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type {
+  FetchLike,
+  OAuthProtectedResourceMetadata,
+  StoredOAuthClientInformation,
+} from "@modelcontextprotocol/client";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { fetchThrough, findProxy } from "../mcp/client/proxied-fetch.ts";
 import { findReason } from "../mcp/client/remote-fetch.ts";
@@ -12,7 +16,8 @@ const requestMs = 8000;
 const maximumBytes = 1 << 20;
 
 export const signInFailure = (label: string, reason: SignInFault, detail?: string): TrailblazeError =>
-  failure("SignInFailed", { label, reason, detail });
+  // Much of it is what servers and issuers say.
+  failure("SignInFailed", { label, reason, detail: detail?.slice(0, 400) });
 
 /** Whether a URL leads to this machine by http. */
 export const isLocal = ({ protocol, hostname }: URL): boolean =>
@@ -68,8 +73,8 @@ interface Issuer extends Pick<StoredSignIn, "issuer" | "metadata" | "resource"> 
 }
 
 /**
- * Finds the issuer of a server by its answer without a token, and checks it before anything is sent to that: throws `SignInFailed`.
- * `undefined` if that answer, and its metadata, ask for no sign-in.
+ * Finds the issuer of a server by its answer without a token, or takes the recorded one if there is no answer, and checks it
+ * before anything is sent to that: throws `SignInFailed`. `undefined` if the answer, and the server's metadata, ask for no sign-in.
  */
 export async function findIssuer(
   { label, url, oauth }: SignInServer,
@@ -79,15 +84,21 @@ export async function findIssuer(
 ): Promise<Issuer | undefined> {
   const sdk = await import("@modelcontextprotocol/client");
   const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
+  // Where its answer names metadata of another origin, nothing is fetched from the server itself.
+  checkAddress(label, url);
   const asked = challenge === undefined ? {} : sdk.extractWWWAuthenticateParams(challenge);
-  const described = await sdk
-    .discoverOAuthProtectedResourceMetadata(url, asked, fetchFn)
-    .catch((error: unknown) => {
-      if (error instanceof TypeError) throw error;
-    });
+  const recorded = challenge === undefined ? stored : undefined;
+  const described: OAuthProtectedResourceMetadata | undefined =
+    recorded === undefined
+      ? await sdk.discoverOAuthProtectedResourceMetadata(url, asked, fetchFn).catch((error: unknown) => {
+          if (error instanceof TypeError) throw error;
+          return undefined;
+        })
+      : { resource: recorded.resource, scopes_supported: scopesOf(recorded.tokens?.scope) };
   if (described === undefined && challenge !== undefined && challenge.status !== 401) return undefined;
   const address = described?.authorization_servers?.[0] ?? new URL("/", url).href;
-  const metadata = await sdk.discoverAuthorizationServerMetadata(address, { fetchFn });
+  const metadata =
+    recorded?.metadata ?? (await sdk.discoverAuthorizationServerMetadata(address, { fetchFn }));
   if (metadata === undefined) throw fail("pkce", "it has no metadata");
   const { issuer, token_endpoint, authorization_endpoint, registration_endpoint = issuer } = metadata;
   // A secret goes to no other issuer than before.

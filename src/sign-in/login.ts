@@ -48,7 +48,7 @@ interface Progress {
   secrets: string[];
 }
 
-/** Resolves with what is to be stored, or with `undefined` if the server needs no sign-in. */
+/** Resolves with what is stored now, or with `undefined` if the server needs no sign-in. */
 async function signIn(
   server: SignInServer,
   options: LoginOptions,
@@ -64,6 +64,14 @@ async function signIn(
     headers: { ...headers, ...media },
     body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
   });
+  if (oauth.grant === "client_credentials") {
+    progress.step = "exchange";
+    const tokens = await useStoredTokens(server, () => {}, signal).renew(
+      stored?.tokens?.access_token,
+      challenge,
+    );
+    return tokens && readSignIn(server);
+  }
   const found = await findIssuer(server, stored, challenge, fetchFn);
   if (found === undefined) return undefined;
 
@@ -74,7 +82,8 @@ async function signIn(
   const state = randomBytes(32).toString("base64url");
   const redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
   const { redirectUrl } = redirect;
-  const mayKeepClient = stored?.redirectUrl === redirectUrl && oauth.clientMetadataUrl === undefined;
+  const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
+  const mayKeepClient = stored?.redirectUrl === redirectUrl && !hasDocument;
   let client: StoredOAuthClientInformation | undefined = mayKeepClient ? stored.client : undefined;
   if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
   let codeVerifier = "";
@@ -135,11 +144,13 @@ async function signIn(
       ...{ metadata, clientInformation, authorizationCode, iss, codeVerifier, resource, fetchFn },
       redirectUri: redirectUrl,
     });
-    return {
+    const record = {
       ...{ url: url.href, ...lasting, client },
       redirectUrl: oauth.clientId === undefined ? redirectUrl : undefined,
       tokens: toTokens(tokens, address.searchParams.get("scope") ?? undefined),
     };
+    await withSignInLock(url, (write) => write(record), signal);
+    return record;
   } finally {
     redirect.close();
   }
@@ -150,20 +161,12 @@ async function signIn(
  * stored, and what was stored stays.
  */
 export async function login(server: SignInServer, options: LoginOptions): Promise<StoredSignIn | undefined> {
-  const { label, url, oauth } = server;
+  const { label, oauth } = server;
   const limit = AbortSignal.timeout(timerMs(options.timeoutMs));
   const signal = AbortSignal.any([options.signal, limit]);
-  const isOwnGrant = oauth.grant === "client_credentials";
-  const progress: Progress = { step: isOwnGrant ? "exchange" : "endpoint", secrets: [] };
+  const progress: Progress = { step: "endpoint", secrets: [oauth.clientSecret ?? ""] };
   try {
-    if (isOwnGrant) {
-      const refused = readSignIn(server)?.tokens?.access_token;
-      await useStoredTokens(server, () => {}, signal).renew(refused);
-      return readSignIn(server);
-    }
-    const record = await signIn(server, options, progress, signal);
-    if (record !== undefined) await withSignInLock(url, (write) => write(record), signal);
-    return record;
+    return await signIn(server, options, progress, signal);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
     if (limit.aborted) throw signInFailure(label, "timeout");
@@ -172,6 +175,6 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
     const { IssuerMismatchError } = await import("@modelcontextprotocol/client");
     const reason = error instanceof IssuerMismatchError ? "issuer" : progress.step;
     const { redact } = createRedactor(progress.secrets);
-    throw signInFailure(label, reason, redact(explainFileError(error) ?? message).slice(0, 400));
+    throw signInFailure(label, reason, redact(explainFileError(error) ?? message));
   }
 }

@@ -68,7 +68,7 @@ export function useStoredTokens(server: SignInServer, onSecrets: OnSecrets, sign
     if (!isOwnGrant && read()?.refresh_token === undefined) return undefined;
     const replace = async (write: (record: StoredSignIn) => void) => {
       const stored = readSignIn(server);
-      const { tokens } = stored ?? {};
+      const tokens = note(stored);
       // Another process may have been here.
       if (tokens && (refused === undefined ? !isEnding(tokens) : tokens.access_token !== refused))
         return stored;

@@ -183,8 +183,12 @@ test("a file that cannot be written fails the sign-in, and so does a server that
 });
 
 test("a port that is taken fails a fixed redirect, and registers anew otherwise", async () => {
-  const { remote, login: signIn, stored, cwd } = await makeSignIn();
+  // The issuer knows no documents of clients.
+  const oauth = { clientMetadataUrl: "https://client.example/document.json", scopes: ["x"] };
+  const { remote, login: signIn, stored, cwd } = await makeSignIn({}, { oauth });
   await signIn();
+  expect(JSON.parse((await signIn("--scope", "")).stdout).scopes).toEqual(["x"]);
+  expect(remote.to("/register")).toHaveLength(1);
   const { port } = new URL(stored().redirectUrl);
   const taken = createServer().listen(Number(port), "127.0.0.1");
   onTestFinished(() => void taken.close());

@@ -129,6 +129,38 @@ test("client credentials need no login, and their secret is only sent to the iss
   expect(remote.to("/token")).toHaveLength(2);
   expect(JSON.stringify(stored())).not.toContain("hunter2");
   expect((await run(["doctor", "--json"])).stdout).toMatch(/docs: signed in until/);
+
+  // What is about to end is replaced at the recorded endpoint, with the scopes that were granted.
+  setting.change({ ...ending(), scope: "read write" });
+  const discoveries = () => remote.seen.filter(({ path }) => path.startsWith("/.well-known")).length;
+  const before = discoveries();
+  expect(await call(setting)).toMatchObject({ exitCode: 0 });
+  expect([discoveries(), remote.to("/token").at(-1)?.form.get("scope")]).toEqual([before, "read write"]);
+  expect(JSON.parse((await setting.login()).stdout)).toMatchObject({
+    issuer: remote.origin,
+    scopes: ["read"],
+  });
+  remote.behavior.token = (form, response) => {
+    const body = { error: "invalid_client", error_description: `not ${process.env.DOCS_SECRET} ${form}` };
+    return Boolean(response.writeHead(400).end(JSON.stringify(body)));
+  };
+  const { stdout, stderr } = await setting.login();
+  expect(JSON.parse(stdout).error.args.reason).toBe("exchange");
+  expect(stdout + stderr).not.toContain("hunter2");
+});
+
+test("a secret goes to no issuer that an answer by http from elsewhere names", async () => {
+  const url = new URL("http://mcp.example/mcp");
+  const { remote, stubEnv } = await makeSignIn({ resource: url.href });
+  stubEnv();
+  const oauth = { clientId: "me", clientSecret: "hunter2-hunter2", grant: "client_credentials" } as const;
+  const challenge = `Bearer resource_metadata="${remote.origin}/.well-known/oauth-protected-resource"`;
+  const answer = new Response(null, { status: 401, headers: { "www-authenticate": challenge } });
+  const tokens = useStoredTokens({ label: "docs", url, headers: {}, oauth }, () => {});
+  await expect(tokens.renew(undefined, answer)).rejects.toMatchObject({
+    problem: { args: { reason: "endpoint" } },
+  });
+  expect(remote.seen).toEqual([]);
 });
 
 test("a call that needs more scopes fails with the command that asks for them", async () => {

@@ -48,7 +48,8 @@ export const command = defineCommand({
     const { positionals, options } = input;
     const [label = ""] = positionals;
     const server = await findRemoteServer(label, input);
-    const scopes = options.scope?.flatMap(scopesOf) ?? server.oauth.scopes;
+    const asked = options.scope?.flatMap(scopesOf) ?? [];
+    const scopes = asked.length > 0 ? asked : server.oauth.scopes;
     const record = await withSignals((signal) =>
       login(
         { ...server, oauth: { ...server.oauth, scopes } },
