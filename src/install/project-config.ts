@@ -107,15 +107,18 @@ export async function planConfigEdit(directory: string, change: ConfigChange): P
     const decide = (text: string | undefined) => ({ isMet: text === from, text: text === from ? to : text });
     return (await editConfigFile(realFile, decide, { newMode: 0o644 })).decision.isMet;
   };
+  let isApplied = false;
   return {
     file,
     diff: formatEntryDiff(file, editor, changes),
     async apply() {
-      if (!isSame && !(await replace(before, after)))
-        throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
+      if (isSame) return;
+      isApplied = await replace(before, after);
+      if (!isApplied) throw failure("InvalidConfig", { reason: "another program has changed it" }, { file });
     },
     async undo() {
-      if (!isSame) await replace(after, before);
+      // What another process has written stays, even if it is the same.
+      if (isApplied) await replace(after, before);
     },
   };
 }

@@ -16,6 +16,7 @@ import { describe, expect, test } from "vitest";
 import { editConfigFile } from "../../src/files/edit.ts";
 import type { LockOptions } from "../../src/files/file-lock.ts";
 import type { InstallPlan } from "../../src/install/plan-install.ts";
+import { planConfigEdit } from "../../src/install/project-config.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
@@ -148,6 +149,18 @@ test("an install that another program's change overtakes is decided again", asyn
   });
   expect(read(place.file)).not.toContain('"mine"');
   expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+});
+
+test("a change of the project's config that another process has made already is not undone", async () => {
+  const root = makeTree({ "package.json": { name: "app" } });
+  const change = { write: [{ label: "a", entry: { command: "node" } }] };
+  const [first, second] = [await planConfigEdit(root, change), await planConfigEdit(root, change)];
+  await first.apply();
+  await expect(second.apply()).rejects.toMatchObject({ code: "InvalidConfig" });
+  await second.undo();
+  expect(readdirSync(root)).toContain(first.file);
+  await first.undo();
+  expect(readdirSync(root)).not.toContain(first.file);
 });
 
 test("after a failed write, folders that were made for the file are removed, and an empty one of the user stays", async () => {
