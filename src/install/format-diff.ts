@@ -2,7 +2,7 @@ import { formatLineDiff } from "../data/line-diff.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { clients } from "./clients/index.ts";
 import type { ConfigEditor, EntryPlace, JsonRecord, JsonValue } from "./editing/config-format.ts";
-import { isHarmless, looksSecret } from "./secrets.ts";
+import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 const mask = "***";
 const shapes = clients.map(({ shape }) => shape);
@@ -15,7 +15,8 @@ const reference = /\$?\{(?:env:)?\w+(?::-([^{}]*))?\}|\$[A-Za-z_]\w*/g;
 
 /** Whether the value of a variable or a header consists of references to variables. */
 function isReference(value: unknown): boolean {
-  const literal = String(value).replace(reference, (match, fallback: string | undefined) =>
+  if (typeof value !== "string") return false;
+  const literal = value.replace(reference, (match, fallback: string | undefined) =>
     fallback === undefined || isHarmless(fallback) ? "" : match,
   );
   return /^(?:(?:Bearer|Basic) +)?$/i.test(literal);
@@ -25,22 +26,26 @@ const maskOf = (value: unknown, former: unknown) =>
   former === undefined || former === value ? mask : `${mask} (changed)`;
 
 /**
- * An entry without secrets: the values of variables and headers, and arguments that look secret. Hidden values that differ from
- * those of an earlier entry are marked.
+ * An entry without secrets: the values of variables and headers, and others that look or are named like one. Hidden values
+ * that differ from those of an earlier entry are marked.
  */
 export function hideEntry(entry: JsonRecord, former: JsonRecord = {}): JsonRecord {
   const hide = ([key, value]: [string, JsonValue]): [string, JsonValue] => {
     const before = former[key];
-    if (isRecord(value) && hiddenKeys.has(key)) {
-      const formers = isRecord(before) ? before : {};
-      const pairs = Object.entries(value as JsonRecord);
-      const hidden = pairs.map(([name, one]) => [name, isReference(one) ? one : maskOf(one, formers[name])]);
+    if (isRecord(value)) {
+      const formers = (isRecord(before) ? before : {}) as JsonRecord;
+      if (!hiddenKeys.has(key)) return [key, hideEntry(value as JsonRecord, formers)];
+      const hidden = Object.entries(value).map(([name, one]) => [
+        name,
+        isReference(one) ? one : maskOf(one, formers[name]),
+      ]);
       return [key, Object.fromEntries(hidden)];
     }
     const words = [value].flat();
     if (!words.every((word) => typeof word === "string")) return [key, value];
     const secret = looksSecret(words);
-    if (!Array.isArray(value)) return [key, secret[0] ? maskOf(value, before) : value];
+    const isNamed = isSecretName(key) && !isReference(value);
+    if (!Array.isArray(value)) return [key, secret[0] || isNamed ? maskOf(value, before) : value];
     return [key, words.map((word, index) => (secret[index] ? mask : word))];
   };
   return Object.fromEntries(Object.entries(entry).map(hide));

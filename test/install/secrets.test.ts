@@ -87,8 +87,9 @@ describe("the diff of an entry", () => {
   const entry = {
     command: "x",
     args: ["--token", "s3cret", "plain"],
-    env: { MODE: "s3cret", REF: "${X}" },
+    env: { MODE: "s3cret", REF: "${X}", DEEP: Object.assign(Object.create(null), { a: "s3cret" }) },
     headers: { A: "Bearer ${X}", B: "s3cret" },
+    oauth: { clientId: "me", clientSecret: "s3cret" },
   };
 
   test.each(["json", "yaml", "toml"] as const)(
@@ -98,7 +99,7 @@ describe("the diff of an entry", () => {
         { place, before: undefined, after: entry },
       ]);
       expect(diff).not.toContain("s3cret");
-      expect(diff.match(/\*\*\*/g)).toHaveLength(3);
+      expect(diff.match(/\*\*\*/g)).toHaveLength(5);
       expect(diff).toContain("${X}");
       expect(diff).toContain("plain");
     },
