@@ -73,7 +73,7 @@ const ofProject = [
 export interface StartedServer {
   /** Without a version range; `null` for the session. */
   server: string | null;
-  /** The folder in which it starts, in a user's file. */
+  /** The folder in which it starts, if its command line names one. */
   folder: string | undefined;
 }
 
@@ -85,19 +85,18 @@ export function matchEntry(value: unknown): StartedServer | undefined {
   const words: unknown[] = [value.command ?? value.cmd, value.args ?? []].flat();
   const prefix = ofProject.find((line) => line.every((word, index) => words[index] === word));
   const script = words[1];
-  const folder = words[words.indexOf("--cwd") + 1];
+  const place = words.indexOf("--cwd");
+  const folder = place < 0 ? undefined : words[place + 1];
   // A user's entry is only recognized with the folder, because other programs have a `cli.js` too.
   const isOfUser =
-    typeof script === "string" &&
-    /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(script) &&
-    words.includes("--cwd");
+    typeof script === "string" && /(?:^|[\\/])(?:cli\.c?js|trailblaze)$/.test(script) && place >= 0;
   const start = prefix?.length ?? 2;
   if (!(prefix || isOfUser) || words[start] !== "start") return undefined;
   const [server = "-"] = words.slice(start + 1);
   if (typeof server !== "string") return undefined;
   return {
     server: server.startsWith("-") ? null : server.replace(/@[^/]*(?=\/[^/]*$)/, ""),
-    folder: isOfUser && typeof folder === "string" ? folder : undefined,
+    folder: typeof folder === "string" ? folder : undefined,
   };
 }
 

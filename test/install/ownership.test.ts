@@ -123,10 +123,15 @@ describe("an entry that Trailblaze wrote", () => {
     const other = join(place.root, "other");
     const { file } = await place.install("cursor", "mine");
     const text = read(file);
-    await expect(place.install("cursor", "mine", { cwd: other })).rejects.toMatchObject({
-      code: "ClientConfigConflict",
-      problem: { args: { owner: "mine", project: place.project } },
-    });
+    const args = ["--no-install", "trailblaze", "start", "mine", "--cwd", place.project];
+    const byHand = JSON.stringify({ mcpServers: { mine: { command: "npx", args, env: { A: "1" } } } });
+    for (const written of [byHand, text]) {
+      writeFileSync(file, written);
+      await expect(place.install("cursor", "mine", { cwd: other })).rejects.toMatchObject({
+        code: "ClientConfigConflict",
+        problem: { args: { owner: "mine", project: place.project } },
+      });
+    }
     expect(await place.install("cursor", "mine", { cwd: other, force: true })).toMatchObject({
       changed: true,
     });
