@@ -34,8 +34,10 @@ function hold(folder: string): () => void {
   const refresh = () => {
     if (!isOurs()) return;
     // Another process may just have removed it.
-    attempt(() => utimesSync(folder, Date.now() / 1000, Date.now() / 1000));
-    refreshed = changeOf(folder);
+    attempt(() => {
+      utimesSync(folder, Date.now() / 1000, Date.now() / 1000);
+      refreshed = changeOf(folder);
+    });
   };
   const timer = setInterval(refresh, refreshMs).unref();
   return () => {
