@@ -12,6 +12,7 @@ import {
   shownTailBytes,
 } from "../../runtime/process-output.ts";
 import { nestsDeeper } from "../client-message.ts";
+import { AnswerError } from "./json-rpc.ts";
 import { createRedactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
@@ -28,6 +29,8 @@ export interface StartOptions {
 export interface ServerLimits {
   /** The longest message from the server, in bytes. */
   frameBytes: number;
+  /** How many bytes may wait until the server reads them, before another message. */
+  waitingBytes: number;
   /** How many arrays and objects of a message may be nested. */
   depth: number;
   list: ListLimits;
@@ -37,6 +40,7 @@ export interface ServerLimits {
 const MiB = 1 << 20;
 export const defaultLimits: ServerLimits = {
   frameBytes: 32 * MiB,
+  waitingBytes: 32 * MiB,
   depth: 512,
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
   logBytes: 10 * MiB,
@@ -44,7 +48,7 @@ export const defaultLimits: ServerLimits = {
 /** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
 const noiseBytes = 4096;
 const noiseCharacters = 200;
-/** How long a server may run after it has closed its stdout. Milliseconds. */
+/** How long a server may run after it has closed its stdin or stdout. Milliseconds. */
 const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
@@ -81,7 +85,8 @@ export function startServer(
   let isEnding = false;
   /** Ends a server that can no longer communicate; the first reason counts. */
   const breakOff = (reason: string, stderrTail?: string) => {
-    if (!isEnding) broken ??= { reason, stderrTail };
+    if (isEnding) return;
+    broken ??= { reason, stderrTail };
     void child.end({ ...durations, inputMs: 0 });
   };
   const fail = (reason: string) => {
@@ -128,10 +133,13 @@ export function startServer(
   });
   // What it wrote last may have no line end.
   stdout.on("end", () => decoder.push(Buffer.from("\n")));
-  stdout.on("end", () => {
-    const timer = setTimeout(() => breakOff("it has closed its output"), silentMs).unref();
+  // Its exit, which usually follows, is the better reason.
+  const breakOffSoon = (reason: string) => {
+    const timer = setTimeout(() => breakOff(reason), silentMs).unref();
     void child.exited.then(() => clearTimeout(timer));
-  });
+  };
+  stdout.on("end", () => breakOffSoon("it has closed its output"));
+  stdin.on("close", () => breakOffSoon("it has closed its input"));
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);
@@ -143,6 +151,8 @@ export function startServer(
     send(message) {
       // Its exit is the reason that counts.
       if (!isOpen || !stdin.writable) return;
+      if (stdin.writableLength > limits.waitingBytes)
+        throw new AnswerError(`it does not read its input: ${formatSize(stdin.writableLength)} wait for it`);
       const line = `${stringifyExactly(message)}\n`;
       // What is sent in one turn is written at once, which costs both sides one system call instead of one a message.
       if (stdin.writableCorked === 0) {

@@ -1,6 +1,7 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
 import { call, expectGone, limit, outcome, startFixture } from "./start-fixture.ts";
@@ -44,11 +45,32 @@ describe("a server that must be ended", () => {
     await expectGone(server.pid);
   });
 
-  test("a server that closed its stdout is ended, and its calls fail", async () => {
-    const server = await startFixture({ ignoreEnd: true }).ready;
-    const error = await outcome(server.callTool(call("closeOutput"), limit));
-    expect(error).toMatchObject({ reason: "exited", message: expect.stringContaining("closed its output") });
-    await expectGone(server.pid);
+  test.each(["Input", "Output"])(
+    "a server that closed its %s is ended, and its calls fail",
+    async (stream) => {
+      const server = await startFixture({ ignoreEnd: true }).ready;
+      const closing = outcome(server.callTool(call(`close${stream}`), limit));
+      // What is written to a closed input tells of it.
+      const write = () => stream === "Input" && void outcome(server.callTool(call("echo"), limit));
+      const writing = setInterval(write, 50);
+      const error = await closing;
+      clearInterval(writing);
+      const message = expect.stringContaining(`closed its ${stream.toLowerCase()}`);
+      expect(error).toMatchObject({ reason: "exited", message });
+      await expectGone(server.pid);
+    },
+  );
+
+  test("what waits for a server that does not read it has a limit", async () => {
+    const limits = { waitingBytes: 4 << 20 };
+    const server = await startFixture({ ignoreEnd: true }, { limits }).ready;
+    await server.callTool(call("pause"), limit);
+    const large = "x".repeat(1 << 20);
+    const calls = Array.from({ length: 12 }, () =>
+      outcome(server.callTool(call("echo", { large }), { limit: new TimeLimit(500) })),
+    );
+    const reasons = (await Promise.all(calls)).map((error) => error?.reason);
+    expect(reasons).toEqual([...Array(12).keys()].map((n) => (n < 4 ? "timeout" : "protocol")));
   });
 });
 
