@@ -233,22 +233,25 @@ export class RemoteFetch {
     };
     const decoder = new LineDecoder(frameBytes, {
       onLine: (line) => {
-        size = exchange.isStream && line.length === 0 ? 0 : size + line.length;
+        size = line.length === 0 ? 0 : size + line.length;
         if (size > frameBytes) refuse();
         // Each byte is a character, and of the bytes beyond ASCII none matters.
         const text = line.toString("latin1");
-        lines += exchange.isStream ? `${text.replace(/^data:.*/, markText)}\n` : markText(`\n${text}`);
+        lines += exchange.isStream ? `${text.replace(/^data:.*/, markText)}\n` : markText(text);
       },
       onTooLong: refuse,
     });
     try {
       for await (const chunk of body ?? []) {
         this.bytesRead += chunk.length;
-        decoder.push(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength));
+        // A whole answer is one line, however many its white space makes.
+        const line = exchange.isStream ? chunk : chunk.map((byte: number) => (byte === 0x0a ? 0x20 : byte));
+        decoder.push(Buffer.from(line.buffer, line.byteOffset, line.byteLength));
         if (lines !== "") yield Buffer.from(lines, "latin1");
         lines = "";
       }
-      decoder.push(Buffer.from("\n"));
+      // The rest of a stream that was cut is no event.
+      if (!exchange.isStream) decoder.push(Buffer.from("\n"));
       yield Buffer.from(lines, "latin1");
     } catch (error) {
       const isOurs = error instanceof AnswerError || isAbort(error);

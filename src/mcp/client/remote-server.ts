@@ -212,7 +212,8 @@ class RemoteCarrier implements Carrier {
         exchange.fail(
           new AnswerError(`it sent a message that is nested more than ${this.#depth} levels deep`),
         );
-      if (isAnswer && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
+      const isOurs = isAnswer && String(own(message, "id")) === String(exchange.id);
+      if (isOurs && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
     };
     transport.onerror = (error) => {
       // A server that never had a stream of notifications may answer 404 for it.

@@ -229,6 +229,32 @@ describe("the size of messages of a remote server", () => {
   );
 });
 
+test("an answer may begin with a byte order mark, and its white space counts", async () => {
+  let space = "\n";
+  const remote = await serveRaw((received, _request, response) => {
+    response.writeHead(200, { "content-type": "application/json" });
+    response.end(`\uFEFF{${space}${JSON.stringify(resultOf(received, { content: [] })).slice(1)}`);
+  });
+  const server = await startRemote(remote.url, { limits: { frameBytes: 10_000 } }).ready;
+  expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+  space = "\n".repeat(20_000);
+  await expect(server.callTool(call("echo"), limit)).rejects.toThrow("a message of more than");
+});
+
+test("the answer of another request on a stream, or the rest of a cut one, does not answer a request", async () => {
+  let end = "\n";
+  const remote = await serveRaw((received, _request, response) => {
+    response.writeHead(200, { "content-type": "text/event-stream" });
+    const answer = resultOf(received, { content: [] });
+    response.write(`data: ${JSON.stringify({ ...answer, id: 999 })}\n\n`);
+    setTimeout(() => response.end(`data: ${JSON.stringify(answer)}\n${end}`), 1500);
+  });
+  const server = await startRemote(remote.url).ready;
+  expect(await server.callTool(call("echo"), limit)).toEqual({ content: [] });
+  end = "";
+  await expect(server.callTool(call("echo"), limit)).rejects.toThrow("did not answer the request");
+});
+
 test("events are read as they arrive, each with its own limit", async () => {
   const end = "\r\n";
   const log = (data: string) => ({
