@@ -153,13 +153,13 @@ function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Pa
 
 type Directories = Pick<SessionConfig, "file" | "directory" | "envFile">;
 
-/** What is common to the plans of the user's servers. */
 /** The source of the tools of a user's server. */
 export const describeUserSource = (
   { name }: Pick<UserServer, "name">,
   { file }: Pick<SessionConfig, "file">,
 ): ToolSource => ({ type: "config", server: name, ...(file === undefined ? {} : { file }) });
 
+/** What is common to the plans of the user's servers. */
 function describeUserServer(server: UserServer, config: Directories) {
   const { name, path, protocol, timeouts, results, choices } = server;
   return {

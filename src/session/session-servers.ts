@@ -291,14 +291,17 @@ export class SessionServer {
     const { label } = this.#plan;
     const { clock, report } = this.#frame;
     const isRelaunched = this.#mayRestart();
+    // Before the host hears of it.
+    if (!isRelaunched) {
+      this.exit = exit;
+      this.life = { is: "ended", error: failure("ServerStartFailed", { label, exit }) };
+    }
     if (!isRelaunched || restartReason === undefined) {
       const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
       const served = this.#isServed ? { isServed: true } : {};
       report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place));
     }
     if (!isRelaunched) {
-      this.exit = exit;
-      this.life = { is: "ended", error: failure("ServerStartFailed", { label, exit }) };
       this.#processes.onExit({ label, exit });
       return;
     }
