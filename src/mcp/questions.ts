@@ -141,12 +141,14 @@ const outermost = "";
 /**
  * Asks a modern client by ending its request: it makes the request again with the answers. What a tool asks that a handler
  * called ends the request, too, and cancels that handler; the handler then runs again, and so does the tool when it is
- * called again. Rejects with `RpcError` for a `requestState` that cannot be opened.
+ * called again. Rejects with `RpcError` for a `requestState` that cannot be opened, and with the signal's reason.
  */
 export async function createModernQuestions(
   { identity, capabilities, signal: ended, inputResponses, requestState }: ModernRequest,
   seal: StateSeal,
 ): Promise<Questions> {
+  // It may have been canceled before its session was open.
+  ended.throwIfAborted();
   const stop = new CallStop();
   whenAborted(ended, () => stop.abort(ended.reason));
   const rounds = new Map<string, InputRound>();

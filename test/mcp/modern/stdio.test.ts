@@ -158,6 +158,26 @@ describe("a modern client over stdio", () => {
     expect(find(1)).toBeUndefined();
   });
 
+  test("a call that is canceled before the session is open does not run", async () => {
+    const { say, ask, gateway, requests, find } = await serve();
+    await ask(modernCall("echo", {}, { id: 1 }));
+    let open = () => {};
+    Object.assign(gateway, { opened: new Promise<void>((resolve) => (open = resolve)) });
+    say(modernCall("echo", { n: 2 }, { id: 2 }));
+    say({ jsonrpc: "2.0", method: "notifications/cancelled", params: { requestId: 2 } });
+    setTimeout(() => open(), 50);
+    await ask(modernCall("echo", { n: 3 }, { id: 3 }));
+    expect(find(2)).toBeUndefined();
+    expect(requests.map(({ arguments: args }) => args)).toEqual([{}, { n: 3 }]);
+  });
+
+  test("a failure of the host tells the client nothing of it", async () => {
+    const { ask, gateway } = await serve();
+    Object.assign(gateway, { callTool: () => Promise.reject(new Error("internals of the host")) });
+    const answer = await ask(modernCall("echo", {}, { id: 1 }));
+    expect(answer?.error).toEqual({ code: -32603, message: "The server failed to answer." });
+  });
+
   const listen = modern(
     "subscriptions/listen",
     { notifications: { toolsListChanged: true } },
