@@ -183,12 +183,9 @@ export class Session implements AsyncDisposable {
     ...call: CallParameters<Name>
   ): Promise<ToolResultOf<Name>> {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
-    this.#parts.frame.resources.closing.throwIfAborted();
+    this.#throwIfOver(options.signal);
     const state = this.#state;
-    if (this.#isSearch(name)) {
-      options.signal?.throwIfAborted();
-      return this.#search.call(args, options.among) as ToolResultOf<Name>;
-    }
+    if (this.#isSearch(name)) return this.#search.call(args, options.among) as ToolResultOf<Name>;
     const candidate = state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     const { signal, timeoutMs, onProgress, onLog } = options;
@@ -224,8 +221,8 @@ export class Session implements AsyncDisposable {
     args: Readonly<Record<string, string>> = {},
     { signal, timeoutMs }: RequestOptions = {},
   ): Promise<PromptResult> {
-    const { calls, frame } = this.#parts;
-    frame.resources.closing.throwIfAborted();
+    const { calls } = this.#parts;
+    this.#throwIfOver(signal);
     const state = this.#state;
     const request = { scope: calls.own, state, signal, timeoutMs };
     return calls.getPrompt(state.resolvePrompt(String(name)), args, request);
@@ -245,8 +242,8 @@ export class Session implements AsyncDisposable {
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
   async readResource(uri: string, { signal, timeoutMs }: RequestOptions = {}): Promise<ResourceResult> {
-    const { calls, frame } = this.#parts;
-    frame.resources.closing.throwIfAborted();
+    const { calls } = this.#parts;
+    this.#throwIfOver(signal);
     if (typeof uri !== "string" || uri === "") {
       const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
       throw failure("InvalidArguments", { reason });
@@ -273,11 +270,17 @@ export class Session implements AsyncDisposable {
     name: string,
     { file = "SKILL.md", signal, timeoutMs }: RequestOptions & { file?: string | undefined } = {},
   ): Promise<string | Uint8Array> {
-    const { calls, frame } = this.#parts;
-    frame.resources.closing.throwIfAborted();
+    const { calls } = this.#parts;
+    this.#throwIfOver(signal);
     const state = this.#state;
     const request = { scope: calls.own, state, signal, timeoutMs };
     return calls.readSkillFile(state.resolveSkill(String(name)), String(file), request);
+  }
+
+  /** Throws the reason why no call can begin. */
+  #throwIfOver(signal: AbortSignal | undefined): void {
+    this.#parts.frame.resources.closing.throwIfAborted();
+    signal?.throwIfAborted();
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */

@@ -127,6 +127,9 @@ describe("a tool that the host runs", () => {
     const call = session.callTool("slow", {}, { signal: stop.signal });
     stop.abort(new Error("changed my mind"));
     await expect(call).rejects.toThrow("changed my mind");
+    // Also before it begins, whatever its arguments are.
+    const gone = session.callTool("slow", 5 as never, { signal: stop.signal });
+    await expect(gone).rejects.toThrow("changed my mind");
   });
 
   test("a tool can call other tools up to a limited depth, also by short names of its pack, and sees their writes", async () => {
