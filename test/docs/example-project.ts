@@ -97,7 +97,7 @@ export class ExampleProject {
       ...variables,
     };
     const cwd = this.#directory;
-    const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 30_000 });
+    const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 90_000 });
     if (mustSucceed && exitCode !== 0) throw new Error(stderr);
     return showTemporary(showConfinement(stdout.replaceAll(this.#directory, shownDirectory))).trimEnd();
   }
