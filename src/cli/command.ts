@@ -30,7 +30,7 @@ export interface CommandAnswer {
   /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: none. */
   problems?: readonly Problem[];
   exitCode?: ExitCode;
-  /** The text is generated source or a report for programs, and text from packs in it is escaped for CI runners. */
+  /** The text is a report for programs, and text from packs in it is escaped for CI runners. */
   isDocument?: boolean;
 }
 
