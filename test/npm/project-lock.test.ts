@@ -1,6 +1,6 @@
 import { chmodSync, lstatSync, readdirSync, readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { type ChangeOptions, changePackages } from "../../src/npm/managers/change-packages.ts";
 import { makeTree } from "../support/packs.ts";
 
@@ -44,18 +44,21 @@ describe("a failed change", () => {
   });
 
   test("a project has one change at a time, and who waits for another learns of it", async () => {
-    const [folder, home] = [makeTree({ "package.json": "{}" }), makeTree({})];
-    vi.stubEnv("XDG_STATE_HOME", home);
-    vi.stubEnv("LOCALAPPDATA", home);
-    vi.stubEnv("HOME", home);
+    const folder = makeTree({ "package.json": "{}" });
     const first = fail(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000)");
     const waits: string[] = [];
     await expect(fail(folder, "", { lockMs: 600, onWait: (what) => waits.push(what) })).rejects.toMatchObject(
-      { problem: { args: { reason: expect.stringContaining("another process") } } },
+      {
+        problem: {
+          args: { reason: expect.stringContaining("another process") },
+          hint: expect.stringContaining(join(folder, "package.json.lock")),
+        },
+      },
     );
     expect(waits).toEqual(["another program, which is changing the packages of this project"]);
     const signal = AbortSignal.abort();
     await expect(fail(folder, "", { signal })).rejects.toMatchObject({ code: "InstallFailed" });
     await expect(first).rejects.toMatchObject({ problem: { args: { restored: true } } });
+    expect(readdirSync(folder)).toEqual(["package.json"]);
   });
 });

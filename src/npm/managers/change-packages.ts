@@ -13,7 +13,7 @@ import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { explainFileError, readBytes, writeBeside } from "../../files/write-files.ts";
-import { failure, TrailblazeError } from "../../problems/index.ts";
+import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { InstalledClaim } from "./installed-packages.ts";
 import {
@@ -142,13 +142,18 @@ async function lockProject(
   { lockMs = 300_000, signal, onWait }: ChangeOptions,
 ): Promise<() => void> {
   const purpose = "is changing the packages of this project";
+  const file = join(workspaceRoot, "package.json");
   try {
-    return await lockFile(join(workspaceRoot, "package.json"), { waitMs: lockMs, signal, onWait, purpose });
+    return await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
   } catch (error) {
     // Where it cannot be locked, it cannot be changed either, and the package manager says why.
     if (!(error instanceof LockHeldError)) return () => {};
     const reason = "another process is changing the packages of this project";
-    throw failure("InstallFailed", { what, reason });
+    throw failure("InstallFailed", {
+      what,
+      reason,
+      hint: `If there is none, delete ${quote(`${file}.lock`, 400)}.`,
+    });
   }
 }
 
