@@ -12,7 +12,13 @@ import { listed, readLockText } from "../approval/support/locked-project.ts";
 import { editLock } from "../lock/support/locked-project.ts";
 import { listingConfig, makeLocked, writeListing } from "../session/support/lazy.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
+import {
+  connectLegacy,
+  connectModern,
+  connectToCommand,
+  serveForTest,
+  waitForTools,
+} from "../support/clients.ts";
 
 const extension = "io.modelcontextprotocol/ui";
 const knows = { extensions: { [extension]: { mimeTypes: ["text/html;profile=mcp-app", "text/x"] } } };
@@ -48,6 +54,7 @@ const pack = toolPack(
 async function serve(cwd: string, more: object = {}) {
   const running = await startSession({ port: 0 }, { cwd, config: { ...config, ...more } as never });
   onTestFinished(() => running.close());
+  await waitForTools(await connectModern(String(running.url)), "p_show", "show");
   return String(running.url);
 }
 
@@ -157,6 +164,7 @@ test("over stdio, servers start with the client's first message, and are told it
   const files = { "trailblaze.config.json": config };
   for (const capabilities of [knows, {}]) {
     const { client } = await connectToCommand(makeProject({}, files), { capabilities });
+    await waitForTools(client, "p_told_a", "told_b");
     for (const name of ["p_told_a", "told_b"])
       expect(await saying(client as never, name)).toEqual(capabilities);
   }
@@ -272,7 +280,7 @@ test("a change of what a tool shows alone is told to clients", async () => {
   const client = await connectLegacy(String(running.url));
   let heard = 0;
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard++);
-  await client.listTools();
+  await waitForTools(client, "say");
   writeListing(cwd, { tools: [grown, listed("grow")] });
   await client.callTool({ name: "grow", arguments: {} });
   await expect.poll(() => heard, { timeout: 5000 }).toBe(1);

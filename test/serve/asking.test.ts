@@ -14,7 +14,13 @@ import { post } from "../mcp/http/served.ts";
 import { capabilitiesKey, headersFor, modern } from "../mcp/modern/modern-served.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { makeProject, projectTree, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, connectToCommand, serveForTest } from "../support/clients.ts";
+import {
+  connectLegacy,
+  connectModern,
+  connectToCommand,
+  serveForTest,
+  waitForTools,
+} from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -181,6 +187,12 @@ async function connect(
   if ("sampling" in capabilities) client.setRequestHandler("sampling/createMessage", () => said as never);
   if ("roots" in capabilities) client.setRequestHandler("roots/list", () => roots);
   return client as unknown as AnyClient;
+}
+
+async function connectToSession(era: Era, user: User): Promise<AnyClient> {
+  const client = await connect(era, sessionUrl(), user);
+  await waitForTools(client as never, "old_ask", "new_ask");
+  return client;
 }
 
 const textOf = ({ content }: { content?: unknown }) => (content as { text: string }[])[0]?.text;
@@ -361,7 +373,7 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
       asked.push(params);
       return params.url === undefined ? named("Ada") : { action: "accept" };
     };
-    const client = await connect(era, sessionUrl(), { answer });
+    const client = await connectToSession(era, { answer });
     expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
     const outer = jsonOf(await call(client, "outer"));
     expect(outer).toMatchObject({ inner: 'Hello Ada {"asked":1}', own: "Ada" });
@@ -376,10 +388,10 @@ describe.each(eras)("a project's session that is served to a %s client", (era) =
 
 describe("a legacy server that asks in the middle of a request", () => {
   test("a legacy client is asked, for tools, prompts and resources, if it can be", async () => {
-    const mute = await connect("legacy", sessionUrl(), { capabilities: {} });
+    const mute = await connectToSession("legacy", { capabilities: {} });
     expect(jsonOf(await call(mute, "old_ask")).message).toContain("cannot be asked");
     let count = 0;
-    const client = await connect("legacy", sessionUrl(), { answer: () => named(`user ${++count}`) });
+    const client = await connectToSession("legacy", { answer: () => named(`user ${++count}`) });
     const ask = (times?: number) => client.callTool({ name: "old_ask", arguments: { times } });
     expect(jsonOf(await ask(3))).toEqual(named("user 3"));
     expect(await client.getPrompt({ name: "old_topic" })).toMatchObject({
@@ -433,7 +445,7 @@ describe("a legacy server that asks in the middle of a request", () => {
       asked.push(params);
       return named("Ada");
     };
-    const client = await connect("modern", sessionUrl(), { answer });
+    const client = await connectToSession("modern", { answer });
     const refused =
       /asks in the middle of a call, and this client answers only .* "\[old\] What is your name\?"/;
     expect(jsonOf(await call(client, "old_ask")).message).toMatch(refused);

@@ -4,7 +4,7 @@ import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/typ
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { makeProject } from "../session/support/session.ts";
-import { connectLegacy, connectModern } from "../support/clients.ts";
+import { connectLegacy, connectModern, waitForTools } from "../support/clients.ts";
 
 const at = (specifier: string) => JSON.stringify(import.meta.resolve(specifier));
 
@@ -73,6 +73,7 @@ async function serve() {
   onTestFinished(() => running.close());
   const url = String(running.url);
   const [legacy, modern] = [await connectLegacy(url), await connectModern(url)];
+  await waitForTools(modern, "old_touch", "new_touch");
   return { legacy, modern };
 }
 

@@ -3,7 +3,7 @@ import { symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
-import { connectToCommand } from "../support/clients.ts";
+import { connectToCommand, waitForTools } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
 
 const entry = (name: string, more: object = {}) => ({
@@ -33,12 +33,8 @@ test("real servers from npm are served as one, with their prefixes and names, an
   );
   const { client } = await connectToCommand(cwd, "--no-watch");
 
-  const listNames = async () => (await client.listTools()).tools.map(({ name }) => name);
-  // A server that needs more than eight seconds to start joins later.
-  await expect
-    .poll(listNames, { timeout: 60_000 })
-    .toEqual(expect.arrayContaining(["echo", "get-sum", "fs_read_text_file", "read_graph"]));
-  const names = await listNames();
+  await waitForTools(client, "echo", "get-sum", "fs_read_text_file", "read_graph");
+  const names = (await client.listTools()).tools.map(({ name }) => name);
   for (const absent of ["get-env", "read_text_file"]) expect(names).not.toContain(absent);
   expect(new Set(names).size).toBe(names.length);
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { LoggingMessageNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { makeProject, toolPack } from "../session/support/session.ts";
-import { connectLegacy } from "../support/clients.ts";
+import { connectLegacy, waitForTools } from "../support/clients.ts";
 import { serveOverHttp } from "../support/serve-over-http.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -49,6 +49,7 @@ async function startSession() {
 
 async function connect(url: string) {
   const client = await connectLegacy(url);
+  await waitForTools(client, "tell");
   const logs: unknown[] = [];
   client.setNotificationHandler(LoggingMessageNotificationSchema, ({ params }) => void logs.push(params));
   const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });

@@ -4,7 +4,7 @@ import type { ServeOptions } from "../../src/serve.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, writeListing } from "../session/support/lazy.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
+import { connectLegacy, connectModern, serveForTest, waitForTools } from "../support/clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const module = `
@@ -63,6 +63,12 @@ async function serve(cwd: string, { session, ...options }: ServeOptions = {}): P
   return (await serveForTest(null, { cwd, session: settings, ...options })).url;
 }
 
+async function serveDesk(): Promise<string> {
+  const url = await serve(makeSession());
+  await waitForTools(await connectModern(url), "probe_tell");
+  return url;
+}
+
 interface Caller {
   callTool(params: { name: string; arguments: Record<string, unknown> }): Promise<unknown>;
 }
@@ -81,7 +87,7 @@ const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name 
 
 describe("a session that is served", () => {
   test("the tools of packs and of the config's servers are served as one server, without what models may not see", async () => {
-    const client = await connectLegacy(await serve(makeSession()));
+    const client = await connectLegacy(await serveDesk());
     expect(client.getServerVersion()).toMatchObject({ name: "trailblaze" });
     const names = namesOf(await client.listTools());
     expect(names).toEqual([
@@ -118,7 +124,7 @@ describe("a session that is served", () => {
   });
 
   test("the prompts of packs are served, and their handlers can call the session's tools", async () => {
-    const client = await connectLegacy(await serve(makeSession()));
+    const client = await connectLegacy(await serveDesk());
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual(["text", "code"]);
     const { messages } = await client.getPrompt({ name: "code", arguments: { who: "Ada" } });
@@ -126,7 +132,7 @@ describe("a session that is served", () => {
   });
 
   test("a call gets the session's envelope, and what a client sends in its place is dropped", async () => {
-    const client = await connectLegacy(await serve(makeSession()));
+    const client = await connectLegacy(await serveDesk());
     const forged = { _trailblazeContext: { memory: { user: "mallory" } }, other: 1 };
     const params = await ask(client, "probe_params", forged);
     expect(params.arguments).toEqual({
@@ -142,7 +148,7 @@ describe("a session that is served", () => {
   });
 
   test("a failing tool is a result with isError, whose variant is in _meta", async () => {
-    const client = await connectLegacy(await serve(makeSession()));
+    const client = await connectLegacy(await serveDesk());
     const failed = await client.callTool({ name: "fail", arguments: {} });
     expect(failed).toMatchObject({ isError: true, content: [{ type: "text", text: "it broke" }] });
     const content = [{ type: "text", text: "no" }];
@@ -178,7 +184,7 @@ describe("a session that is served", () => {
 
 describe("clients of one served session over HTTP", () => {
   test("two clients have sessions and memories of their own, and share the servers' processes", async () => {
-    const url = await serve(makeSession());
+    const url = await serveDesk();
     const [one, other] = [await connectLegacy(url), await connectLegacy(url)];
     expect(await ask(one, "remember", { key: "user", value: "one" })).toEqual({ before: "ada" });
     expect(await ask(other, "remember", { key: "user", value: "other" })).toEqual({ before: "ada" });
@@ -195,7 +201,7 @@ describe("clients of one served session over HTTP", () => {
   });
 
   test("a callback uses the memory of the client whose call it belongs to", async () => {
-    const url = await serve(makeSession());
+    const url = await serveDesk();
     const [one, other] = [await connectLegacy(url), await connectLegacy(url)];
     const write = { tool: "remember", with: { key: "user", value: "by callback" } };
     const { body } = await ask(one, "probe_callback", write);

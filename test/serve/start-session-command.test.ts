@@ -104,7 +104,7 @@ describe("the session over stdio", () => {
     );
     expect(namesOf(await client.listTools())).toContain("remember");
     expect(namesOf(await client.listTools()).filter((name) => name.startsWith("self"))).toEqual([]);
-    expect(stderr()).toContain('Server "self" failed to start');
+    await waitUntil(() => stderr().includes('Server "self" failed to start'));
   });
 
   test("`tools --served` shows the names that `start` serves", async () => {

@@ -6,7 +6,7 @@ import {
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { type ServeOptions, startServer } from "../../src/serve.ts";
 import { command } from "./run-cli.ts";
 import { waitUntil } from "./wait-until.ts";
@@ -56,6 +56,12 @@ export async function connectToCommand(
   onTestFinished(() => client.close());
   await client.connect(transport);
   return { client, stderr: () => stderr };
+}
+
+/** Waits for tools of servers: a served session goes on without those that take more than eight seconds to start. */
+export async function waitForTools(client: Client | ModernClient, ...names: string[]): Promise<void> {
+  const listNames = async () => (await client.listTools()).tools.map(({ name }) => name);
+  await expect.poll(listNames, { timeout: 60_000 }).toEqual(expect.arrayContaining(names));
 }
 
 /** A client of version 2, which is a modern one unless it has to choose between the eras. */
