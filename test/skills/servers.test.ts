@@ -46,6 +46,9 @@ test("skills of servers of both eras are passed on to clients of both, each file
   const project = makeSkilled();
   const { url } = await serveForTest(null, { cwd: project });
   const modern = await connectModern(url);
+  await expect
+    .poll(async () => (await new SkillsClient(modern).list()).skills, { timeout: 60_000 })
+    .toHaveLength(4);
   for (const client of [modern, await connectModern(url, {}, "auto")]) {
     const skills = new SkillsClient(client);
     expect(skills.supported).toBe(true);
@@ -169,9 +172,9 @@ test("a pack's own server has skills, too", async () => {
 test("the tool for clients that do not know skills lists and loads them", async () => {
   const { url } = await serveForTest(null, { cwd: makeSkilled(), skillTool: true });
   const client = await connectLegacy(url);
-  const [tool] = (await client.listTools()).tools;
-  expect(tool).toMatchObject({ name: "load_skill" });
-  expect(tool?.description).toContain("\n- legacy/review: How to review.\n- legacy/live: How to live.\n");
+  const findTool = async () => (await client.listTools()).tools.find(({ name }) => name === "load_skill");
+  const text = "\n- legacy/review: How to review.\n- legacy/live: How to live.\n";
+  await expect.poll(async () => (await findTool())?.description, { timeout: 60_000 }).toContain(text);
   const load = (args: object) => client.callTool({ name: "load_skill", arguments: { ...args } });
   const loaded = (text: unknown) => ({ content: [{ type: "text", text }] });
   expect(await load({ name: "legacy/review" })).toEqual(loaded(expect.stringContaining("Read.")));
