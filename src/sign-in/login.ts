@@ -120,7 +120,7 @@ async function signIn(
   };
   try {
     await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
-    if (client === undefined) throw new Error("there is no client");
+    if (client === undefined) throw new Error("the client is not registered");
     options.show(address.href);
     if (options.readPasted === undefined) openBrowser(address.href);
     const answer = await abortable(signal, redirect.answer);

@@ -179,7 +179,7 @@ test("the tools stay, and nothing is reported, while a package.json or the confi
   expect([...reported, ...session.problems]).toEqual([]);
 });
 
-test("a declared package that is no pack may be missing or broken: later changes are applied", async () => {
+test("a declared package without items may be missing or broken: later changes are applied", async () => {
   const cwd = makeProject({ "@acme/ask": askPack("one") }, config({}));
   for (const name of ["plain", "other"]) {
     writeTree(join(cwd, "node_modules", name), { "package.json": { name, version: "1.0.0" } });
