@@ -209,7 +209,7 @@ async function readServerSkills(
       const place = { ...listerOf(from.plan), kind, name: id };
       if (!shows(place, digestsOf(files))) continue;
       left -= files.find(({ path }) => path === instructionsFile)?.size ?? 0;
-      const read = () => calls.readSkill(skill, instructionsFile, { scope: calls.own, state });
+      const read = () => calls.readSkillFile(skill, instructionsFile, { scope: calls.own, state });
       const text = left < 0 ? undefined : await read().catch(() => undefined);
       const missing = "Not shown: it cannot be read, is not what the server lists, or is too large.";
       skills.set(keyOf(place), { name, files, text: typeof text === "string" ? text : missing });
