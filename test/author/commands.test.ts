@@ -11,7 +11,7 @@ import { makeProbePack } from "./probe-pack.ts";
 const runCommand = (cwd: string, ...args: string[]) => runMain(args, { cwd });
 
 describe("the command init", () => {
-  test("init creates a pack and prints the next steps", async () => {
+  test("init creates a pack, by default in the current folder, and prints the next steps or JSON", async () => {
     const cwd = makeTree({});
     const { stdout, stderr, exitCode } = await runCommand(cwd, "init", "front-desk", "--template", "data");
     expect({ stderr, exitCode }).toEqual({ stderr: "", exitCode: 0 });
@@ -31,14 +31,10 @@ Next steps:
   npx trailblaze validate --strict
   npx trailblaze call front_desk_greet name=Ada language=fr
 `);
-  });
-
-  test("init prints one JSON document, and uses the current folder by default", async () => {
-    const cwd = makeTree({});
-    const { stdout, exitCode } = await runCommand(cwd, "init", "--name", "@acme/desk", "--yes", "--json");
-    expect(exitCode).toBe(0);
-    const { files, ...rest } = JSON.parse(stdout);
-    expect(rest).toEqual({ directory: cwd, name: "@acme/desk", template: "data" });
+    const folder = makeTree({});
+    const other = await runCommand(folder, "init", "--name", "@acme/desk", "--yes", "--json");
+    const { files, ...rest } = JSON.parse(other.stdout);
+    expect(rest).toEqual({ directory: folder, name: "@acme/desk", template: "data" });
     expect(files).toContain("trailblaze/tools/greet.yaml");
   });
 
@@ -91,8 +87,9 @@ describe("the command types", () => {
 
 describe("the command dev", () => {
   test("dev --once validates the pack and opens a session", async () => {
-    const { directory, running } = makeProbePack();
+    const { directory, pids, running } = makeProbePack();
     const { stdout, exitCode } = await runCommand(directory, "dev", "--once");
+    expect(pids()).toHaveLength(1);
     expect(exitCode).toBe(0);
     expect(stdout).toBe(`probe-pack 1.0.0 is valid: 0 errors, 0 warnings
 A session is open with 2 tools:

@@ -191,11 +191,8 @@ describe("the command export", () => {
     expect((await exportPack(cwd, format)).exitCode).toBe(0);
     for (const text of [written.replace('"1.2.0"', '"1.1.0"'), "{", "theirs"]) {
       writeFileSync(join(cwd, file), text);
-      const refused = await exportPack(cwd, format);
-      expect(refused).toMatchObject({
-        exitCode: 1,
-        stderr: expect.stringContaining(`error ExportConflict  ${file}`),
-      });
+      const stderr = expect.stringContaining(`error ExportConflict  ${file}`);
+      expect(await exportPack(cwd, format)).toMatchObject({ exitCode: 1, stderr });
       expect(readFileSync(join(cwd, file), "utf8")).toBe(text);
     }
     expect((await exportPack(cwd, format, "--force")).exitCode).toBe(0);
@@ -205,23 +202,17 @@ describe("the command export", () => {
   test("export bin replaces no list of commands in package.json", async () => {
     const cwd = makeServerPack({ bin: ["cli.js"] });
     rmSync(join(cwd, "bin/planning.mjs"));
-    const { exitCode, stderr } = await exportPack(cwd, "bin");
-    expect({ exitCode, stderr }).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining('"bin.jira"'),
-    });
+    const refused = await exportPack(cwd, "bin");
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining('"bin.jira"') });
     expect(readJson(cwd, "package.json").bin).toEqual(["cli.js"]);
   });
 
-  test("export refuses to write through a link or into a folder", async () => {
+  test("export refuses to write through a link", async () => {
     const cwd = makeServerPack();
     const target = join(makeTree({ "theirs.json": "{}" }), "theirs.json");
     symlinkSync(target, join(cwd, "server.json"));
-    const { stderr, exitCode } = await exportPack(cwd, "server.json");
-    expect({ exitCode, stderr }).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("ExportConflict"),
-    });
+    const refused = await exportPack(cwd, "server.json");
+    expect(refused).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("ExportConflict") });
     expect(readFileSync(target, "utf8")).toBe("{}");
   });
 

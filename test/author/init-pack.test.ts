@@ -1,16 +1,10 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { createPack } from "../../src/author/init-pack.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
-import { makeTemporaryFolder } from "../support/temporary-folder.ts";
-
-function makeFolder(): string {
-  const folder = makeTemporaryFolder();
-  onTestFinished(folder.remove);
-  return folder.path;
-}
+import { makeTree } from "../support/packs.ts";
 
 /** An error whose reason names this. */
 const refusal = (named: string) =>
@@ -28,7 +22,7 @@ describe("the name of a new pack", () => {
   test.each(["@acme/web-search", "3d-print", `x${"y".repeat(213)}`])(
     "the name %s gives a pack without problems",
     async (name) => {
-      const directory = makeFolder();
+      const directory = makeTree({});
       for (const template of ["composed", "bundle"]) {
         const made = make(join(directory, template), template, name);
         expect((await validateExtension(made.directory, { strict: true })).problems).toEqual([]);
@@ -39,14 +33,14 @@ describe("the name of a new pack", () => {
   test.each(["", "My-Tools", "../up", "node_modules", "a".repeat(215)])(
     "the name %j is rejected, and nothing is created",
     (name) => {
-      const directory = join(makeFolder(), "new");
+      const directory = join(makeTree({}), "new");
       expect(() => make(directory, "data", name)).toThrow(refusal("not a valid name"));
       expect(existsSync(directory)).toBe(false);
     },
   );
 
   test("the name defaults to the folder's name if npm allows it", () => {
-    const parent = makeFolder();
+    const parent = makeTree({});
     expect(createPack(join(parent, "My Tools")).name).toBe("my-tools");
     expect(() => createPack(join(parent, "道具"))).toThrow(refusal("道具"));
     expect(createPack(join(parent, "道具"), { name: "@acme/tools" }).name).toBe("@acme/tools");
@@ -55,7 +49,7 @@ describe("the name of a new pack", () => {
 
 describe("the folder of a new pack", () => {
   test("a file in place of the folder is rejected and not changed", () => {
-    const file = join(makeFolder(), "file");
+    const file = join(makeTree({}), "file");
     writeFileSync(file, "mine");
     expect(() => make(file, "data", "tools")).toThrow(refusal("folder"));
     expect(() => make(join(file, "below"), "data", "tools")).toThrow(refusal("path"));
@@ -63,7 +57,7 @@ describe("the folder of a new pack", () => {
   });
 
   test("an empty or missing folder is filled, and missing parents are created", () => {
-    const directory = makeFolder();
+    const directory = makeTree({});
     expect(make(directory, "data", "tools").directory).toBe(directory);
     const deep = join(directory, "new/deeper/still");
     expect(make(deep, "data", "tools").files.sort()).toEqual(
@@ -79,7 +73,7 @@ describe("the folder of a new pack", () => {
   });
 
   test("after a failed write, created files and folders are removed", () => {
-    const parent = makeFolder();
+    const parent = makeTree({});
     const edits = ["a/b/first.txt", `a/${"x".repeat(300)}`].map((path) => {
       return { file: join(parent, "new/pack", path), before: undefined, after: "1" };
     });

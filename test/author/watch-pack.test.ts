@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchPack } from "../../src/cli/commands/dev.ts";
@@ -88,16 +88,4 @@ describe("watching a pack", () => {
     await stop();
     expect(running()).toEqual([]);
   });
-});
-
-test("with `once`, watching ends after one run and leaves no processes", async () => {
-  const { directory, pids, running } = makeProbePack();
-  const watchOnce = () => watchPack(".", { cwd: directory, once: true }, () => {});
-  expect(await watchOnce()).toMatchObject({ runs: 1, ok: true, problems: [] });
-  expect(pids()).toHaveLength(1);
-  expect(running()).toEqual([]);
-  rmSync(join(directory, "lib/hello.js"));
-  const problems = [{ code: "HandlerNotFound" }];
-  expect(await watchOnce()).toMatchObject({ runs: 1, ok: false, tools: [], problems });
-  expect(pids()).toHaveLength(1);
 });

@@ -17,7 +17,6 @@ if (program === undefined)
     "Left out: tests of the catalog in a browser. Install Chromium or set TRAILBLAZE_CHROMIUM.\n",
   );
 
-const schemes = ["light", "dark"] as const;
 const hostile = `</style></script><!--<script>canary()</script><img src=x onerror=canary()><a href="javascript:canary()">x</a> \u202eevil\u2066`;
 
 /** A pack that tries everything to be more than text. */
@@ -37,14 +36,7 @@ const canary = {
     inputSchema: {
       type: "object",
       properties: {
-        [hostile]: {
-          type: "string",
-          description: hostile,
-          default: hostile,
-          pattern: hostile,
-          enum: [hostile],
-        },
-        owner: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+        [hostile]: { description: hostile, default: hostile, pattern: hostile, enum: [hostile] },
       },
     },
     handler: "./bite.js",
@@ -109,7 +101,7 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
 
   interface Visit {
     width?: number;
-    scheme?: (typeof schemes)[number];
+    scheme?: "light" | "dark";
     script?: boolean;
   }
 
@@ -166,12 +158,6 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     expect(await shownPacks(page)).toEqual(["canary"]);
   });
 
-  test.each(schemes)("the theme follows the system: %s", async (scheme) => {
-    const page = await open("index.html", { scheme });
-    const red = "Number(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0])";
-    expect((await page.evaluate<number>(red)) < 128).toBe(scheme === "dark");
-  });
-
   test("without script, every pack and item is there, and no control that needs it", async () => {
     const page = await open("index.html", { script: false });
     expect(await shownPacks(page)).toHaveLength(samplePacks.length + 1);
@@ -180,11 +166,6 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     expect(await page.getByText("One line on what the issue is about.", { exact: true }).isVisible()).toBe(
       true,
     );
-  });
-
-  test("the page fits 360 pixels", async () => {
-    const page = await open("index.html", { width: 360 });
-    expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(360);
   });
 
   test("texts of a pack stay texts", async () => {
@@ -208,11 +189,17 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
   test.each([
     { scheme: "light", paths: ["index.html"], width: 1280 },
     { scheme: "dark", paths: ["index.html", "../empty/index.html"], width: 360 },
-  ] as const)("axe finds no violations in the theme $scheme", async ({ scheme, paths, width }) => {
-    for (const path of paths) {
-      const page = await open(path, { scheme, width });
-      await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
-      expect(await findViolations(page), path).toEqual([]);
-    }
-  });
+  ] as const)(
+    "the page follows the theme $scheme of the system and fits, and axe finds no violations",
+    async ({ scheme, paths, width }) => {
+      for (const path of paths) {
+        const page = await open(path, { scheme, width });
+        const red = "Number(/\\d+/.exec(getComputedStyle(document.body).backgroundColor)[0])";
+        expect((await page.evaluate<number>(red)) < 128).toBe(scheme === "dark");
+        expect(await page.evaluate("document.documentElement.scrollWidth")).toBeLessThanOrEqual(width);
+        await page.evaluate("for (const one of document.querySelectorAll('details')) one.open = true");
+        expect(await findViolations(page), path).toEqual([]);
+      }
+    },
+  );
 });

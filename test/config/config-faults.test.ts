@@ -1,12 +1,13 @@
 import { describe, expect, test } from "vitest";
+import { failureOf } from "../support/failure-of.ts";
 import {
-  failureOf,
   faultsIn,
   faultsOfJson,
   faultsOfObject,
   faultsOfYaml,
   makeProject,
   readFrom,
+  readObject,
 } from "./configs.ts";
 import { type WrongValue, wrongByMeaning, wrongByShape } from "./wrong-values.ts";
 
@@ -55,10 +56,33 @@ describe("hints of config problems", () => {
 
 test("a value that may be a secret never appears in a message", async () => {
   const text =
-    "memory: { pin: 918273 }\nsensitiveMemory: [pin]\ntrailblazeSubprocessToolsets:\n  - { name: a, command: b, env: { PIN: 918273 }, args: [918273] }\n";
+    "memory: { pin: 918273 }\nsensitiveMemory: [pin]\ntrailblazeSubprocessToolsets:\n  - { name: a, command: b, env: { PIN: 918273 }, args: [918273] }\nmcpServers: { b: { url: 'https://me:918273@example.com' } }\n";
   const problems = await faultsOfYaml(text);
-  expect(problems).toHaveLength(3);
+  expect(problems).toHaveLength(4);
   expect(JSON.stringify(problems)).not.toContain("918273");
+});
+
+describe("built-ins in a config object", () => {
+  const schema = { type: "object" };
+  test("built-ins in a config object may have functions, which are kept", async () => {
+    const handler = () => "done";
+    const initialize = () => undefined;
+    const given = { name: "myapp_login", inputSchema: schema, handler, initialize };
+    const { builtIns } = await readObject({ builtIns: [given] });
+    expect(builtIns).toEqual([given]);
+    expect(builtIns[0]?.handler).toBe(handler);
+    expect(builtIns[0]?.initialize).toBe(initialize);
+  });
+
+  test.each([
+    [{ name: "a", inputSchema: schema }, ["builtIns", 0]],
+    [{ name: "a", inputSchema: schema, handler: {} }, ["builtIns", 0, "handler"]],
+    [{ name: "a", inputSchema: schema, handler: { $function: "x" } }, ["builtIns", 0, "handler"]],
+    [{ name: "a", inputSchema: () => schema, handler: () => 1 }, ["builtIns", 0, "inputSchema"]],
+    [() => 1, ["builtIns", 0]],
+  ])("%o is rejected as a built-in", async (definition, path) => {
+    expect(await faultsOfObject({ builtIns: [definition] })).toEqual([expect.objectContaining({ path })]);
+  });
 });
 
 describe("all problems of a config", () => {

@@ -40,13 +40,9 @@ describe("the exported schema of the config", () => {
     };
     expect(fitsSchema(nulls), JSON.stringify(fitsSchema.errors)).toBe(true);
     expect(await faultsOfObject(nulls)).toEqual([]);
-    for (const config of [
-      { trailblazeSubprocessToolsets: [{ name: "a", command: null }] },
-      { memory: { a: null } },
-    ]) {
-      expect(fitsSchema(config)).toBe(false);
-      expect(await faultsOfObject(config)).toHaveLength(1);
-    }
+    const required = { memory: { a: null } };
+    expect(fitsSchema(required)).toBe(false);
+    expect(await faultsOfObject(required)).toHaveLength(1);
   });
 });
 

@@ -1,7 +1,7 @@
 import { findConfigProblems, readConfig } from "../../src/config/read-config.ts";
 import type { SessionConfig } from "../../src/config/session-config.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
-import { type Problem, TrailblazeError } from "../../src/problems/index.ts";
+import type { Problem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
 
 const port = createNodeInspectionPort();
@@ -23,14 +23,3 @@ export const faultsIn = (directory: string, config?: unknown): Promise<Problem[]
 export const faultsOfYaml = (text: string) => faultsIn(makeProject({ "trailblaze.config.yaml": text }));
 export const faultsOfJson = (text: unknown) => faultsIn(makeProject({ "trailblaze.config.json": text }));
 export const faultsOfObject = (config: unknown) => faultsIn("/work", config);
-
-/** The problem that ends the reading of a config. */
-export async function failureOf(reading: Promise<SessionConfig>): Promise<Problem> {
-  try {
-    await reading;
-  } catch (error) {
-    if (error instanceof TrailblazeError) return error.problem;
-    throw error;
-  }
-  throw new Error("the config was accepted");
-}

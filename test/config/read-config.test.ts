@@ -2,24 +2,16 @@ import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { stringify } from "yaml";
+import { failureOf } from "../support/failure-of.ts";
 import { completeConfig } from "./complete-config.ts";
-import { failureOf, makeProject, readFrom, readObject } from "./configs.ts";
-
-const packsByDefault = {
-  allow: undefined,
-  deny: [],
-  transitive: [],
-  onError: "skip",
-  memory: "all",
-  autoInstall: [],
-};
+import { makeProject, readFrom, readObject } from "./configs.ts";
 
 const defaults = {
   device: undefined,
   preferHostAgent: true,
   memory: new Map(),
   sensitiveMemory: [],
-  packs: packsByDefault,
+  packs: { allow: undefined, deny: [], transitive: [], onError: "skip", memory: "all", autoInstall: [] },
   lock: { frozen: false, workspace: false, unlocked: [] },
   options: new Map(),
   toolsets: new Map(),
@@ -73,6 +65,19 @@ describe("a config without values equals the contract's defaults", () => {
   });
 });
 
+/** What a server of the list has that sets nothing but its command. */
+const serverDefaults = {
+  args: [],
+  cwd: ".",
+  env: {},
+  headers: {},
+  configEnvFile: ".env",
+  isListed: true,
+  legacyContext: true,
+  protocol: "auto",
+  choices: { deny: [] },
+};
+
 /** What `completeConfig` becomes for a project in this folder. */
 const complete = (root: string) => ({
   ...completeConfig,
@@ -100,6 +105,7 @@ const complete = (root: string) => ({
   logDir: join(root, "logs"),
   subprocessServers: [
     {
+      ...serverDefaults,
       name: "My API tools",
       path: ["trailblazeSubprocessToolsets", 0],
       command: "node",
@@ -107,47 +113,23 @@ const complete = (root: string) => ({
       args: ["./my-mcp-server.js", ""],
       env: { API_BASE_URL: "https://api.example.com", EMPTY: "", TOKEN: { file: "./token" } },
       envFile: "own.env",
-      headers: {},
-      configEnvFile: ".env",
-      isListed: true,
       legacyContext: false,
       protocol: "modern",
       results: { maxChars: 100 },
       timeouts: { handshakeMs: 1, listMs: 2, callMs: -1 },
-      choices: {
-        ...completeConfig.trailblazeSubprocessToolsets[0]?.tools,
-        prefix: "api",
-        toolset: "auth",
-      },
+      choices: { ...completeConfig.trailblazeSubprocessToolsets[0]?.tools, prefix: "api", toolset: "auth" },
     },
+    { ...serverDefaults, name: "plain", path: ["trailblazeSubprocessToolsets", 1], command: "plain" },
     {
-      name: "plain",
-      path: ["trailblazeSubprocessToolsets", 1],
-      command: "plain",
-      args: [],
-      cwd: ".",
-      env: {},
-      headers: {},
-      configEnvFile: ".env",
-      isListed: true,
-      legacyContext: true,
-      protocol: "auto",
-      choices: { deny: [] },
-    },
-    {
+      ...serverDefaults,
       name: "my files",
       path: ["mcpServers", "my files"],
       command: "npx",
       args: ["-y", "files"],
-      cwd: ".",
       env: { ROOT: "." },
-      headers: {},
-      configEnvFile: ".env",
       isListed: false,
       context: true,
       legacyContext: false,
-      protocol: "auto",
-      choices: { deny: [] },
     },
   ],
   unusedServers: [

@@ -69,9 +69,3 @@ test("the array has no keys of clients, so an unknown key is an error", async ()
     { severity: "error", path: ["trailblazeSubprocessToolsets", 0, "timeout"] },
   ]);
 });
-
-test("a message about a URL does not contain it", async () => {
-  const problems = await faultsOfYaml("mcpServers: { a: { url: 'https://me:hunter2@example.com' } }");
-  expect(problems).toHaveLength(1);
-  expect(JSON.stringify(problems)).not.toContain("hunter2");
-});

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from "node:fs";
+import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
@@ -99,33 +99,33 @@ describe("packs that a workspace declares", () => {
     ]);
   });
 
-  test("a root above that belongs to another user does not make a workspace", async () => {
-    const root = makeTree({
-      "package.json": { name: "outer", workspaces: ["project", "evil"] },
-      "project/package.json": packManifest("app"),
-      "evil/package.json": packManifest("evil"),
-    });
-    const cwd = join(root, "project");
-    const port = createNodeDiscoveryPort();
-    expect((await findPacks(port, { cwd })).packs).toHaveLength(2);
-    const foreign = { ...port, isTrusted: (path: string) => path !== join(root, "package.json") };
-    const { packs, workspace } = await findPacks(foreign, { cwd });
-    expect(packs.map(({ pack }) => pack.name)).toEqual(["app"]);
-    expect(workspace).toMatchObject({ isDeclared: false, root: cwd, members: [] });
-  });
+  describe("a root above that belongs to another user", () => {
+    const makeForeign = () => {
+      const root = makeTree({
+        "package.json": { name: "outer", workspaces: ["project", "evil"] },
+        "project/package.json": packManifest("app"),
+        "evil/package.json": packManifest("evil"),
+      });
+      return { root, cwd: join(root, "project") };
+    };
 
-  test.runIf(process.getuid?.() === 0)("the owner of a root's package.json decides", async () => {
-    const { chownSync } = await import("node:fs");
-    const root = makeTree({
-      "package.json": { name: "outer", workspaces: ["project", "evil"] },
-      "project/package.json": packManifest("app"),
-      "evil/package.json": packManifest("evil"),
+    test("such a root does not make a workspace", async () => {
+      const { root, cwd } = makeForeign();
+      const port = createNodeDiscoveryPort();
+      expect((await findPacks(port, { cwd })).packs).toHaveLength(2);
+      const foreign = { ...port, isTrusted: (path: string) => path !== join(root, "package.json") };
+      const { packs, workspace } = await findPacks(foreign, { cwd });
+      expect(packs.map(({ pack }) => pack.name)).toEqual(["app"]);
+      expect(workspace).toMatchObject({ isDeclared: false, root: cwd, members: [] });
     });
-    const cwd = join(root, "project");
-    chownSync(join(root, "package.json"), 12_345, 12_345);
-    expect(await list(cwd)).toEqual(["app@1.0.0 self enabled"]);
-    chownSync(join(cwd, "package.json"), 12_345, 12_345);
-    expect(await list(cwd)).toHaveLength(2);
+
+    test.runIf(process.getuid?.() === 0)("the owner of the root's package.json decides", async () => {
+      const { root, cwd } = makeForeign();
+      chownSync(join(root, "package.json"), 12_345, 12_345);
+      expect(await list(cwd)).toEqual(["app@1.0.0 self enabled"]);
+      chownSync(join(cwd, "package.json"), 12_345, 12_345);
+      expect(await list(cwd)).toHaveLength(2);
+    });
   });
 });
 

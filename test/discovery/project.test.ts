@@ -1,7 +1,8 @@
 import { mkdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { discoverPacks, type Problem, TrailblazeError } from "../../src/index.ts";
+import { discoverPacks } from "../../src/index.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
@@ -10,16 +11,6 @@ const installed = {
   "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
 };
 const project = { "package.json": { name: "app", dependencies: { "@acme/jira": "^1.0.0" } }, ...installed };
-
-async function failureOf(cwd: string): Promise<Problem> {
-  try {
-    await discoverPacks({ cwd });
-  } catch (error) {
-    if (error instanceof TrailblazeError) return error.problem;
-    throw error;
-  }
-  throw new Error("a project was found");
-}
 
 describe("finding the project", () => {
   test("the project is the folder of the nearest package.json", async () => {
@@ -77,7 +68,7 @@ describe("finding the project", () => {
 describe("without a project", () => {
   test("the error for a project of Deno without package.json says how to install packages", async () => {
     const root = makeTree({ "deno.json": "{}", "a/readme.txt": "" });
-    const problem = await failureOf(join(root, "a"));
+    const problem = await failureOf(discoverPacks({ cwd: join(root, "a") }));
     expect(problem).toMatchObject({ code: "ProjectNotFound", args: { denoFile: join(root, "deno.json") } });
     expect(problem.hint).toContain('"nodeModulesDir": "auto"');
   });

@@ -99,7 +99,6 @@ describe("the schemas of definitions", () => {
     [{ ...greet, name: "greet somebody" }, false],
     [{ ...greet, handler: "greet.js#greet" }, false],
     [meta({ "trailblaze/isForLlm": false, "trailblaze/supportedPlatforms": ["Android", "WEB"] }), true],
-    [meta({ "trailblaze/supportedDrivers": ["a"], "trailblaze/toolset": "polite", "other/key": 1 }), true],
     [meta({ "trailblaze/isForLlm": "no" }), false],
     [meta({ "trailblaze/supportedPlatforms": ["AMIGA"] }), false],
   ])("the schema of tools agrees with the checks about %j", async (definition, isValid) => {

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { inspectInstalledItem, inspectInstalledPack, inspectSubject } from "../../src/inspection/inspect.ts";
 import type { Kind } from "../../src/kinds.ts";
-import { TrailblazeError } from "../../src/problems/index.ts";
+import { failureOf } from "../support/failure-of.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { greetTool, prompt } from "../validate/validate-tree.ts";
 
@@ -19,15 +19,8 @@ const tree = {
   "node_modules/@rosa/tea/trailblaze/prompts/brew.json": prompt("brew"),
 };
 
-async function explain(subject: string, kind?: Kind) {
-  const cwd = makeTree(tree);
-  try {
-    await inspectSubject(subject, { cwd, kind });
-  } catch (error) {
-    if (error instanceof TrailblazeError) return error.problem;
-  }
-  throw new Error("it led somewhere");
-}
+const explain = (subject: string, kind?: Kind) =>
+  failureOf(inspectSubject(subject, { cwd: makeTree(tree), kind }));
 
 test("an advertised name is not the name of an item", async () => {
   expect(await explain("tea_getSteepTime", "tool")).toMatchObject({ code: "ToolNotFound" });

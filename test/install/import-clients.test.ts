@@ -45,38 +45,6 @@ const cases: readonly Case[] = [
     skipped: [{ name: "here", reason: "unsupportedVariable" }],
   },
   {
-    client: "vscode",
-    text: `{
-  // Asked for at the first start.
-  "inputs": [{ "type": "promptString", "id": "api-key", "description": "Key", "password": true }],
-  "servers": {
-    "docs": { "type": "stdio", "command": "npx", "args": ["-y", "@upstash/context7-mcp"],
-      "env": { "API_KEY": "\${input:api-key}" } },
-    "remote": { "type": "http", "url": "https://mcp.example.com/mcp" },
-  },
-}`,
-    servers: { docs: local({ API_KEY: "${api_key}" }), remote: { url: remote.url } },
-    variables: ["api_key"],
-  },
-  {
-    client: "claude-code",
-    text: {
-      numStartups: 3,
-      mcpServers: {
-        docs: { type: "stdio", ...npx, env: { API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" } },
-        remote: { type: "http", ...remote },
-        old: { type: "sse", url: "https://mcp.example.com/sse" },
-        older: { transport: "sse", url: "https://mcp.example.com/sse" },
-      },
-    },
-    servers: { docs: local({ API_KEY: "${MY_KEY}", MODE: "${MODE:-fast}" }), remote: imported },
-    variables: ["MY_KEY", "MODE", "AUTHORIZATION"],
-    skipped: [
-      { name: "old", reason: "invalid" },
-      { name: "older", reason: "invalid" },
-    ],
-  },
-  {
     client: "codex",
     text: `model = "o4"
 

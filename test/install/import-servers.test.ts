@@ -34,7 +34,9 @@ describe("an import", () => {
   test("an import adds the servers that the config does not have, and keeps its comments", async () => {
     const config = "# mine\nmcpServers:\n  a: { command: x }\n";
     const cwd = open({ [configFile]: config });
-    const plan = await paste(cwd, { mcpServers: { a: server, b: server, "c/d": server, e: { type: "x" } } });
+    const plan = await paste(cwd, {
+      mcpServers: { a: server, b: server, "c/d": server, e: { url: "https://x.test/sse", transport: "sse" } },
+    });
     expect(plan).toMatchObject({
       added: ["b", "c-d"],
       skipped: [

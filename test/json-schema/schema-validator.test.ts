@@ -169,18 +169,14 @@ describe("schemas of tools", () => {
 });
 
 describe("limits of patterns and values", () => {
-  const inTime = async (schema: Record<string, unknown>, value: unknown) => {
-    const message = await messageOf({ properties: { v: schema } }, { v: value });
-    return message;
-  };
+  const inTime = (schema: Record<string, unknown>, value: unknown) =>
+    messageOf({ properties: { v: schema } }, { v: value });
   const long = "a".repeat(150_000);
 
   test("a pattern of values or of names is matched in bounded time", async () => {
     const pattern = "^[\\w.+-]+@[\\w-]+\\.[a-z]{2,}$";
     const fitting = `${long}@${long}.aa`;
-    expect(await inTime({ pattern }, long)).toBe(
-      `/v must match the pattern "${pattern.replaceAll("\\", "\\")}"`,
-    );
+    expect(await inTime({ pattern }, long)).toBe(`/v must match the pattern "${pattern}"`);
     expect(await inTime({ pattern }, fitting)).toBe("ok");
     const patternProperties = { [pattern]: { type: "null" } };
     expect(await inTime({ patternProperties }, { [fitting]: 1 })).toMatch(/must be null$/);

@@ -9,6 +9,15 @@ import { useHome } from "./user-home.ts";
 
 const namesOf = ({ packs }: { packs: readonly { name: string }[] }) => packs.map(({ name }) => name);
 
+/** Answers each request for search results with these, and others with 404. */
+const answerSearches =
+  (createResults: () => readonly unknown[]): StandInOptions["intercept"] =>
+  ({ path }, response) => {
+    if (path !== "/-/v1/search") return response.writeHead(404).end("{}") !== undefined;
+    return response.end(JSON.stringify({ objects: createResults(), total: 9e9 })) !== undefined;
+  };
+const keywords = ["trailblaze-extension"];
+
 /** A registry that a home of the test's own is configured for, and a folder without a project. */
 async function setUp(options: StandInOptions, npmrc: readonly string[] = []) {
   const registry = await startStandIn(options);
@@ -80,14 +89,7 @@ describe("search result pages", () => {
   test("at most ten search result pages are requested", async () => {
     let page = 0;
     const { registry, cwd } = await setUp({
-      intercept({ path }, response) {
-        if (path !== "/-/v1/search") return response.writeHead(404).end("{}") !== undefined;
-        const keywords = ["trailblaze-extension"];
-        response.end(
-          JSON.stringify({ objects: [{ package: { name: `p-${page++}`, keywords } }], total: 9e9 }),
-        );
-        return true;
-      },
+      intercept: answerSearches(() => [{ package: { name: `p-${page++}`, keywords } }]),
     });
     await searchPacks("pack", { cwd });
     expect(searches(registry.paths())).toBe(10);
@@ -123,12 +125,7 @@ describe("a registry that sends false data", () => {
     "a search result called %j is never requested by that name",
     async (name) => {
       const { registry, cwd } = await setUp({
-        intercept({ path }, response) {
-          if (path !== "/-/v1/search") return false;
-          const keywords = ["trailblaze-extension"];
-          response.end(JSON.stringify({ objects: [null, 3, {}, { package: { name, keywords } }], total: 4 }));
-          return true;
-        },
+        intercept: answerSearches(() => [null, 3, {}, { package: { name, keywords } }]),
       });
       expect((await searchPacks("x", { cwd })).packs).toEqual([]);
       expect(new Set(registry.paths())).toEqual(new Set(["/-/v1/search"]));
@@ -256,17 +253,6 @@ describe("credentials", () => {
     },
   });
 
-  test("credentials in npm's configuration are sent, with variables expanded", async () => {
-    const { registry, cwd, home } = await setUp(withToken("s3cret"));
-    const host = new URL(registry.url).host;
-    vi.stubEnv("TRAILBLAZE_TEST_TOKEN", "s3cret");
-    writeFileSync(
-      join(home, ".npmrc"),
-      `registry=${registry.url}\n//${host}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}\n`,
-    );
-    expect((await searchPacks("", { cwd })).total).toBe(2);
-  });
-
   test("credentials in a project's .npmrc are not sent to a registry that only the project names", async () => {
     const { registry } = await setUp(withToken("s3cret"));
     useHome([]);
@@ -303,7 +289,7 @@ describe("credentials", () => {
     for (const secret of ["wr0ng", "passw0rd", "s3cret"]) expect(told).not.toContain(secret);
   });
 
-  test("credentials are sent to their own registry, but not to another host after a redirect", async () => {
+  test("credentials, with variables expanded, are sent to their registry, but not to another host after a redirect", async () => {
     const { registry, cwd, home } = await setUp({ manifests: packs });
     const elsewhere = await startStandIn({ manifests: packs });
     const { host, port } = new URL(elsewhere.url);
@@ -312,8 +298,10 @@ describe("credentials", () => {
       response.writeHead(302, { location }).end();
       return true;
     };
+    vi.stubEnv("TRAILBLAZE_TEST_TOKEN", "s3cret");
     const own = new URL(registry.url).host;
-    writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n//${own}/:_authToken=s3cret\n`);
+    const line = `//${own}/:_authToken=\${TRAILBLAZE_TEST_TOKEN}`;
+    writeFileSync(join(home, ".npmrc"), `registry=${registry.url}\n${line}\n`);
     await searchPacks("", { cwd }).catch(() => {});
     expect(registry.seen[0]?.headers.authorization).toBe("Bearer s3cret");
     for (const { headers } of elsewhere.seen) expect(headers.authorization).toBeUndefined();

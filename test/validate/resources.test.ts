@@ -25,7 +25,6 @@ const judge = async (fields: object, files: object = {}, more: object = {}) =>
 
 describe("a valid resource", () => {
   test.each<[string, object]>([
-    ["with a text", { uri: "docs://page", text: "" }],
     [
       "with all optional keys",
       {
@@ -59,7 +58,6 @@ describe("an invalid resource", () => {
   const text = "Page";
   const uriTemplate = "docs://{page}";
   test.each<[object, (string | number)[], string]>([
-    [{ uri, uriTemplate, text }, ["uriTemplate"], "`uri` and `uriTemplate` are both present"],
     [{ uri, file: "./docs/page.md" }, ["file"], 'the package has no file "docs/page.md"'],
     [{ uri, file: "./lib" }, ["file"], "folder"],
   ])("%j is an InvalidResourceDefinition", async (fields, path, reason) => {

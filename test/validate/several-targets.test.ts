@@ -3,13 +3,11 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { prompt } from "./validate-tree.ts";
 
-const prompt = {
-  "trailblaze/prompts/note.json": { name: "note", description: "A note.", content: "Write." },
-};
 const pack = (folder: string, name: string, declared: readonly string[]) => ({
   [`${folder}/package.json`]: packManifest(name, { trailblaze: { prompts: [...declared] } }),
-  ...Object.fromEntries(Object.entries(prompt).map(([path, value]) => [`${folder}/${path}`, value])),
+  [`${folder}/trailblaze/prompts/note.json`]: prompt("note"),
 });
 
 const makeWorkspace = () =>
