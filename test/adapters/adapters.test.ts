@@ -26,41 +26,32 @@ type CallTool = (
 
 const use = (name: string, input: unknown = {}) => ({ type: "tool_use", id: "1", name, input }) as const;
 
+const tool = (name: string, handler: (...given: never[]) => unknown, more: object = {}) => ({
+  name,
+  inputSchema: { type: "object" },
+  handler,
+  ...more,
+});
+
 /** A session with tools of the host alone. */
 async function openTools(give: () => object = () => ({})) {
   const inputSchema = { type: "object", properties: { name: { type: "string" } }, required: ["name"] };
+  const wait = (_: unknown, { signal, log, progress }: HandlerContext) => {
+    log("info", "begun");
+    progress(1);
+    return new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+  };
   const session = await openSession({
     cwd: makeTree({ "package.json": { name: "host" } }),
     builtIns: [
-      {
-        name: "greet",
+      tool("greet", ({ name }: { name: string }) => `Hello, ${name}!`, {
         description: "Greet.",
         inputSchema,
-        handler: ({ name }: { name: string }) => `Hello, ${name}!`,
-      },
-      { name: "show", inputSchema: { type: "object" }, handler: () => ({ content: [png, pdf, audio] }) },
-      { name: "give", inputSchema: { type: "object" }, handler: give },
-      {
-        name: "fail",
-        inputSchema: { type: "object" },
-        handler: () => {
-          throw new Error("It is broken.");
-        },
-      },
-      {
-        name: "wait",
-        inputSchema: { type: "object" },
-        handler: (
-          _args: unknown,
-          { signal, log, progress }: Pick<HandlerContext, "signal" | "log" | "progress">,
-        ) => {
-          log("info", "begun");
-          progress(1);
-          return new Promise((_resolve, reject) =>
-            signal.addEventListener("abort", () => reject(signal.reason)),
-          );
-        },
-      },
+      }),
+      tool("show", () => ({ content: [png, pdf, audio] })),
+      tool("give", give),
+      tool("fail", () => Promise.reject(new Error("It is broken."))),
+      tool("wait", wait),
     ],
   });
   onTestFinished(() => session.close());

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import { networkInterfaces } from "node:os";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { openConnection } from "../mcp/http/raw-connection.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
@@ -20,33 +20,29 @@ test("a body may arrive in chunks that split characters", async () => {
   expect(opened.calls.map(({ toolName }) => toolName)).toEqual(["grüß_😀"]);
 });
 
-describe("the port of the endpoint", () => {
-  const tryToConnect = async (port: number, host: string): Promise<string> => {
-    const socket = connect({ port, host, timeout: 5000 });
-    const outcome = await Promise.race([
-      once(socket, "connect").then(() => "connected"),
-      once(socket, "timeout").then(() => "silent"),
-    ]).catch(() => "refused");
-    socket.destroy();
-    return outcome;
-  };
+const tryToConnect = async (port: number, host: string): Promise<string> => {
+  const socket = connect({ port, host, timeout: 5000 });
+  const outcome = await Promise.race([
+    once(socket, "connect").then(() => "connected"),
+    once(socket, "timeout").then(() => "silent"),
+  ]).catch(() => "refused");
+  socket.destroy();
+  return outcome;
+};
 
-  test("the endpoint listens on 127.0.0.1 and on no other address of this machine", async () => {
-    const { endpoint } = await openEndpoint();
-    expect(endpoint.baseUrl).toBe(`http://127.0.0.1:${endpoint.port}`);
-    expect(await tryToConnect(endpoint.port, "127.0.0.1")).toBe("connected");
-    const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
-    const others = own
-      .map(({ address, family, scopeid }) =>
-        family === "IPv6" && scopeid ? `${address}%${scopeid}` : address,
-      )
-      .filter((address) => address !== "127.0.0.1" && !address.startsWith("fe80"));
-    // All of 127.0.0.0/8 is this machine on Linux.
-    if (process.platform === "linux") others.push("127.0.0.2");
-    for (const address of others) {
-      expect(await tryToConnect(endpoint.port, address), address).not.toBe("connected");
-    }
-  });
+test("the endpoint listens on 127.0.0.1 and on no other address of this machine", async () => {
+  const { endpoint } = await openEndpoint();
+  expect(endpoint.baseUrl).toBe(`http://127.0.0.1:${endpoint.port}`);
+  expect(await tryToConnect(endpoint.port, "127.0.0.1")).toBe("connected");
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const others = own
+    .map(({ address, family, scopeid }) => (family === "IPv6" && scopeid ? `${address}%${scopeid}` : address))
+    .filter((address) => address !== "127.0.0.1" && !address.startsWith("fe80"));
+  // All of 127.0.0.0/8 is this machine on Linux.
+  if (process.platform === "linux") others.push("127.0.0.2");
+  for (const address of others) {
+    expect(await tryToConnect(endpoint.port, address), address).not.toBe("connected");
+  }
 });
 
 /** Runs a module that has opened an endpoint, with a call in flight that never ends and an idle connection. */

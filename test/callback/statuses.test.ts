@@ -81,27 +81,25 @@ describe("a request that is rejected by its head", () => {
   });
 });
 
-describe("an invalid body", () => {
-  test.each<[string, unknown]>([
-    ["nothing", ""],
-    ["invalid JSON", "{"],
-    ["a string", '"x"'],
-    ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
-    ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
-    ["no version", createRequest({ version: undefined })],
-    ["a version that is a string", createRequest({ version: "1" })],
-    ["an action that is a list", createRequest({ action: [] })],
-    ["an action without type", createRequest({}, { type: undefined })],
-    ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
-  ])("a body with %s gets 400", async (what, body) => {
-    const opened = await openEndpoint();
-    const response = await post(opened, body);
-    expect(response.status).toBe(400);
-    // A missing key is named.
-    const message = expect.stringMatching(what === "an action without type" ? /"action\.type".*\.$/ : /\.$/);
-    expect(await response.json()).toEqual({ result: { type: "error", message } });
-    expect(opened.calls).toEqual([]);
-  });
+test.each<[string, unknown]>([
+  ["nothing", ""],
+  ["invalid JSON", "{"],
+  ["a string", '"x"'],
+  ["invalid UTF-8", new Uint8Array([0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d])],
+  ["a deep nest", "[".repeat(2000) + "]".repeat(2000)],
+  ["no version", createRequest({ version: undefined })],
+  ["a version that is a string", createRequest({ version: "1" })],
+  ["an action that is a list", createRequest({ action: [] })],
+  ["an action without type", createRequest({}, { type: undefined })],
+  ["keys only on a prototype", `{"__proto__":${JSON.stringify(createRequest())}}`],
+])("a body with %s gets 400", async (what, body) => {
+  const opened = await openEndpoint();
+  const response = await post(opened, body);
+  expect(response.status).toBe(400);
+  // A missing key is named.
+  const message = expect.stringMatching(what === "an action without type" ? /"action\.type".*\.$/ : /\.$/);
+  expect(await response.json()).toEqual({ result: { type: "error", message } });
+  expect(opened.calls).toEqual([]);
 });
 
 describe("a valid request that cannot be executed gets 200 with an error", () => {

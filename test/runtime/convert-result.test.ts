@@ -8,25 +8,23 @@ const toCallToolResult = (value: unknown) => convertReturned(describeReturned(va
 
 const text = (value: string) => ({ content: [{ type: "text" as const, text: value }] });
 
-describe("results of handlers", () => {
-  const block = { type: "text", text: "hello", annotations: { audience: ["user"] } };
-  const whole = { content: [block], structuredContent: { a: 1 }, isError: false, _meta: { k: 1 }, more: 2 };
+const block = { type: "text", text: "hello", annotations: { audience: ["user"] } };
+const whole = { content: [block], structuredContent: { a: 1 }, isError: false, _meta: { k: 1 }, more: 2 };
 
-  test.each([
-    ["a result of MCP as it is", whole, whole],
-    ["a result without blocks", { content: [] }, { content: [] }],
-    [
-      "blocks of types to come",
-      { content: [{ type: "video", x: 1 }] },
-      text('[Content of the type "video" is left out: it has a type that clients do not know.]'),
-    ],
-    ["a string as text", "hello", text("hello")],
-    ["an object as text and data", { a: [1] }, { ...text('{"a":[1]}'), structuredContent: { a: [1] } }],
-    ["nothing", undefined, { content: [] }],
-    ["a Date", new Date(0), text('"1970-01-01T00:00:00.000Z"')],
-  ])("the result of %s is converted", (_what, value, result) => {
-    expect(toCallToolResult(value)).toEqual(result);
-  });
+test.each([
+  ["a result of MCP as it is", whole, whole],
+  ["a result without blocks", { content: [] }, { content: [] }],
+  [
+    "blocks of types to come",
+    { content: [{ type: "video", x: 1 }] },
+    text('[Content of the type "video" is left out: it has a type that clients do not know.]'),
+  ],
+  ["a string as text", "hello", text("hello")],
+  ["an object as text and data", { a: [1] }, { ...text('{"a":[1]}'), structuredContent: { a: [1] } }],
+  ["nothing", undefined, { content: [] }],
+  ["a Date", new Date(0), text('"1970-01-01T00:00:00.000Z"')],
+])("the result of %s is converted", (_what, value, result) => {
+  expect(toCallToolResult(value)).toEqual(result);
 });
 
 describe("values that JSON cannot hold", () => {

@@ -95,19 +95,7 @@ describe("a handler in a child process", () => {
   });
 });
 
-describe("session memory in a child process", () => {
-  const createMemory = (entries: [string, string][]) => {
-    const map = new Map(entries);
-    return {
-      map,
-      get: (key: string) => map.get(key),
-      set: (key: string, value: string) => void map.set(key, value),
-      delete: (key: string) => map.delete(key),
-      snapshot: () => Object.fromEntries(map),
-    };
-  };
-
-  const module = `
+const module = `
     export const a = async (_, { memory, callTool }) => {
       const before = [memory.get("kept"), memory.get("gone"), memory.get("none")];
       memory.set("mine", "1"); const deleted = [memory.delete("gone"), memory.delete("none")];
@@ -115,66 +103,64 @@ describe("session memory in a child process", () => {
       const inner = await callTool("inner");
       memory.set("last", "z");
       return { before, deleted, own, inner, after: [memory.get("mine"), memory.get("inner"), memory.get("kept")], names: Object.keys(memory) };
-    };
-    export const bad = (_, { memory }) => memory.set("a", 1);
-    export const parallel = async (_, { memory, callTool }) => {
-      const answer = callTool("inner"); memory.set("meanwhile", "m"); await answer; return memory.get("meanwhile");
-    };
-    export const many = (_, { memory }) => { for (let n = 0; n < 1000; n++) memory.set("n", String(n)) };`;
+    };`;
 
-  test("memory is read and written immediately, also by inner calls", async () => {
-    const { call } = createRunner(module);
-    const memory = createMemory([
-      ["kept", "k"],
-      ["gone", "g"],
-    ]);
-    const { structuredContent } = await call(
-      "a",
-      {},
-      {
-        memory,
-        callTool: async () => {
-          const visible = [...memory.map];
-          memory.set("inner", "i");
-          memory.set("kept", "changed");
-          return visible;
-        },
+test("memory is read and written immediately, also by inner calls", async () => {
+  const { call } = createRunner(module);
+  const map = new Map([
+    ["kept", "k"],
+    ["gone", "g"],
+  ]);
+  const memory = {
+    get: (key: string) => map.get(key),
+    set: (key: string, value: string) => void map.set(key, value),
+    delete: (key: string) => map.delete(key),
+    snapshot: () => Object.fromEntries(map),
+  };
+  const { structuredContent } = await call(
+    "a",
+    {},
+    {
+      memory,
+      callTool: async () => {
+        const visible = [...map];
+        memory.set("inner", "i");
+        memory.set("kept", "changed");
+        return visible;
       },
-    );
-    expect(structuredContent).toEqual({
-      before: ["k", "g", null],
-      deleted: [true, false],
-      own: ["1", null],
-      inner: [
-        ["kept", "k"],
-        ["mine", "1"],
-      ],
-      after: ["1", "i", "changed"],
-      names: ["get", "set", "delete"],
-    });
-    expect(memory.map.get("last")).toBe("z");
+    },
+  );
+  expect(structuredContent).toEqual({
+    before: ["k", "g", null],
+    deleted: [true, false],
+    own: ["1", null],
+    inner: [
+      ["kept", "k"],
+      ["mine", "1"],
+    ],
+    after: ["1", "i", "changed"],
+    names: ["get", "set", "delete"],
   });
+  expect(map.get("last")).toBe("z");
 });
 
-describe("abandoned calls in a child process", () => {
-  test("a handler that loops after its call was abandoned is ended with its process, and the host survives", async () => {
-    const { call, runner, root } = createRunner(
-      `import { writeFileSync } from "node:fs";
+test("a handler that loops after its call was abandoned is ended with its process, and the host survives", async () => {
+  const { call, runner, root } = createRunner(
+    `import { writeFileSync } from "node:fs";
       export const loops = ({ now }) => { if (now) writeFileSync("looping", ""); while (now); };
       export const a = () => 1;`,
-      { stuckMs: 200 },
-    );
-    // Loaded, so that the next call of it loops at once.
-    await call("loops");
-    const controller = new AbortController();
-    const looping = call("loops", { now: true }, { signal: controller.signal });
-    const other = call("a");
-    await waitUntil(() => existsSync(join(root, "looping")));
-    controller.abort(new Error("given up"));
-    await expect(looping).rejects.toThrow("given up");
-    await expect(other).rejects.toThrow("did not react within 200 ms");
-    expect(await runner.exit).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|KILL)/) });
-  });
+    { stuckMs: 200 },
+  );
+  // Loaded, so that the next call of it loops at once.
+  await call("loops");
+  const controller = new AbortController();
+  const looping = call("loops", { now: true }, { signal: controller.signal });
+  const other = call("a");
+  await waitUntil(() => existsSync(join(root, "looping")));
+  controller.abort(new Error("given up"));
+  await expect(looping).rejects.toThrow("given up");
+  await expect(other).rejects.toThrow("did not react within 200 ms");
+  expect(await runner.exit).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|KILL)/) });
 });
 
 describe("a child process that fails", () => {

@@ -69,39 +69,35 @@ describe("finding a handler", () => {
   );
 });
 
-describe("a missing handler", () => {
-  test.each([
-    ["./none.mjs#a", 'Module "./none.mjs" not found in the package.'],
-    ["./a.mjs#none", 'Module "./a.mjs" has no export "none".'],
-    ["../outside.mjs#a", 'Module "../outside.mjs" is outside the package.'],
-    ["./link.mjs#a", 'Module "./link.mjs" is outside the package.'],
-    ["./throws.mjs#a", "no configuration"],
-  ])("a missing handler is an error result: %s: %s", async (handler, message) => {
-    const root = makePack({
-      "outside.mjs": "export const a = () => 1;",
-      "pack/a.mjs": "",
-      "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
-    });
-    makeLink("../outside.mjs", `${root}/pack/link.mjs`);
-    const runner = createInProcessRunner();
-    onTestFinished(() => runner.close());
-    expect(await callCode(runner, inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
-      content: [{ type: "text", text: message }],
-      isError: true,
-    });
+test.each([
+  ["./none.mjs#a", 'Module "./none.mjs" not found in the package.'],
+  ["./a.mjs#none", 'Module "./a.mjs" has no export "none".'],
+  ["../outside.mjs#a", 'Module "../outside.mjs" is outside the package.'],
+  ["./link.mjs#a", 'Module "./link.mjs" is outside the package.'],
+  ["./throws.mjs#a", "no configuration"],
+])("a missing handler is an error result: %s: %s", async (handler, message) => {
+  const root = makePack({
+    "outside.mjs": "export const a = () => 1;",
+    "pack/a.mjs": "",
+    "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
+  });
+  makeLink("../outside.mjs", `${root}/pack/link.mjs`);
+  const runner = createInProcessRunner();
+  onTestFinished(() => runner.close());
+  expect(await callCode(runner, inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
+    content: [{ type: "text", text: message }],
+    isError: true,
   });
 });
 
-describe("what a handler throws", () => {
-  test.each([
-    ["throw new Error('sync')", "sync"],
-    ["return Promise.reject(new TypeError('async'))", "async"],
-    ["throw 'text'", "text"],
-    ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
-  ])("%s that a handler throws is an error result with its message", async (body, message) => {
-    const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
-    expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
-  });
+test.each([
+  ["throw new Error('sync')", "sync"],
+  ["return Promise.reject(new TypeError('async'))", "async"],
+  ["throw 'text'", "text"],
+  ["throw new Proxy({}, { get() { throw 1 } })", "The handler failed."],
+])("%s that a handler throws is an error result with its message", async (body, message) => {
+  const { call } = createRunner({ "a.mjs": `export const a = () => { ${body} }` });
+  expect(await call("./a.mjs#a")).toEqual({ content: [{ type: "text", text: message }], isError: true });
 });
 
 describe.each(isolations)("what a handler gets, %s", (isolation) => {

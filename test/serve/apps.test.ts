@@ -6,8 +6,7 @@ import {
   ResourceUpdatedNotificationSchema,
   ToolListChangedNotificationSchema,
 } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
-import { startSession } from "../../src/serve/start-session.ts";
+import { expect, test } from "vitest";
 import { listed, readLockText } from "../approval/support/locked-project.ts";
 import { editLock } from "../lock/support/locked-project.ts";
 import { listingConfig, makeLocked, writeListing } from "../session/support/lazy.ts";
@@ -52,10 +51,9 @@ const pack = toolPack(
 );
 
 async function serve(cwd: string, more: object = {}) {
-  const running = await startSession({ port: 0 }, { cwd, config: { ...config, ...more } as never });
-  onTestFinished(() => running.close());
-  await waitForTools(await connectModern(String(running.url)), "p_show", "show");
-  return String(running.url);
+  const { url } = await serveForTest(null, { cwd, config: { ...config, ...more } });
+  await waitForTools(await connectModern(url), "p_show", "show");
+  return url;
 }
 
 const outside = (label: string, uri = page) => `ui://${encodeURIComponent(label)}/${uri.slice(5)}`;
@@ -211,9 +209,8 @@ test("what an approved tool names is approved, unless it is denied, and an app a
       { uri: "ui://other", name: "other" },
     ],
   });
-  const running = await startSession({ port: 0 }, { cwd, config: "trailblaze.config.json" });
-  onTestFinished(() => running.close());
-  const client = await connectLegacy(String(running.url));
+  const { url } = await serveForTest(null, { cwd, config: "trailblaze.config.json" });
+  const client = await connectLegacy(url);
   expect((await client.listTools()).tools.map(({ name }) => name)).toEqual(["draw", "grow", "row", "show"]);
   const read = async (uri: string) => (await client.readResource({ uri })).contents[0];
   // Before and after the start.
@@ -275,9 +272,8 @@ test.each([
 test("a change of what a tool shows alone is told to clients", async () => {
   const grown = listed("say", { _meta: { ui: { resourceUri: "ui://new" } } });
   const cwd = makeProject({}, { "a.json": { tools: [listed("say"), listed("grow")] } });
-  const running = await startSession({ port: 0 }, { cwd, config: listingConfig(["a"]) as never });
-  onTestFinished(() => running.close());
-  const client = await connectLegacy(String(running.url));
+  const { url } = await serveForTest(null, { cwd, config: listingConfig(["a"]) });
+  const client = await connectLegacy(url);
   let heard = 0;
   client.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard++);
   await waitForTools(client, "say");

@@ -61,10 +61,6 @@ export const outer = async (args, { callTool, input }) => {
   return { inner: inner.content[0].text, again: again.content[0].text, own: input.own.content.name };
 };
 export const page = (args, { input }) => input === undefined ? needInput(who) : "Page of " + input.who.content?.name;
-export const late = async (args, { input, progress }) => {
-  await progress(1);
-  return input === undefined ? needInput(who) : "answered";
-};
 export const topic = (args, { input }) =>
   input === undefined
     ? needInput({ topic: { message: "Topic of " + args.of + "?", schema: name } })
@@ -73,7 +69,7 @@ const ask = async (callTool) => JSON.parse((await callTool("old_ask")).content[0
 export const row = async (args, { callTool }) =>
   [await ask(callTool), (await callTool("greet")).content[0].text, await ask(callTool)];
 `;
-const tools = ["late", "greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
+const tools = ["greet", "visit", "twice", "greedy", "wrong", "model", "outer"];
 const pack = toolPack(Object.fromEntries([...tools, "row"].map((tool) => [tool, {}])), handlers, {
   "package.json": {
     type: "module",
@@ -157,13 +153,14 @@ const both = { elicitation: { form: {}, url: {} }, sampling: {}, roots: {} };
 const said = { role: "assistant", content: { type: "text", text: "hi" }, model: "m" };
 const roots = { roots: [{ uri: "file:///a" }] };
 
-interface AnyClient {
-  callTool(
-    params: { name: string; arguments?: object },
-    ...more: unknown[]
-  ): Promise<{ content?: unknown; isError?: unknown }>;
-  getPrompt(params: { name: string; arguments?: object }): Promise<{ messages?: unknown }>;
-  readResource(params: { uri: string }): Promise<{ contents?: unknown }>;
+/** A user who notes what is asked. */
+function noting(answer = (_: Asked): object => named("Ada")) {
+  const asked: Asked[] = [];
+  const note = (params: Asked) => {
+    asked.push(params);
+    return answer(params);
+  };
+  return { asked, answer: note };
 }
 
 const eras = ["legacy", "modern"] as const;
@@ -173,44 +170,39 @@ async function connect(
   era: Era,
   url: string,
   { capabilities = both, answer = () => named("Ada") }: User = {},
-): Promise<AnyClient> {
+): Promise<LegacyClient> {
   const elicit = async ({ params }: { params: unknown }) => (await answer(params as Asked)) as never;
   if (era === "legacy") {
     const client = await connectLegacy(url, capabilities);
     if ("elicitation" in capabilities) client.setRequestHandler(ElicitRequestSchema, elicit);
     if ("sampling" in capabilities) client.setRequestHandler(CreateMessageRequestSchema, () => said as never);
     if ("roots" in capabilities) client.setRequestHandler(ListRootsRequestSchema, () => roots);
-    return client as unknown as AnyClient;
+    return client;
   }
   const client = await connectModern(url, capabilities);
   if ("elicitation" in capabilities) client.setRequestHandler("elicitation/create", elicit);
   if ("sampling" in capabilities) client.setRequestHandler("sampling/createMessage", () => said as never);
   if ("roots" in capabilities) client.setRequestHandler("roots/list", () => roots);
-  return client as unknown as AnyClient;
+  return client as unknown as LegacyClient;
 }
 
-async function connectToSession(era: Era, user: User): Promise<AnyClient> {
+async function connectToSession(era: Era, user: User): Promise<LegacyClient> {
   const client = await connect(era, sessionUrl(), user);
-  await waitForTools(client as never, "old_ask", "new_ask");
+  await waitForTools(client, "old_ask", "new_ask");
   return client;
 }
 
-const textOf = ({ content }: { content?: unknown }) => (content as { text: string }[])[0]?.text;
+const textOf = (result: unknown) => (result as { content: { text: string }[] }).content[0]?.text;
 const jsonOf = (result: object) => JSON.parse(textOf(result) ?? "");
-const call = (client: AnyClient, name: string) => client.callTool({ name, arguments: {} });
+const call = (client: LegacyClient, name: string) => client.callTool({ name, arguments: {} });
 
 describe.each(eras)("a %s client", (era) => {
   test.each(["in-process", "process"])(
     "a client is asked, and the handler runs again with the answer and its state: %s",
     async (isolation) => {
       const { url, runs } = await serveDesk(makeDesk(isolation));
-      const asked: Asked[] = [];
-      const client = await connect(era, url, {
-        answer: (params) => {
-          asked.push(params);
-          return named("Ada");
-        },
-      });
+      const { asked, answer } = noting();
+      const client = await connect(era, url, { answer });
       expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
       expect(asked).toMatchObject([
         { message: "[acme/desk] Who are you?", requestedSchema: { required: ["name"] } },
@@ -220,14 +212,11 @@ describe.each(eras)("a %s client", (era) => {
   );
 
   test("handlers of tools, prompts and resources may ask for a page, the model and roots, and twice, with the answers of the last round", async () => {
-    const asked: Asked[] = [];
-    const client = await connect(era, deskUrl(), {
-      answer: (params) => {
-        asked.push(params);
-        if (params.url !== undefined) return { action: "accept" };
-        return named(params.message === "[acme/desk] First?" ? "one" : "two");
-      },
+    const { asked, answer } = noting(({ url, message }) => {
+      if (url !== undefined) return { action: "accept" };
+      return named(message === "[acme/desk] First?" ? "one" : "two");
     });
+    const client = await connect(era, deskUrl(), { answer });
     expect(textOf(await call(client, "visit"))).toBe('{"action":"accept"}');
     expect(asked).toMatchObject([{ mode: "url", url: "https://a.example/login" }]);
     expect(jsonOf(await call(client, "model"))).toMatchObject({
@@ -291,14 +280,8 @@ describe("a legacy client", () => {
 
   test("canceling a call and disconnecting end an open question, and the handler does not run again", async () => {
     const { url, runs } = await serveDesk();
-    const open: string[] = [];
-    const user = {
-      answer: ({ message }: Asked) => {
-        open.push(message);
-        return new Promise<never>(() => {});
-      },
-    };
-    const client = await connect("legacy", url, user);
+    const { asked: open, answer } = noting(() => new Promise<never>(() => {}));
+    const client = await connect("legacy", url, { answer });
     const controller = new AbortController();
     const canceled = client.callTool({ name: "greet", arguments: {} }, undefined, {
       signal: controller.signal,
@@ -312,7 +295,7 @@ describe("a legacy client", () => {
     const ended = call(client, "greet");
     ended.catch(() => {});
     await waitUntil(() => open.length === 2);
-    await (client as unknown as LegacyClient).close();
+    await client.close();
     await expect(ended).rejects.toThrow();
     const other = await connect("legacy", url, { capabilities: {} });
     await call(other, "greet");
@@ -368,11 +351,7 @@ describe("a modern request", () => {
 
 describe.each(eras)("a project's session that is served to a %s client", (era) => {
   test("what tools ask, also those that a tool calls, reaches the client", async () => {
-    const asked: Asked[] = [];
-    const answer = (params: Asked) => {
-      asked.push(params);
-      return params.url === undefined ? named("Ada") : { action: "accept" };
-    };
+    const { asked, answer } = noting(({ url }) => (url === undefined ? named("Ada") : { action: "accept" }));
     const client = await connectToSession(era, { answer });
     expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
     const outer = jsonOf(await call(client, "outer"));
@@ -436,15 +415,11 @@ describe("a legacy server that asks in the middle of a request", () => {
     // The server may still work for the call that its client has canceled.
     refused.push(await call(other, "old_ask"));
     expect(refused).toHaveLength(3);
-    for (const result of refused) expect(textOf(result as object)).toContain("works for several users");
+    for (const result of refused) expect(textOf(result)).toContain("works for several users");
   });
 
   test("a modern client is not asked, and the server learns why", async () => {
-    const asked: Asked[] = [];
-    const answer = (params: Asked) => {
-      asked.push(params);
-      return named("Ada");
-    };
+    const { asked, answer } = noting();
     const client = await connectToSession("modern", { answer });
     const refused =
       /asks in the middle of a call, and this client answers only .* "\[old\] What is your name\?"/;
@@ -463,21 +438,19 @@ describe.each(eras)("calls that the config asks the user of a %s client about", 
 
   test("one question a call comes before its handler runs, whatever that asks; a decline denies the call", async () => {
     const { url, runs } = await serve();
-    const asked: string[] = [];
     let action = "accept";
-    const client = await connect(era, url, {
-      answer: ({ message }) => {
-        asked.push(message);
-        return message.startsWith("Call ") ? { action } : named("Ada");
-      },
-    });
+    const { asked, answer } = noting(({ message }) =>
+      message.startsWith("Call ") ? { action } : named("Ada"),
+    );
+    const client = await connect(era, url, { answer });
+    const messages = () => asked.map(({ message }) => message);
     expect(textOf(await call(client, "greet"))).toBe('Hello Ada {"asked":1}');
     const question = 'Call "greet" of "acme/desk"? Arguments: {}';
-    expect(asked).toEqual([question, "[acme/desk] Who are you?"]);
+    expect(messages()).toEqual([question, "[acme/desk] Who are you?"]);
     action = "decline";
     expect(await call(client, "greet")).toMatchObject(denied);
     expect(await call(client, "greedy")).toMatchObject(denied);
-    expect(asked.slice(2)).toEqual([question]);
+    expect(messages().slice(2)).toEqual([question]);
     expect(runs()).toEqual(["greet", "greet"]);
   });
 
@@ -514,16 +487,11 @@ test("a modern request that answers before it is asked, or goes on after another
 
 test("a client that goes while it is asked about a call leaves it unmade, and `calls` puts a server behind the gateway", async () => {
   const { url, runs } = await serveDesk(makeDesk(), { calls: { ask: ["*"] } });
-  let isAsked = false;
-  const client = await connect("legacy", url, {
-    answer: () => {
-      isAsked = true;
-      return new Promise<never>(() => {});
-    },
-  });
+  const { asked, answer } = noting(() => new Promise<never>(() => {}));
+  const client = await connect("legacy", url, { answer });
   const ended = expect(call(client, "greet")).rejects.toThrow();
-  await waitUntil(() => isAsked);
-  await (client as unknown as LegacyClient).close();
+  await waitUntil(() => asked.length === 1);
+  await client.close();
   await ended;
   const other = await connect("legacy", url, { capabilities: {} });
   await call(other, "greet");
@@ -534,5 +502,5 @@ test("a client that goes while it is asked about a call leaves it unmade, and `c
   };
   const cwd = makeProject({}, { "trailblaze.config.json": config });
   const { client: ofCommand } = await connectToCommand(cwd, "old");
-  expect(textOf((await ofCommand.callTool({ name: "capabilities" })) as object)).toContain("`calls.deny`");
+  expect(textOf(await ofCommand.callTool({ name: "capabilities" }))).toContain("`calls.deny`");
 });

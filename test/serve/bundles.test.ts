@@ -10,34 +10,32 @@ const namesOf = (tools: readonly { name: string }[]) => tools.map(({ name }) => 
 const connect = async (server: string, cwd: string) =>
   connectLegacy((await serveForTest(server, { cwd })).url);
 
-describe("the weather example of seed 002", () => {
-  test("two bundles are served at one endpoint, and are toolsets of a session", async () => {
-    const client = await connect("weather-tools/McpHttp", weather);
-    const { tools } = await client.listTools();
-    expect(namesOf(tools)).toEqual([
-      "weather_currentConditions",
-      "weather_weekendForecast",
-      "weather_listStations",
-    ]);
-    expect(tools[0]?.inputSchema.required).toEqual(["city"]);
-    const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
-    expect(await call("weather_currentConditions", { city: "Lisbon", units: "fahrenheit" })).toMatchObject({
-      content: [{ type: "text", text: "Lisbon: 70 degrees fahrenheit, sunny" }],
-      structuredContent: { place: "Lisbon" },
-    });
-    await expect(call("weather_currentConditions", { city: "Nowhere" })).rejects.toMatchObject({
-      code: -32001,
-      message: expect.stringContaining("There is no weather station in Nowhere"),
-      data: { known: expect.arrayContaining(["Lisbon"]) },
-    });
-    const wrong = await call("weather_currentConditions", { city: 3 });
-    expect(wrong).toMatchObject({ isError: true });
-    expect(JSON.stringify(wrong.content)).toContain("/city");
-    const session = await openForTest(weather);
-    expect(session.toolsets).toContainEqual({ name: "StationTools", tools: ["weather_listStations"] });
-    const failed = await session.callTool("weather_currentConditions", { city: "Nowhere" });
-    expect(failed).toMatchObject({ variant: "ExceptionThrown", details: { code: -32001 } });
+test("two bundles are served at one endpoint, and are toolsets of a session", async () => {
+  const client = await connect("weather-tools/McpHttp", weather);
+  const { tools } = await client.listTools();
+  expect(namesOf(tools)).toEqual([
+    "weather_currentConditions",
+    "weather_weekendForecast",
+    "weather_listStations",
+  ]);
+  expect(tools[0]?.inputSchema.required).toEqual(["city"]);
+  const call = (name: string, args: Record<string, unknown>) => client.callTool({ name, arguments: args });
+  expect(await call("weather_currentConditions", { city: "Lisbon", units: "fahrenheit" })).toMatchObject({
+    content: [{ type: "text", text: "Lisbon: 70 degrees fahrenheit, sunny" }],
+    structuredContent: { place: "Lisbon" },
   });
+  await expect(call("weather_currentConditions", { city: "Nowhere" })).rejects.toMatchObject({
+    code: -32001,
+    message: expect.stringContaining("There is no weather station in Nowhere"),
+    data: { known: expect.arrayContaining(["Lisbon"]) },
+  });
+  const wrong = await call("weather_currentConditions", { city: 3 });
+  expect(wrong).toMatchObject({ isError: true });
+  expect(JSON.stringify(wrong.content)).toContain("/city");
+  const session = await openForTest(weather);
+  expect(session.toolsets).toContainEqual({ name: "StationTools", tools: ["weather_listStations"] });
+  const failed = await session.callTool("weather_currentConditions", { city: "Nowhere" });
+  expect(failed).toMatchObject({ variant: "ExceptionThrown", details: { code: -32001 } });
 });
 
 /** A pack whose bundles and servers are given, with a handler that echoes. */

@@ -2,17 +2,17 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { PassThrough } from "node:stream";
-import { beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
 import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
 import { createRedactor } from "../../src/mcp/client/redact.ts";
 import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/remote-server.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
-import { startServer } from "../../src/serve.ts";
 import { post } from "../mcp/http/served.ts";
 import { envelope, erasOf, headersFor } from "../mcp/modern/modern-served.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
+import { serveForTest } from "../support/clients.ts";
 import { runMain } from "../support/main.ts";
 
 /** The arguments of every call, as written. */
@@ -123,9 +123,7 @@ async function overStdio(names: readonly string[]): Promise<string[]> {
 }
 
 async function overHttp(names: readonly string[]) {
-  const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
-  onTestFinished(() => running.close());
-  const url = String(running.url);
+  const { url } = await serveForTest(null, { cwd, session: { watch: false } });
   const texts: string[] = [];
   for (const name of names) {
     const headers = headersFor({ method: "tools/call", params: { name } });
@@ -147,33 +145,27 @@ test.each([
   }
 });
 
-describe("in a session", () => {
-  const open = () => openForTest(cwd, { config: "trailblaze.config.json" });
-
-  test("what a host reads and writes exactly, or gets from a model as text", async () => {
-    const session = await open();
-    const result = await session.callTool("get", parseExactly(sent));
-    expect(stringifyExactly(result.structuredContent)).toBe(`{"id":725653563933458436,"sent":${sent}}`);
-    expect(result.structuredContent).toMatchObject({ id: Number("725653563933458436") });
-    const { call } = openAiTools(session);
-    const item = { type: "function_call", call_id: "1", name: "bare_get", arguments: sent } as const;
-    expect((await call(item)).output).toBe(`{"sent":${sent}}`);
-  });
+test("what a host reads and writes exactly, or gets from a model as text", async () => {
+  const session = await openForTest(cwd, { config: "trailblaze.config.json" });
+  const result = await session.callTool("get", parseExactly(sent));
+  expect(stringifyExactly(result.structuredContent)).toBe(`{"id":725653563933458436,"sent":${sent}}`);
+  expect(result.structuredContent).toMatchObject({ id: Number("725653563933458436") });
+  const { call } = openAiTools(session);
+  const item = { type: "function_call", call_id: "1", name: "bare_get", arguments: sent } as const;
+  expect((await call(item)).output).toBe(`{"sent":${sent}}`);
 });
 
-describe("the command", () => {
-  const run = async (...args: string[]) => {
-    const { stdout, stderr, exitCode } = await runMain(["call", "bare_get", ...args], { cwd });
-    expect(exitCode, stderr).toBe(0);
-    return stdout.replaceAll(/\s/g, "");
-  };
+const run = async (...args: string[]) => {
+  const { stdout, stderr, exitCode } = await runMain(["call", "bare_get", ...args], { cwd });
+  expect(exitCode, stderr).toBe(0);
+  return stdout.replaceAll(/\s/g, "");
+};
 
-  test("takes and prints integers exactly: as words, in JSON, and mixed", async () => {
-    const word = "725653563933458433";
-    expect(await run(`id=${word}`, `list=[${word}]`)).toBe(`{"sent":{"id":${word},"list":[${word}]}}`);
-    expect(await run("--args", sent, `id=${word}9`)).toBe(`{"sent":${sent.replace(word, `${word}9`)}}`);
-    expect(await run("--args", sent, "--json")).toContain(`"structuredContent":{"sent":${sent}}`);
-  });
+test("takes and prints integers exactly: as words, in JSON, and mixed", async () => {
+  const word = "725653563933458433";
+  expect(await run(`id=${word}`, `list=[${word}]`)).toBe(`{"sent":{"id":${word},"list":[${word}]}}`);
+  expect(await run("--args", sent, `id=${word}9`)).toBe(`{"sent":${sent.replace(word, `${word}9`)}}`);
+  expect(await run("--args", sent, "--json")).toContain(`"structuredContent":{"sent":${sent}}`);
 });
 
 test("a header repeats every digit of its argument, and an integer that is a secret is redacted", () => {

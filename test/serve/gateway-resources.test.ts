@@ -1,10 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
-import { startSession } from "../../src/serve/start-session.ts";
+import { expect, test } from "vitest";
 import { makeProject, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern } from "../support/clients.ts";
+import { connectLegacy, connectModern, hearUpdates, serveForTest } from "../support/clients.ts";
 import { packManifest } from "../support/packs.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 
@@ -32,9 +30,7 @@ const pack: Tree = {
 
 async function serve() {
   const cwd = makeProject({ pack });
-  const running = await startSession({ port: 0 }, { cwd, config: { logDir: "logs" } });
-  onTestFinished(() => running.close());
-  const url = String(running.url);
+  const { url } = await serveForTest(null, { cwd, config: { logDir: "logs" } });
   const [legacy, modern] = [await connectLegacy(url), await connectModern(url)];
   return { folder: join(cwd, "node_modules/pack"), legacy, modern };
 }
@@ -54,13 +50,7 @@ test("a served session offers the resources of packs, and says when one changes"
     const { completion } = await client.complete({ ref, argument: { name: "id", value: "a" } });
     expect(completion.values).toEqual(["a1"]);
   }
-  const heard: string[] = [];
-  legacy.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-    heard.push(`legacy ${params.uri}`);
-  });
-  modern.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-    heard.push(`modern ${params.uri}`);
-  });
+  const heard = hearUpdates(legacy, modern);
   await legacy.subscribeResource({ uri: "test://items/soon" });
   // URIs of no resource take no place of those that are watched.
   const unknown = Array.from({ length: 1001 }, (_, at) => `test://unknown/${at}`);
@@ -106,9 +96,7 @@ test("a large result is cut for clients, who can read the whole, and is an error
     export const huge = () => "x".repeat(100_001);`;
   const cwd = makeProject({ big: toolPack(tools, code) });
   const config = { logDir: "logs", results: { maxChars: 100 } };
-  const running = await startSession({ port: 0 }, { cwd, config });
-  onTestFinished(() => running.close());
-  const url = String(running.url);
+  const { url } = await serveForTest(null, { cwd, config });
   for (const connect of [connectLegacy, connectModern]) {
     const client = await connect(url);
     const call = (name: string) => client.callTool({ name, arguments: {} });
@@ -126,12 +114,8 @@ test("a large result is cut for clients, who can read the whole, and is an error
     await expect(other.readResource({ uri })).rejects.toMatchObject({ code: -32002 });
   }
   // Without a limit in the config, it has 100,000 characters.
-  const byDefault = await startSession({ port: 0 }, { cwd, config: { logDir: "logs" } });
-  onTestFinished(() => byDefault.close());
-  const { content } = await (await connectModern(String(byDefault.url))).callTool({
-    name: "huge",
-    arguments: {},
-  });
+  const byDefault = await connectModern((await serveForTest(null, { cwd, config: { logDir: "logs" } })).url);
+  const { content } = await byDefault.callTool({ name: "huge", arguments: {} });
   expect(content).toMatchObject([
     { text: expect.stringContaining("\n[1 characters left out: file:") },
     { type: "resource_link" },

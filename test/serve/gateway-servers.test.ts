@@ -1,10 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
-import { startSession } from "../../src/serve/start-session.ts";
+import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
-import { connectLegacy, connectModern, waitForTools } from "../support/clients.ts";
+import { connectLegacy, connectModern, hearUpdates, serveForTest, waitForTools } from "../support/clients.ts";
 
 const at = (specifier: string) => JSON.stringify(import.meta.resolve(specifier));
 
@@ -69,9 +67,7 @@ async function serve() {
     return { name, command: process.execPath, args: [file] };
   });
   const config = { logDir: "logs", crash: "relaunch", trailblazeSubprocessToolsets: servers } as never;
-  const running = await startSession({ port: 0 }, { cwd, config });
-  onTestFinished(() => running.close());
-  const url = String(running.url);
+  const { url } = await serveForTest(null, { cwd, config });
   const [legacy, modern] = [await connectLegacy(url), await connectModern(url)];
   await waitForTools(modern, "old_touch", "new_touch");
   return { legacy, modern };
@@ -122,13 +118,7 @@ test("clients of both eras get prompts and suggestions of servers of both eras",
 
 test("subscriptions of clients go to the servers, also after a restart, and end with the last one", async () => {
   const { legacy, modern } = await serve();
-  const heard: string[] = [];
-  legacy.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
-    heard.push(`legacy ${params.uri}`);
-  });
-  modern.setNotificationHandler("notifications/resources/updated", ({ params }) => {
-    heard.push(`modern ${params.uri}`);
-  });
+  const heard = hearUpdates(legacy, modern);
   const uris = ["old://rows/1", "new://rows/1"];
   for (const uri of uris) await legacy.subscribeResource({ uri });
   const listening = await modern.listen({ resourceSubscriptions: uris });

@@ -2,16 +2,12 @@
 import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import {
-  ElicitRequestSchema,
-  ResourceUpdatedNotificationSchema,
-  ToolListChangedNotificationSchema,
-} from "@modelcontextprotocol/sdk/types.js";
+import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished, test } from "vitest";
 import { startSession } from "../../src/serve/start-session.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, makeLocked, namesOf, pidsOf, writeListing } from "../session/support/lazy.ts";
-import { connectLegacy, connectModern } from "../support/clients.ts";
+import { connectLegacy, connectModern, hearToolLists, hearUpdates } from "../support/clients.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -62,9 +58,7 @@ const traceOf = (cwd: string) =>
 test("a served session is lazy by default, and clients hear what a first start takes away", async () => {
   const cwd = await makeProject();
   const { legacy, modern } = await serve(cwd);
-  const heard: string[] = [];
-  legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
-  modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
+  const heard = hearToolLists(legacy, modern);
   await modern.listen({ toolsListChanged: true });
   for (const client of [legacy, modern]) {
     expect(namesOf((await client.listTools()).tools)).toEqual(["ask", "say", "touch"]);
@@ -95,9 +89,7 @@ test("clients are listed other tools of a running server when it tells of them, 
   const tools = ["gone", "grow", "say"].map((name) => listed(name));
   const cwd = await makeLocked(listingConfig(["a"]), {}, { "a.json": { tools } });
   const { legacy, modern } = await serve(cwd);
-  const heard: string[] = [];
-  legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
-  modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
+  const heard = hearToolLists(legacy, modern);
   await modern.listen({ toolsListChanged: true });
   const startTime = performance.now();
   await legacy.callTool({ name: "say", arguments: {} });
@@ -121,15 +113,7 @@ test("clients are listed other tools of a running server when it tells of them, 
 test("a subscription starts its server, keeps it running, and is not made to what the lock refuses", async () => {
   const cwd = await makeIdle();
   const { legacy, modern } = await serve(cwd);
-  const heard: string[] = [];
-  legacy.setNotificationHandler(
-    ResourceUpdatedNotificationSchema,
-    ({ params }) => void heard.push(`legacy ${params.uri}`),
-  );
-  modern.setNotificationHandler(
-    "notifications/resources/updated",
-    ({ params }) => void heard.push(`modern ${params.uri}`),
-  );
+  const heard = hearUpdates(legacy, modern);
   const uris = ["docs://index", "docs://1"];
   for (const uri of uris) await legacy.subscribeResource({ uri });
   const listening = await modern.listen({ resourceSubscriptions: uris });

@@ -1,10 +1,15 @@
-import { ToolListChangedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { describe, expect, onTestFinished, test } from "vitest";
 import type { ServeOptions } from "../../src/serve.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, writeListing } from "../session/support/lazy.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
-import { connectLegacy, connectModern, serveForTest, waitForTools } from "../support/clients.ts";
+import {
+  connectLegacy,
+  connectModern,
+  hearToolLists,
+  serveForTest,
+  waitForTools,
+} from "../support/clients.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 const module = `
@@ -86,7 +91,7 @@ async function ask(client: Caller, name: string, args: Record<string, unknown> =
 const namesOf = ({ tools }: { tools: { name: string }[] }) => tools.map(({ name }) => name);
 
 describe("a session that is served", () => {
-  test("the tools of packs and of the config's servers are served as one server, without what models may not see", async () => {
+  test("the tools and prompts of packs and of the config's servers are served as one server, without what models may not see", async () => {
     const client = await connectLegacy(await serveDesk());
     expect(client.getServerVersion()).toMatchObject({ name: "trailblaze" });
     const names = namesOf(await client.listTools());
@@ -103,6 +108,11 @@ describe("a session that is served", () => {
       tools: { listChanged: true },
       prompts: { listChanged: true },
     });
+    const { prompts } = await client.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual(["text", "code"]);
+    // Their handlers can call the session's tools.
+    const { messages } = await client.getPrompt({ name: "code", arguments: { who: "Ada" } });
+    expect(messages).toEqual([{ role: "user", content: { type: "text", text: "Ada Success" } }]);
   });
 
   test("the options of a session apply: its platform, its toolsets and its memory", async () => {
@@ -123,15 +133,7 @@ describe("a session that is served", () => {
     });
   });
 
-  test("the prompts of packs are served, and their handlers can call the session's tools", async () => {
-    const client = await connectLegacy(await serveDesk());
-    const { prompts } = await client.listPrompts();
-    expect(prompts.map(({ name }) => name)).toEqual(["text", "code"]);
-    const { messages } = await client.getPrompt({ name: "code", arguments: { who: "Ada" } });
-    expect(messages).toEqual([{ role: "user", content: { type: "text", text: "Ada Success" } }]);
-  });
-
-  test("a call gets the session's envelope, and what a client sends in its place is dropped", async () => {
+  test("a call gets the session's envelope, and what a client sends in its place is dropped; a failure has its variant in _meta", async () => {
     const client = await connectLegacy(await serveDesk());
     const forged = { _trailblazeContext: { memory: { user: "mallory" } }, other: 1 };
     const params = await ask(client, "probe_params", forged);
@@ -145,10 +147,6 @@ describe("a session that is served", () => {
       invocationId: expect.any(String),
       baseUrl: expect.stringContaining("http://127.0.0.1:"),
     });
-  });
-
-  test("a failing tool is a result with isError, whose variant is in _meta", async () => {
-    const client = await connectLegacy(await serveDesk());
     const failed = await client.callTool({ name: "fail", arguments: {} });
     expect(failed).toMatchObject({ isError: true, content: [{ type: "text", text: "it broke" }] });
     const content = [{ type: "text", text: "no" }];
@@ -165,9 +163,7 @@ describe("a session that is served", () => {
     const cwd = makeProject({}, { "a.json": listing, "trailblaze.config.json": listingConfig() });
     const url = await serve(cwd);
     const [client, modern] = [await connectLegacy(url), await connectModern(url)];
-    const told: string[] = [];
-    client.setNotificationHandler(ToolListChangedNotificationSchema, () => void told.push("legacy"));
-    modern.setNotificationHandler("notifications/tools/list_changed", () => void told.push("modern"));
+    const told = hearToolLists(client, modern);
     const subscription = await modern.listen({ toolsListChanged: true });
     onTestFinished(() => subscription.close());
     expect(namesOf(await client.listTools())).toEqual(["crash"]);

@@ -127,16 +127,13 @@ describe("the session over stdio", () => {
 });
 
 describe("`start` with the name of a pack", () => {
-  test("a pack without servers is served whole: its tools, its bundles' entries and its prompts", async () => {
+  test("a pack without servers is served whole: its tools, its bundles' entries and its prompts; one with a server means that", async () => {
     const { client } = await connect(makeDesk(), "acme/whole");
     expect(namesOf(await client.listTools())).toEqual(["remember", "other", "entry"]);
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(["text"]);
     expect(client.getServerVersion()).toMatchObject({ name: "whole" });
-  });
-
-  test("a pack with one server means that server", async () => {
-    const { client } = await connect(makeDesk(), "solo");
-    expect(client.getServerVersion()).toMatchObject({ name: "only" });
+    const { client: ofServer } = await connect(makeDesk(), "solo");
+    expect(ofServer.getServerVersion()).toMatchObject({ name: "only" });
   });
 
   test.each<[string, string[], string, object?]>([

@@ -317,29 +317,27 @@ describe("a modern server that asks", () => {
   });
 });
 
-describe("a remote server that asks", () => {
-  test("questions of a legacy server reach the user, and those that name their call belong to it", async () => {
-    const remote = await serveLegacy(0, (given) => {
-      const mcp = given as unknown as McpServer;
-      const text = ({ content }: { content?: unknown }) => ({
-        content: [{ type: "text" as const, text: JSON.stringify(content) }],
-      });
-      const params = { message: "What is your name?", requestedSchema: nameSchema as never };
-      for (const name of ["first", "second"])
-        mcp.registerTool(name, {}, async ({ sendRequest }) =>
-          text(await sendRequest({ method: "elicitation/create", params }, ElicitResultSchema)),
-        );
-      // Not on the stream of its call.
-      mcp.registerTool("apart", {}, async () => text(await mcp.server.elicitInput(params)));
+test("questions of a legacy server reach the user, and those that name their call belong to it", async () => {
+  const remote = await serveLegacy(0, (given) => {
+    const mcp = given as unknown as McpServer;
+    const text = ({ content }: { content?: unknown }) => ({
+      content: [{ type: "text" as const, text: JSON.stringify(content) }],
     });
-    const { questions, onInput } = accept();
-    const config = { mcpServers: { docs: { url: remote.url } } };
-    const session = await openForTest(makeProject({}), { config, onInput });
-    const names = ["second", "first"];
-    const results = await Promise.all(names.map((name) => session.callTool(name)));
-    expect(results.map(jsonOf)).toEqual([{ name: "Ada" }, { name: "Ada" }]);
-    expect(questions.map(({ tool }) => tool).toSorted()).toEqual(["first", "second"]);
-    await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
-    expect(jsonOf(await session.callTool("apart"))).toEqual({ name: "Ada" });
+    const params = { message: "What is your name?", requestedSchema: nameSchema as never };
+    for (const name of ["first", "second"])
+      mcp.registerTool(name, {}, async ({ sendRequest }) =>
+        text(await sendRequest({ method: "elicitation/create", params }, ElicitResultSchema)),
+      );
+    // Not on the stream of its call.
+    mcp.registerTool("apart", {}, async () => text(await mcp.server.elicitInput(params)));
   });
+  const { questions, onInput } = accept();
+  const config = { mcpServers: { docs: { url: remote.url } } };
+  const session = await openForTest(makeProject({}), { config, onInput });
+  const names = ["second", "first"];
+  const results = await Promise.all(names.map((name) => session.callTool(name)));
+  expect(results.map(jsonOf)).toEqual([{ name: "Ada" }, { name: "Ada" }]);
+  expect(questions.map(({ tool }) => tool).toSorted()).toEqual(["first", "second"]);
+  await waitUntil(() => remote.received.some(({ http }) => http === "GET"));
+  expect(jsonOf(await session.callTool("apart"))).toEqual({ name: "Ada" });
 });

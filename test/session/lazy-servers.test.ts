@@ -84,15 +84,6 @@ describe("a server that lists something else than the lock approves", () => {
     await expect(session.callTool("one", {})).rejects.toMatchObject({ code: "NotApproved" });
     await expect(session.callTool("new", {})).rejects.toMatchObject({ code: "NotApproved" });
   });
-
-  test("ends the session if the lock is frozen", async () => {
-    const cwd = await makeLocked(configOf(tools(one)));
-    write(cwd, configOf(tools({ ...one, title: "One" })));
-    const session = await open(cwd, { lock: "frozen" });
-    for (let call = 1; call <= 2; call++)
-      await expect(session.callTool("one", {})).rejects.toMatchObject({ code: "LockMismatch" });
-    await waitUntil(() => pidsOf(cwd).every((pid) => !isRunning(pid)));
-  });
 });
 
 describe("what is known of a server without starting it", () => {

@@ -35,23 +35,11 @@ test("what an override says is what models, hosts and the lock get, and its argu
   const locked = JSON.parse(readFileSync(join(cwd, "trailblaze.lock"), "utf8")).servers.a.lists.probe_params;
   const schema = { type: "object", properties: { query: { type: "string" } }, required: ["query"] };
   const annotations = { readOnlyHint: true, openWorldHint: true };
-  expect(locked).toEqual({
-    name: "find",
-    title: "Ours",
-    description: ["Our words."],
-    annotations,
-    inputSchema: schema,
-  });
+  const shown = { title: "Ours", annotations, inputSchema: schema };
+  expect(locked).toEqual({ ...shown, name: "find", description: ["Our words."] });
   const session = await open(cwd);
-  const shown = {
-    name: "p_find",
-    title: "Ours",
-    description: "Our words.",
-    annotations,
-    inputSchema: schema,
-  };
-  expect(session.tools[1] ?? session.tools[0]).toMatchObject({ name: expect.stringMatching(/^p_/) });
-  expect(session.tools.find(({ name }) => name === "p_find")).toMatchObject(shown);
+  const found = session.tools.find(({ name }) => name === "p_find");
+  expect(found).toMatchObject({ ...shown, description: "Our words." });
   for (const name of ["p_find", "a/probe_params"]) {
     const { message } = await session.callTool(name, { query: "x" });
     expect(JSON.parse(message).arguments).toEqual({ query: "x", depth: 3, "${HOME}": ["${HOME}"] });

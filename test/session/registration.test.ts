@@ -74,48 +74,46 @@ describe("packs that a session selects", () => {
   });
 });
 
-describe("invalid items of packs", () => {
-  const fine = { handler: "./handlers.js#fine" };
-  const packs = () =>
-    makeProject({
-      broken: toolPack(
-        {
-          fine: {},
-          nowhere: { handler: "./missing.js" },
-          reserved: { inputSchema: { type: "object", properties: { _trailblazeContext: {} } }, ...fine },
-          shapeless: { inputSchema: { type: "strnig" }, ...fine },
-          nameless: { name: "", ...fine },
-          slashed: { name: "a/b", ...fine },
-        },
-        "export const fine = () => 'ok';",
-      ),
-    });
-
-  test("an invalid item is excluded and reported, or fails the session if the config says so", async () => {
-    const session = await openForTest(packs());
-    expect(namesOf(session.tools)).toEqual(["fine"]);
-    expect(session.skipped.map(({ source, reason }) => [source.item, reason])).toEqual([
-      ["nowhere", "Invalid"],
-      ["reserved", "Invalid"],
-      ["shapeless", "Invalid"],
-      ["nameless", "Invalid"],
-      ["slashed", "Invalid"],
-    ]);
-    expect(session.problems.map(({ code }) => code).sort()).toEqual([
-      "HandlerNotFound",
-      "InvalidAdvertisedName",
-      "InvalidInputSchema",
-      "InvalidToolDefinition",
-      "ReservedParameter",
-    ]);
-    expect(session.problems.find(({ code }) => code === "HandlerNotFound")).toMatchObject({
-      pack: "broken",
-      item: "nowhere",
-      file: "trailblaze/tools/nowhere.json",
-    });
-    const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
-    await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
+const fine = { handler: "./handlers.js#fine" };
+const packs = () =>
+  makeProject({
+    broken: toolPack(
+      {
+        fine: {},
+        nowhere: { handler: "./missing.js" },
+        reserved: { inputSchema: { type: "object", properties: { _trailblazeContext: {} } }, ...fine },
+        shapeless: { inputSchema: { type: "strnig" }, ...fine },
+        nameless: { name: "", ...fine },
+        slashed: { name: "a/b", ...fine },
+      },
+      "export const fine = () => 'ok';",
+    ),
   });
+
+test("an invalid item is excluded and reported, or fails the session if the config says so", async () => {
+  const session = await openForTest(packs());
+  expect(namesOf(session.tools)).toEqual(["fine"]);
+  expect(session.skipped.map(({ source, reason }) => [source.item, reason])).toEqual([
+    ["nowhere", "Invalid"],
+    ["reserved", "Invalid"],
+    ["shapeless", "Invalid"],
+    ["nameless", "Invalid"],
+    ["slashed", "Invalid"],
+  ]);
+  expect(session.problems.map(({ code }) => code).sort()).toEqual([
+    "HandlerNotFound",
+    "InvalidAdvertisedName",
+    "InvalidInputSchema",
+    "InvalidToolDefinition",
+    "ReservedParameter",
+  ]);
+  expect(session.problems.find(({ code }) => code === "HandlerNotFound")).toMatchObject({
+    pack: "broken",
+    item: "nowhere",
+    file: "trailblaze/tools/nowhere.json",
+  });
+  const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
+  await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
 });
 
 describe("metadata of tools", () => {
@@ -196,24 +194,23 @@ const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part))
 
 describe("errors in the config's own items", () => {
   const file = "trailblaze.config.json";
-  const handler = "./tools.js#run";
-  const inputSchema = { type: "object" };
+  const entry = (name: string, more: object = {}) => ({
+    ...{ name, description: "An entry.", handler: "./tools.js#run", inputSchema: { type: "object" } },
+    ...more,
+  });
 
   test("errors in the config's tools, options and toolsets are reported with their lines", async () => {
     const config = {
       logDir: "logs",
       builtIns: [
-        { name: "fine", description: "F", inputSchema, handler },
-        { name: "marked", description: "M", inputSchema, handler, _meta: { "trailblaze/isForLlm": "no" } },
-        {
-          name: "taken",
-          description: "T",
-          handler,
+        entry("fine"),
+        entry("marked", { _meta: { "trailblaze/isForLlm": "no" } }),
+        entry("taken", {
           inputSchema: { type: "object", anyOf: [{ required: ["_trailblazeContext"] }] },
-        },
-        { name: "odd", description: "O", handler, inputSchema: { type: "objekt" } },
-        { name: "gone", description: "G", handler: "./tool.js#run", inputSchema },
-        { name: "unset", description: "U", handler, initialize: "./setup.js", inputSchema },
+        }),
+        entry("odd", { inputSchema: { type: "objekt" } }),
+        entry("gone", { handler: "./tool.js#run" }),
+        entry("unset", { initialize: "./setup.js" }),
       ],
       options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
       toolsets: { group: ["fine", "lost"] },
@@ -271,41 +268,39 @@ test("tools are ordered: built-ins, the user's servers, then packs by name, each
   expect(namesOf(session.tools)).toEqual(["tap", "l", "s2", "s1", "a", "z2", "z1"]);
 });
 
-describe("toolsets of a session", () => {
-  test("toolsets of the config, of packs and of tools' metadata merge by short name", async () => {
-    const cwd = makeProject({
-      "@acme/auth": {
-        ...toolPack(
-          { login: { _meta: { "trailblaze/toolset": "auth" } }, logout: {}, probe: {} },
-          "export const login = () => 1, logout = login, probe = login;",
-          {
-            "package.json": {
-              trailblaze: { tools: ["login", "logout", "probe"], toolsets: ["auth", "all"] },
-            },
+test("toolsets of the config, of packs and of tools' metadata merge by short name", async () => {
+  const cwd = makeProject({
+    "@acme/auth": {
+      ...toolPack(
+        { login: { _meta: { "trailblaze/toolset": "auth" } }, logout: {}, probe: {} },
+        "export const login = () => 1, logout = login, probe = login;",
+        {
+          "package.json": {
+            trailblaze: { tools: ["login", "logout", "probe"], toolsets: ["auth", "all"] },
           },
-        ),
-        "trailblaze/toolsets/auth.yaml": "name: auth\ntools: [logout, tap]\n",
-        "trailblaze/toolsets/all.yaml": "name: all\ntoolsets: [auth]\ntools: [acme/auth/probe, unheardOf]\n",
-      },
-    });
-    const session = await openForTest(cwd, {
-      builtIns: [builtIn("tap")],
-      toolsets: ["auth"],
-      config: {
-        toolsets: { auth: ["s_env", "acme/auth/probe"], mine: ["tap"], wrong: ["nowhere/at/all"] },
-        trailblazeSubprocessToolsets: [probe("s")],
-      },
-    });
-    expect(session.toolsets).toEqual([
-      { name: "auth", tools: ["s_env", "probe", "logout", "tap", "s_hidden", "login"] },
-      { name: "mine", tools: ["tap"] },
-      { name: "wrong", tools: [] },
-      { name: "all", tools: ["probe", "logout", "tap"] },
-    ]);
-    expect(namesOf(session.toolsForLlm())).toEqual(["tap", "s_env", "login", "logout", "probe"]);
-    expect(session.tools.find(({ name }) => name === "tap")?.toolsets).toEqual(["auth", "mine", "all"]);
-    expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
+        },
+      ),
+      "trailblaze/toolsets/auth.yaml": "name: auth\ntools: [logout, tap]\n",
+      "trailblaze/toolsets/all.yaml": "name: all\ntoolsets: [auth]\ntools: [acme/auth/probe, unheardOf]\n",
+    },
   });
+  const session = await openForTest(cwd, {
+    builtIns: [builtIn("tap")],
+    toolsets: ["auth"],
+    config: {
+      toolsets: { auth: ["s_env", "acme/auth/probe"], mine: ["tap"], wrong: ["nowhere/at/all"] },
+      trailblazeSubprocessToolsets: [probe("s")],
+    },
+  });
+  expect(session.toolsets).toEqual([
+    { name: "auth", tools: ["s_env", "probe", "logout", "tap", "s_hidden", "login"] },
+    { name: "mine", tools: ["tap"] },
+    { name: "wrong", tools: [] },
+    { name: "all", tools: ["probe", "logout", "tap"] },
+  ]);
+  expect(namesOf(session.toolsForLlm())).toEqual(["tap", "s_env", "login", "logout", "probe"]);
+  expect(session.tools.find(({ name }) => name === "tap")?.toolsets).toEqual(["auth", "mine", "all"]);
+  expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
 });
 
 test("a recording has the host's successful recordable calls, without sensitive values", async () => {

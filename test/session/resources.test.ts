@@ -123,28 +123,26 @@ describe("resources of packs in a session", () => {
   });
 });
 
-describe("resources of servers in a session", () => {
-  test("a link is read by the server that made it, listed or not", async () => {
-    const cwd = makeProject({ pack: packOf("pack") });
-    const servers = ["a", "b"].map((name) => {
-      const file = join(cwd, `${name}.mjs`);
-      writeFileSync(file, linking(name));
-      return { name, command: process.execPath, args: [file] };
-    });
-    const session = await openForTest(cwd, { config: withServers(...servers) });
-    const read = async (uri: string) => (await session.readResource(uri)).contents[0]?.text;
-    expect(await read("shared://one")).toBe("a has shared://one");
-    expect(await codeOf(read("hidden://1"))).toBe("ResourceNotFound");
-    await session.callTool("b_links");
-    expect(await read("shared://one")).toBe("b has shared://one");
-    expect(await read("hidden://1")).toBe("b has hidden://1");
-    expect(await read("b://some/path")).toBe("b has b://some/path");
-    for (const [answer, code] of [
-      ["-32002:No such thing", "ResourceNotFound"],
-      ["-32602:Bad", "ResourceNotFound"],
-      ["-32603:Resource a:x not found", "ResourceNotFound"],
-      ["-32603:The table was not found", "ResourceFailed"],
-    ])
-      await expect(read(`a://x=${encodeURIComponent(String(answer))}`)).rejects.toMatchObject({ code });
+test("a link is read by the server that made it, listed or not", async () => {
+  const cwd = makeProject({ pack: packOf("pack") });
+  const servers = ["a", "b"].map((name) => {
+    const file = join(cwd, `${name}.mjs`);
+    writeFileSync(file, linking(name));
+    return { name, command: process.execPath, args: [file] };
   });
+  const session = await openForTest(cwd, { config: withServers(...servers) });
+  const read = async (uri: string) => (await session.readResource(uri)).contents[0]?.text;
+  expect(await read("shared://one")).toBe("a has shared://one");
+  expect(await codeOf(read("hidden://1"))).toBe("ResourceNotFound");
+  await session.callTool("b_links");
+  expect(await read("shared://one")).toBe("b has shared://one");
+  expect(await read("hidden://1")).toBe("b has hidden://1");
+  expect(await read("b://some/path")).toBe("b has b://some/path");
+  for (const [answer, code] of [
+    ["-32002:No such thing", "ResourceNotFound"],
+    ["-32602:Bad", "ResourceNotFound"],
+    ["-32603:Resource a:x not found", "ResourceNotFound"],
+    ["-32603:The table was not found", "ResourceFailed"],
+  ])
+    await expect(read(`a://x=${encodeURIComponent(String(answer))}`)).rejects.toMatchObject({ code });
 });

@@ -68,29 +68,27 @@ describe("a server of the config that runs a package", () => {
   });
 });
 
-describe("a command in node_modules/.bin", () => {
-  const files = plainServer({ "mcp-probe": "cli.mjs" });
-  const manifest = { name: "app", version: "1.0.0", dependencies: { "mcp-probe": "*" } };
+const files = plainServer({ "mcp-probe": "cli.mjs" });
+const manifest = { name: "app", version: "1.0.0", dependencies: { "mcp-probe": "*" } };
 
-  test("a command in node_modules/.bin does not start a server, even if it is in the PATH", async () => {
-    const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
-    const yaml = JSON.stringify({ trailblazeSubprocessToolsets: [{ name: "plain", command: "mcp-probe" }] });
-    const root = makeProject(
-      {},
-      {
-        ...files,
-        "package.json": manifest,
-        "node_modules/.bin/mcp-probe": script,
-        "trailblaze.config.yaml": yaml,
-      },
-    );
-    const bin = join(root, "node_modules/.bin");
-    chmodSync(join(bin, "mcp-probe"), 0o755);
-    vi.stubEnv("PATH", `${bin}${delimiter}${process.env.PATH}`);
-    await expect(openForTest(root, { config: "trailblaze.config.yaml" })).rejects.toMatchObject({
-      code: "ServerStartFailed",
-      message: expect.stringContaining("node_modules/.bin is not searched: use `package`"),
-    });
+test("a command in node_modules/.bin does not start a server, even if it is in the PATH", async () => {
+  const script = `#!/bin/sh\nexec "${process.execPath}" "${probeServer}"\n`;
+  const yaml = JSON.stringify({ trailblazeSubprocessToolsets: [{ name: "plain", command: "mcp-probe" }] });
+  const root = makeProject(
+    {},
+    {
+      ...files,
+      "package.json": manifest,
+      "node_modules/.bin/mcp-probe": script,
+      "trailblaze.config.yaml": yaml,
+    },
+  );
+  const bin = join(root, "node_modules/.bin");
+  chmodSync(join(bin, "mcp-probe"), 0o755);
+  vi.stubEnv("PATH", `${bin}${delimiter}${process.env.PATH}`);
+  await expect(openForTest(root, { config: "trailblaze.config.yaml" })).rejects.toMatchObject({
+    code: "ServerStartFailed",
+    message: expect.stringContaining("node_modules/.bin is not searched: use `package`"),
   });
 });
 

@@ -8,23 +8,21 @@ const pasted = (name: string, changes: object = {}) => {
   return { ...entry, ...changes };
 };
 
-describe("mcpServers in the config", () => {
-  test("a session has the tools of enabled servers only", async () => {
-    const session = await openForTest(makeProject({}), {
-      config: {
-        trailblazeSubprocessToolsets: [probe("listed"), { ...probe("off"), enabled: false }],
-        mcpServers: {
-          "my files": pasted("pasted"),
-          gone: pasted("gone", { disabled: true }),
-          far: { url: "http://127.0.0.1:1/mcp", disabled: true },
-        },
+test("a session has the tools of enabled servers only", async () => {
+  const session = await openForTest(makeProject({}), {
+    config: {
+      trailblazeSubprocessToolsets: [probe("listed"), { ...probe("off"), enabled: false }],
+      mcpServers: {
+        "my files": pasted("pasted"),
+        gone: pasted("gone", { disabled: true }),
+        far: { url: "http://127.0.0.1:1/mcp", disabled: true },
       },
-    });
-    const servers = [...new Set(session.tools.map(({ source }) => source.server))];
-    expect(servers).toEqual(["listed", "my files"]);
-    expect(session.skipped).toEqual([]);
-    expect(session.problems).toEqual([]);
+    },
   });
+  const servers = [...new Set(session.tools.map(({ source }) => source.server))];
+  expect(servers).toEqual(["listed", "my files"]);
+  expect(session.skipped).toEqual([]);
+  expect(session.problems).toEqual([]);
 });
 
 describe("references to variables in the servers of a config", () => {

@@ -6,6 +6,10 @@ import {
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
+import {
+  ResourceUpdatedNotificationSchema,
+  ToolListChangedNotificationSchema,
+} from "@modelcontextprotocol/sdk/types.js";
 import { expect, onTestFinished } from "vitest";
 import { type ServeOptions, startServer } from "../../src/serve.ts";
 import { command } from "./run-cli.ts";
@@ -74,4 +78,22 @@ export async function connectModern(
   onTestFinished(() => client.close());
   await client.connect(new ModernHttp(new URL(url)) as never);
   return client;
+}
+
+/** Which of two clients hear that their list of tools has changed. */
+export function hearToolLists(legacy: Client, modern: ModernClient): string[] {
+  const heard: string[] = [];
+  legacy.setNotificationHandler(ToolListChangedNotificationSchema, () => void heard.push("legacy"));
+  modern.setNotificationHandler("notifications/tools/list_changed", () => void heard.push("modern"));
+  return heard;
+}
+
+/** The same of resources, with their URIs. */
+export function hearUpdates(legacy: Client, modern: ModernClient): string[] {
+  const heard: string[] = [];
+  const hear = (era: string) => (told: { params: { uri: string } }) =>
+    void heard.push(`${era} ${told.params.uri}`);
+  legacy.setNotificationHandler(ResourceUpdatedNotificationSchema, hear("legacy"));
+  modern.setNotificationHandler("notifications/resources/updated", hear("modern"));
+  return heard;
 }

@@ -1,10 +1,9 @@
 import { describe, expect, test } from "vitest";
 import type { ServerProtocol } from "../../../src/mcp/client/mcp-client.ts";
-import { type Problem, TrailblazeError } from "../../../src/problems/index.ts";
 import { firstText } from "../../support/first-text.ts";
 import { inRepository } from "../../support/repository.ts";
 import { capabilitiesKey, clientKey, revision, revisionKey, serverKey } from "../modern/modern-served.ts";
-import { call, limit, type Started, startFixture } from "./start-fixture.ts";
+import { call, limit, problemOf, reasonOf, type Started, startFixture } from "./start-fixture.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
 const fail = (code: number, data?: unknown) => line({ error: { code, message: "refused", data } });
@@ -20,21 +19,11 @@ const discovery = line({ result: discovered });
 /** Answers of a server that refuses `initialize` and is modern. */
 const modernAnswers = { initialize: refuseVersion, "server/discover": discovery };
 
-const start = (protocol: ServerProtocol, options: object, handshakeMs = 20_000) =>
-  startFixture(options, { launch: { protocol, timeouts: { handshakeMs, listMs: 20_000 } } });
-
-type StartProblem = Extract<Problem, { code: "ServerStartFailed" }>;
-
-async function problemOf(...given: Parameters<typeof start>): Promise<StartProblem> {
-  const error = await start(...given).ready.catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(TrailblazeError);
-  return (error as TrailblazeError).problem as StartProblem;
-}
-
-const reasonOf = async (...given: Parameters<typeof start>) => {
-  const { args } = await problemOf(...given);
-  return "reason" in args ? args.reason : "";
-};
+const launched = (protocol: ServerProtocol, options: object, handshakeMs = 20_000) =>
+  [options, { launch: { protocol, timeouts: { handshakeMs, listMs: 20_000 } } }] as const;
+const start = (...given: Parameters<typeof launched>) => startFixture(...launched(...given));
+const failing = async (...given: Parameters<typeof launched>) =>
+  reasonOf(await problemOf(...launched(...given)));
 
 /** The messages that the fixture has received, with the call that asks for them. */
 async function receivedBy(server: Started) {
@@ -79,7 +68,7 @@ describe("the handshake with a server", () => {
     ["another error", fail(-32603)],
     ["an error that lists only legacy revisions", fail(-32602, { supported: ["2024-11-05"] })],
   ])("a server that answers `initialize` with %s does not start", async (_, initialize) => {
-    expect(await reasonOf("auto", { answers: { ...modernAnswers, initialize } })).toMatch(
+    expect(await failing("auto", { answers: { ...modernAnswers, initialize } })).toMatch(
       /error -3260[23]: refused/,
     );
   });
@@ -93,7 +82,7 @@ describe("the handshake with a server", () => {
     async (protocol, silent) => {
       const options = { silent: [silent], answers: modernAnswers };
       // A slow start may use up the time before the server refuses `initialize`.
-      expect(await reasonOf(protocol, options, 300)).toMatch(/`(?:initialize|server\/discover)`.* 300 ms/);
+      expect(await failing(protocol, options, 300)).toMatch(/`(?:initialize|server\/discover)`.* 300 ms/);
     },
   );
 });
@@ -101,28 +90,26 @@ describe("the handshake with a server", () => {
 describe("a server with a fixed protocol", () => {
   test("a modern server never falls back to `initialize`", async () => {
     const answers = { "server/discover": fail(-32601) };
-    expect(await reasonOf("modern", { answers })).toContain("-32601");
+    expect(await failing("modern", { answers })).toContain("-32601");
     expect((await start("auto", { answers }).ready).era).toBe("legacy");
   });
 
   test("a legacy server never gets `server/discover`", async () => {
-    expect(await reasonOf("legacy", { answers: modernAnswers })).toContain("-32022");
+    expect(await failing("legacy", { answers: modernAnswers })).toContain("-32022");
     expect((await start("legacy", {}).ready).era).toBe("legacy");
   });
 });
 
-describe("the answer to `server/discover`", () => {
-  const answerWith = (result: unknown) => ({
-    answers: { ...modernAnswers, "server/discover": line({ result }) },
-  });
+const answerWith = (result: unknown) => ({
+  answers: { ...modernAnswers, "server/discover": line({ result }) },
+});
 
-  test.each([
-    ["an empty object", {}, "supportedVersions"],
-    ["only other versions", { ...discovered, supportedVersions: ["2099-01-01"] }, "2099-01-01"],
-    ["an unknown result type", { ...discovered, resultType: "later" }, '"later"'],
-  ])("a server that answers with %s does not start, with an explanation", async (_, result, words) => {
-    expect(await reasonOf("auto", answerWith(result))).toContain(words);
-  });
+test.each([
+  ["an empty object", {}, "supportedVersions"],
+  ["only other versions", { ...discovered, supportedVersions: ["2099-01-01"] }, "2099-01-01"],
+  ["an unknown result type", { ...discovered, resultType: "later" }, '"later"'],
+])("a server that answers with %s does not start, with an explanation", async (_, result, words) => {
+  expect(await failing("auto", answerWith(result))).toContain(words);
 });
 
 describe("calls to a modern server", () => {
@@ -154,26 +141,24 @@ describe("calls to a modern server", () => {
   });
 });
 
-describe("what a modern server tells without being asked", () => {
-  const listing = (capabilities: object) => ({
-    answers: { ...modernAnswers, "server/discover": line({ result: { ...discovered, capabilities } }) },
-    silent: ["subscriptions/listen"],
-  });
-  const change = { message: { jsonrpc: "2.0", method: "notifications/tools/list_changed" } };
+const listing = (capabilities: object) => ({
+  answers: { ...modernAnswers, "server/discover": line({ result: { ...discovered, capabilities } }) },
+  silent: ["subscriptions/listen"],
+});
+const change = { message: { jsonrpc: "2.0", method: "notifications/tools/list_changed" } };
 
-  test("a server whose list can change is asked to tell, before its tools are listed", async () => {
-    const server = startFixture(listing({ tools: { listChanged: true } }), {
-      launch: { protocol: "modern" },
-    });
-    const ready = await server.ready;
-    const received = await receivedBy(ready);
-    expect(received.map(({ method }) => method)).toEqual([
-      ...["server/discover", "subscriptions/listen", "tools/list", "tools/call"],
-    ]);
-    expect(received[1]?.params).toMatchObject({ notifications: { toolsListChanged: true } });
-    await ready.callTool(call("stray", change), limit);
-    expect(server.reports.listChanges).toEqual(["tools"]);
+test("a server whose list can change is asked to tell, before its tools are listed", async () => {
+  const server = startFixture(listing({ tools: { listChanged: true } }), {
+    launch: { protocol: "modern" },
   });
+  const ready = await server.ready;
+  const received = await receivedBy(ready);
+  expect(received.map(({ method }) => method)).toEqual([
+    ...["server/discover", "subscriptions/listen", "tools/list", "tools/call"],
+  ]);
+  expect(received[1]?.params).toMatchObject({ notifications: { toolsListChanged: true } });
+  await ready.callTool(call("stray", change), limit);
+  expect(server.reports.listChanges).toEqual(["tools"]);
 });
 
 test.each(["legacy", "modern"] as const)(
@@ -186,22 +171,20 @@ test.each(["legacy", "modern"] as const)(
   },
 );
 
-describe("servers of both SDKs", () => {
-  const [v1, v2] = ["sdk-server.mjs", "modern-sdk-server.mjs"].map((name) =>
-    inRepository(`bench/support/${name}`),
-  ) as [string, string];
+const [v1, v2] = ["sdk-server.mjs", "modern-sdk-server.mjs"].map((name) =>
+  inRepository(`bench/support/${name}`),
+) as [string, string];
 
-  test.each([
-    ["version 1", "auto", [v1], "legacy"],
-    ["version 2", "auto", [v2], "legacy"],
-    ["version 2", "modern", [v2], "modern"],
-    ["version 2 that rejects legacy clients", "auto", [v2, "echo", "reject"], "modern"],
-  ] as const)("a server of %s is called with the protocol `%s`", async (_, protocol, args, era) => {
-    const server = await startFixture({}, { launch: { args, protocol } }).ready;
-    expect(server).toMatchObject({ era, serverInfo: { name: "echo", version: "1.0.0" } });
-    expect(server.tools.map(({ name }) => name)).toEqual(["echo"]);
-    const result = await server.callTool(call("echo", { text: "both" }), limit);
-    expect(result.content).toEqual([{ type: "text", text: "both" }]);
-    await expect(server.callTool(call("echo", { text: 5 }), limit)).rejects.toThrow();
-  });
+test.each([
+  ["version 1", "auto", [v1], "legacy"],
+  ["version 2", "auto", [v2], "legacy"],
+  ["version 2", "modern", [v2], "modern"],
+  ["version 2 that rejects legacy clients", "auto", [v2, "echo", "reject"], "modern"],
+] as const)("a server of %s is called with the protocol `%s`", async (_, protocol, args, era) => {
+  const server = await startFixture({}, { launch: { args, protocol } }).ready;
+  expect(server).toMatchObject({ era, serverInfo: { name: "echo", version: "1.0.0" } });
+  expect(server.tools.map(({ name }) => name)).toEqual(["echo"]);
+  const result = await server.callTool(call("echo", { text: "both" }), limit);
+  expect(result.content).toEqual([{ type: "text", text: "both" }]);
+  await expect(server.callTool(call("echo", { text: 5 }), limit)).rejects.toThrow();
 });

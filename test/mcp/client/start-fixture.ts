@@ -2,6 +2,7 @@ import { afterEach, expect } from "vitest";
 import type { Introduction, Server } from "../../../src/mcp/client/server.ts";
 import type { ServerCallError, ServerEvents, ServerLaunch } from "../../../src/mcp/client/server-calls.ts";
 import { type ServerLimits, type StartOptions, startServer } from "../../../src/mcp/client/start-server.ts";
+import { TrailblazeError } from "../../../src/problems/index.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
@@ -97,8 +98,23 @@ export function startFixture(
   return { ready, reports, close: () => server.close() };
 }
 
-/** The processes that tests of this file have started, by now. */
-export const startedPids = (): readonly number[] => pids;
+/** The problem that a start ends with; nothing of the server may run any more by then. */
+export async function problemOf(options: object, given: FixtureOptions = {}) {
+  const error = await startFixture(options, given).ready.then(
+    () => undefined,
+    (reason: unknown) => reason,
+  );
+  expect(error).toBeInstanceOf(TrailblazeError);
+  for (const pid of pids) expect(isRunning(pid)).toBe(false);
+  const { problem } = error as TrailblazeError;
+  if (problem.code !== "ServerStartFailed") throw error;
+  expect(problem.args.label).toBe("fixture");
+  return problem;
+}
+
+/** Why a server does not start; of one that the host ended, why it did. */
+export const reasonOf = ({ args }: Awaited<ReturnType<typeof problemOf>>) =>
+  ("exit" in args ? args.exit.reason : args.reason) ?? "";
 
 export const call = (name: string, args: Record<string, unknown> = {}, _meta: Record<string, unknown> = {}) =>
   ({ name, arguments: args, _meta }) as const;

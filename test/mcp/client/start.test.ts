@@ -1,28 +1,8 @@
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { TrailblazeError } from "../../../src/problems/index.ts";
 import { makeTree } from "../../support/packs.ts";
-import { isRunning } from "../../support/processes.ts";
-import { call, type FixtureOptions, limit, startedPids, startFixture } from "./start-fixture.ts";
-
-/** The problem that a start ends with; nothing of the server may run any more by then. */
-async function problemOf(options: object, given: FixtureOptions = {}) {
-  const error = await startFixture(options, given).ready.then(
-    () => undefined,
-    (reason: unknown) => reason,
-  );
-  expect(error).toBeInstanceOf(TrailblazeError);
-  for (const pid of startedPids()) expect(isRunning(pid)).toBe(false);
-  const { problem } = error as TrailblazeError;
-  if (problem.code !== "ServerStartFailed") throw error;
-  expect(problem.args.label).toBe("fixture");
-  return problem;
-}
-
-/** Why a server does not start; of one that the host ended, why it did. */
-const reasonOf = ({ args }: Awaited<ReturnType<typeof problemOf>>) =>
-  ("exit" in args ? args.exit.reason : args.reason) ?? "";
+import { call, limit, problemOf, reasonOf, startFixture } from "./start-fixture.ts";
 
 const times = (handshakeMs: number, listMs: number) => ({ launch: { timeouts: { handshakeMs, listMs } } });
 

@@ -95,26 +95,24 @@ describe("connections of an HTTP server", () => {
   });
 });
 
-describe("closing an HTTP server", () => {
-  test("closing answers open requests, ends streams and connections, and frees the port", async () => {
-    const served = await serve({ graceMs: 60_000 });
-    const session = await beginSession(served);
-    const slow = post(served, calling("slow", 4), session);
-    const stream = await fetch(served.url, { headers: { ...session, accept: "text/event-stream" } });
-    const idle = await openConnection(served.port);
-    await expect.poll(() => served.slowCalls.length).toBe(1);
-    await served.close();
-    expect(await messagesOf(await slow)).toEqual([
-      expect.objectContaining({ id: 4, error: expect.anything() }),
-    ]);
-    expect(await stream.text()).toBe("");
-    await idle.closed;
-    expect(served.slowCalls[0]?.signal.aborted).toBe(true);
-    expect(served.closed).toEqual(served.made);
-    await expect(post(served, initializing())).rejects.toThrow();
-    const again = await serve({ port: served.port });
-    expect((await post(again, initializing())).status).toBe(200);
-    await served.close();
-    expect((await post(again, initializing())).status).toBe(200);
-  });
+test("closing answers open requests, ends streams and connections, and frees the port", async () => {
+  const served = await serve({ graceMs: 60_000 });
+  const session = await beginSession(served);
+  const slow = post(served, calling("slow", 4), session);
+  const stream = await fetch(served.url, { headers: { ...session, accept: "text/event-stream" } });
+  const idle = await openConnection(served.port);
+  await expect.poll(() => served.slowCalls.length).toBe(1);
+  await served.close();
+  expect(await messagesOf(await slow)).toEqual([
+    expect.objectContaining({ id: 4, error: expect.anything() }),
+  ]);
+  expect(await stream.text()).toBe("");
+  await idle.closed;
+  expect(served.slowCalls[0]?.signal.aborted).toBe(true);
+  expect(served.closed).toEqual(served.made);
+  await expect(post(served, initializing())).rejects.toThrow();
+  const again = await serve({ port: served.port });
+  expect((await post(again, initializing())).status).toBe(200);
+  await served.close();
+  expect((await post(again, initializing())).status).toBe(200);
 });

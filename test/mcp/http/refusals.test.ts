@@ -157,19 +157,17 @@ test("pages of other origins get no permission to read answers", async () => {
   }
 });
 
-describe("the bearer token", () => {
-  test("every request of a session requires the token", async () => {
-    const served = await serve({ token });
-    const session = await beginSession(served, { authorization: `Bearer ${token}` });
-    const requests = [
-      () => post(served, calling("echo"), session),
-      () => fetch(served.url, { headers: { ...session, accept: "text/event-stream" } }),
-      () => fetch(served.url, { method: "DELETE", headers: session }),
-    ];
-    for (const send of requests) expect((await send()).status).toBe(401);
-    const answer = await post(served, calling("echo"), { ...session, authorization: `Bearer ${token}` });
-    expect(answer.status).toBe(200);
-  });
+test("every request of a session requires the token", async () => {
+  const served = await serve({ token });
+  const session = await beginSession(served, { authorization: `Bearer ${token}` });
+  const requests = [
+    () => post(served, calling("echo"), session),
+    () => fetch(served.url, { headers: { ...session, accept: "text/event-stream" } }),
+    () => fetch(served.url, { method: "DELETE", headers: session }),
+  ];
+  for (const send of requests) expect((await send()).status).toBe(401);
+  const answer = await post(served, calling("echo"), { ...session, authorization: `Bearer ${token}` });
+  expect(answer.status).toBe(200);
 });
 
 describe("the body of a request", () => {

@@ -121,43 +121,39 @@ describe("the end of a session", () => {
   });
 });
 
-describe("the number of sessions", () => {
-  test("the number of sessions is limited, and a session that ends makes room", async () => {
-    const served = await serve({ maxSessions: 2 });
-    const session = await beginSession(served);
-    await beginSession(served);
-    const refused = await post(served, initializing());
-    expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
-    expect(served.made).toHaveLength(2);
-    expect((await post(served, calling("echo"), session)).status).toBe(200);
-    await fetch(served.url, { method: "DELETE", headers: session });
-    expect((await post(served, initializing())).status).toBe(200);
-  });
+test("the number of sessions is limited, and a session that ends makes room", async () => {
+  const served = await serve({ maxSessions: 2 });
+  const session = await beginSession(served);
+  await beginSession(served);
+  const refused = await post(served, initializing());
+  expect([refused.status, refused.headers.get("retry-after")]).toEqual([503, "60"]);
+  expect(served.made).toHaveLength(2);
+  expect((await post(served, calling("echo"), session)).status).toBe(200);
+  await fetch(served.url, { method: "DELETE", headers: session });
+  expect((await post(served, initializing())).status).toBe(200);
 });
 
-describe("a client that disconnects", () => {
-  test("a disconnect cancels the client's call, and its session and other calls continue", async () => {
-    const served = await serve();
-    const session = await beginSession(served);
-    const { client } = await connectClient(served);
-    const stop = new AbortController();
-    const gone = post(served, calling("slow", 5), session, { signal: stop.signal });
-    const other = client.callTool({ name: "slow" });
-    await expect.poll(() => served.slowCalls.length).toBe(2);
-    stop.abort();
-    await gone.then((answer) => answer.text()).catch(() => {});
-    const [theirs, others] = [...served.slowCalls].sort((one) =>
-      one.sessionId === session["mcp-session-id"] ? -1 : 1,
-    );
-    await expect.poll(() => theirs?.signal.aborted).toBe(true);
-    expect(others?.signal.aborted).toBe(false);
-    others?.finish();
-    expect(textOf(await other)).toBe('"slow"');
-    // The id is free again.
-    expect(await messagesOf(await post(served, calling("echo", 5), session))).toEqual([
-      expect.objectContaining({ id: 5 }),
-    ]);
-  });
+test("a disconnect cancels the client's call, and its session and other calls continue", async () => {
+  const served = await serve();
+  const session = await beginSession(served);
+  const { client } = await connectClient(served);
+  const stop = new AbortController();
+  const gone = post(served, calling("slow", 5), session, { signal: stop.signal });
+  const other = client.callTool({ name: "slow" });
+  await expect.poll(() => served.slowCalls.length).toBe(2);
+  stop.abort();
+  await gone.then((answer) => answer.text()).catch(() => {});
+  const [theirs, others] = [...served.slowCalls].sort((one) =>
+    one.sessionId === session["mcp-session-id"] ? -1 : 1,
+  );
+  await expect.poll(() => theirs?.signal.aborted).toBe(true);
+  expect(others?.signal.aborted).toBe(false);
+  others?.finish();
+  expect(textOf(await other)).toBe('"slow"');
+  // The id is free again.
+  expect(await messagesOf(await post(served, calling("echo", 5), session))).toEqual([
+    expect.objectContaining({ id: 5 }),
+  ]);
 });
 
 test("the stream of a canceled call ends, other streams continue, and the ID of a running one is refused", async () => {

@@ -189,23 +189,21 @@ test.each([
   expect(requests.length).toBe(status === 200 ? 1 : 0);
 });
 
-describe("a subscription over HTTP", () => {
-  const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
+const listen = modern("subscriptions/listen", { notifications: { toolsListChanged: true } }, { id: 7 });
 
-  test("a subscription is acknowledged first, without types, and gets its result when the server closes", async () => {
-    const { send, close } = await serve();
-    const response = await send(listen);
-    expect(response.status).toBe(200);
-    const messages = messagesOf(response);
-    await close();
-    expect(await messages).toMatchObject([
-      {
-        method: "notifications/subscriptions/acknowledged",
-        params: { notifications: {}, _meta: { [subscriptionKey]: 7 } },
-      },
-      { id: 7, result: { resultType: "complete", _meta: { [subscriptionKey]: 7 } } },
-    ]);
-  });
+test("a subscription is acknowledged first, without types, and gets its result when the server closes", async () => {
+  const { send, close } = await serve();
+  const response = await send(listen);
+  expect(response.status).toBe(200);
+  const messages = messagesOf(response);
+  await close();
+  expect(await messages).toMatchObject([
+    {
+      method: "notifications/subscriptions/acknowledged",
+      params: { notifications: {}, _meta: { [subscriptionKey]: 7 } },
+    },
+    { id: 7, result: { resultType: "complete", _meta: { [subscriptionKey]: 7 } } },
+  ]);
 });
 
 describe("the protocol that is served over HTTP", () => {

@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { createManualClock } from "../../session/support/manual-clock.ts";
 import { sendJson, serveHttp, serveLegacy, serveModern } from "../../support/remote-servers.ts";
 import { waitUntil } from "../../support/wait-until.ts";
@@ -25,16 +25,14 @@ async function openModern() {
   return { remote, clock, starting, server, resubscribe };
 }
 
-describe("a lost subscription to a modern server", () => {
-  test("a lost subscription is opened again, and later changes of the list are told", async () => {
-    const { remote, starting, resubscribe } = await openModern();
-    await resubscribe();
-    await resubscribe();
-    expect(starting.listChanges()).toBe(0);
-    await waitUntil(() => {
-      remote.changeTools();
-      return starting.listChanges() > 0;
-    });
+test("a lost subscription is opened again, and later changes of the list are told", async () => {
+  const { remote, starting, resubscribe } = await openModern();
+  await resubscribe();
+  await resubscribe();
+  expect(starting.listChanges()).toBe(0);
+  await waitUntil(() => {
+    remote.changeTools();
+    return starting.listChanges() > 0;
   });
 });
 
@@ -57,33 +55,31 @@ test("a subscription that a modern server refuses is not repeated", async () => 
   expect(count(remote.methods(), "subscriptions/listen")).toBe(1);
 });
 
-describe("a lost stream of notifications of a legacy server", () => {
-  async function openLegacy() {
-    const remote = await serveLegacy();
-    const clock = createManualClock();
-    const starting = startRemote(remote.url, { clock });
-    const server = await starting.ready;
-    const streams = () => remote.received.filter(({ http }) => http === "GET").length;
-    await waitUntil(() => streams() === 1);
-    /** Loses the connections, and lets time pass until the condition holds. */
-    const loseUntil = async (condition: () => boolean) => {
-      remote.drop();
-      await waitUntil(() => {
-        advanceToNext(clock);
-        return condition();
-      });
-    };
-    return { remote, starting, server, streams, loseUntil };
-  }
-
-  test("a server that has lost the session of its stream has exited", async () => {
-    const { remote, server, loseUntil } = await openLegacy();
-    remote.forget();
-    let isLost = false;
-    void server.exit.then(() => {
-      isLost = true;
+async function openLegacy() {
+  const remote = await serveLegacy();
+  const clock = createManualClock();
+  const starting = startRemote(remote.url, { clock });
+  const server = await starting.ready;
+  const streams = () => remote.received.filter(({ http }) => http === "GET").length;
+  await waitUntil(() => streams() === 1);
+  /** Loses the connections, and lets time pass until the condition holds. */
+  const loseUntil = async (condition: () => boolean) => {
+    remote.drop();
+    await waitUntil(() => {
+      advanceToNext(clock);
+      return condition();
     });
-    await loseUntil(() => isLost);
-    expect(count(remote.methods(), "initialize")).toBe(1);
+  };
+  return { remote, starting, server, streams, loseUntil };
+}
+
+test("a server that has lost the session of its stream has exited", async () => {
+  const { remote, server, loseUntil } = await openLegacy();
+  remote.forget();
+  let isLost = false;
+  void server.exit.then(() => {
+    isLost = true;
   });
+  await loseUntil(() => isLost);
+  expect(count(remote.methods(), "initialize")).toBe(1);
 });
