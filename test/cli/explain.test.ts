@@ -12,20 +12,16 @@ function readEntry(code: string): string {
   return `# ${code}\n${entry.split("\n## ")[0]?.trimEnd()}\n`;
 }
 
-test("`explain` prints the entry of a code, and needs no project", async () => {
-  const { stdout, stderr, exitCode } = await explain("HandlerNotFound");
-  expect(stdout).toBe(readEntry("HandlerNotFound"));
-  expect(stderr).toBe("");
-  expect(exitCode).toBe(0);
-});
-
-test("`explain --json` prints the code, severity, title and entry", async () => {
+test("`explain` prints the entry of a code, also in a document with --json, and needs no project", async () => {
+  const page = readEntry("UnknownExtensionKey");
+  const text = await explain("UnknownExtensionKey");
+  expect(text).toEqual({ stdout: page, stderr: "", exitCode: 0 });
   const { stdout, exitCode } = await explain("UnknownExtensionKey", "--json");
   expect(JSON.parse(stdout)).toEqual({
     code: "UnknownExtensionKey",
     severity: "error in validation; otherwise a warning",
     title: "Unknown key in the trailblaze field",
-    page: readEntry("UnknownExtensionKey"),
+    page,
   });
   expect(exitCode).toBe(0);
 });

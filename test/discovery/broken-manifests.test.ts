@@ -105,46 +105,32 @@ describe.skipIf(noWindows).each(Object.entries(badManifests))("a package.json th
   );
 });
 
-describe("an irrelevant package.json", () => {
-  const list = async (manifest: string | Uint8Array) => {
+test.each([
+  ["is invalid between its braces", '{ "name": other, }', []],
+  [
+    "mentions us without being a pack",
+    '{"name": "odd", "keywords": ["trailblaze"], "dependencies": {"trailblaze": "1"}}',
+    [],
+  ],
+  ["has exactly 1 MiB", padded(mebibyte, JSON.stringify(packManifest("odd"))), ["odd"]],
+  [
+    "spells the field with an escape",
+    JSON.stringify(packManifest("odd", { y: "trailblaze" })).replace('"trailblaze":', '"trailbl\\u0061ze":'),
+    ["odd"],
+  ],
+])(
+  "a package.json that %s is not reported, and is a pack if it has the field",
+  async (_, manifest, names) => {
     const root = makeTree({
-      "package.json": { name: "app", dependencies: { other: "*" } },
+      "package.json": { name: "app", dependencies: { odd: "*" } },
       ...neighbors,
-      "node_modules/other/package.json": manifest,
+      "node_modules/odd/package.json": manifest,
     });
     const { packs, problems } = await discoverPacks({ cwd: root, all: true });
-    expect(packs.map(({ name }) => name)).toEqual(["@acme/jira", "zebra"]);
-    return problems;
-  };
-
-  test.each([
-    ["is invalid between its braces", '{ "name": other, }'],
-    [
-      "mentions us without being a pack",
-      '{"name": "other", "keywords": ["trailblaze"], "dependencies": {"trailblaze": "1"}}',
-    ],
-  ])("a package.json is not reported if it %s", async (_, manifest) => {
-    expect(await list(manifest)).toEqual([]);
-  });
-});
-
-describe("an unusual but valid package.json", () => {
-  test.each([
-    ["has exactly 1 MiB", padded(mebibyte, JSON.stringify(packManifest("odd")))],
-    [
-      "spells the field with an escape",
-      JSON.stringify(packManifest("odd", { y: "trailblaze" })).replace(
-        '"trailblaze":',
-        '"trailbl\\u0061ze":',
-      ),
-    ],
-  ])("a package.json is read even if it %s", async (_, manifest) => {
-    const root = makeTree({ "package.json": { name: "app" }, "node_modules/odd/package.json": manifest });
-    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
+    expect(packs.map(({ name }) => name)).toEqual(["@acme/jira", ...names, "zebra"]);
     expect(problems).toEqual([]);
-    expect(packs.map(({ name }) => name)).toEqual(["odd"]);
-  });
-});
+  },
+);
 
 test("a package.json that is a link is followed, and one that leads nowhere is absent", async () => {
   const root = makeTree({

@@ -12,11 +12,8 @@ export interface SeenRequest {
 export interface StandInOptions {
   /** Manifests of the newest versions, by any order; hits are made from them. */
   manifests?: readonly Record<string, unknown>[];
-  /** How it treats `keywords:`: as npm's registry, as words to look for, or not at all. */
-  keywords?: "known" | "words" | "ignored";
   /** Answers in another way; true where it did. */
   intercept?: (request: SeenRequest, response: ServerResponse) => boolean;
-  pageSize?: number;
 }
 
 export interface StandIn {
@@ -32,20 +29,14 @@ export interface StandIn {
 const textOf = (manifest: Record<string, unknown>) => `${manifest.name} ${manifest.description ?? ""}`;
 
 function search(query: URLSearchParams, options: StandInOptions) {
-  const { manifests = [], keywords = "known", pageSize = 250 } = options;
-  let words = (query.get("text") ?? "").split(" ").filter((word) => word !== "");
-  let found = [...manifests];
-  if (keywords !== "words") {
-    const wanted = words.flatMap((word) => (word.startsWith("keywords:") ? word.slice(9) : []));
-    words = words.filter((word) => !word.startsWith("keywords:"));
-    if (keywords === "known")
-      found = found.filter((one) =>
-        wanted.every((word) => ((one.keywords ?? []) as readonly string[]).includes(word)),
-      );
-  }
-  found = found.filter((one) => words.every((word) => textOf(one).includes(word)));
+  const words = (query.get("text") ?? "").split(" ").filter((word) => word !== "");
+  const fits = (manifest: Record<string, unknown>, word: string) =>
+    word.startsWith("keywords:")
+      ? ((manifest.keywords ?? []) as readonly string[]).includes(word.slice(9))
+      : textOf(manifest).includes(word);
+  const found = (options.manifests ?? []).filter((one) => words.every((word) => fits(one, word)));
   const from = Number(query.get("from") ?? 0);
-  const size = Math.min(Number(query.get("size") ?? 20), pageSize);
+  const size = Math.min(Number(query.get("size") ?? 20), 250);
   const objects = found.slice(from, from + size).map(({ name, version, description, keywords: list }) => ({
     package: { name, version, description, keywords: list ?? [] },
   }));

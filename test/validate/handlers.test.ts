@@ -1,12 +1,19 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 import type { Tree } from "../support/tree.ts";
-import { greetTool, makeInstalled, makePack, type PackTree, prompt, validateTree } from "./validate-tree.ts";
+import {
+  greetTool,
+  makeInstalled,
+  makePack,
+  type PackTree,
+  prompt,
+  validateFolder,
+  validateTree,
+} from "./validate-tree.ts";
 
 const codes = ["HandlerNotFound", "HandlerUnchecked", "DefinitionOutsidePackage"];
 
@@ -65,8 +72,7 @@ describe("handlers that exist", () => {
       };
       const folder = makePack(packWith("./lib/greet.js#greet", files));
       makeLink("../real/greet.js", join(folder, "lib/greet.js"));
-      const { problems } = await validateExtension(folder);
-      expect(problems.filter(({ code }) => codes.includes(code))).toEqual([]);
+      expect(await validateFolder(folder, codes)).toEqual([]);
     },
   );
 });
@@ -91,8 +97,7 @@ describe("HandlerNotFound", () => {
 
   test("HandlerNotFound is reported for TypeScript in an installed package", async () => {
     const cwd = makeInstalled(packWith("./greet.ts#greet", { "greet.ts": "export const greet = 1;" }));
-    const { problems } = await validateExtension("@acme/sample", { cwd });
-    const found = problems.filter(({ code }) => codes.includes(code));
+    const found = await validateFolder("@acme/sample", codes, { cwd });
     expect(found.map(({ code }) => code)).toEqual(["HandlerNotFound"]);
     expect(found[0]?.args).toMatchObject({ reason: expect.stringContaining("TypeScript") });
   });
@@ -134,8 +139,7 @@ describe("DefinitionOutsidePackage", () => {
       const outside = makeTree({ "greet.js": "export const greet = 1" });
       const folder = makePack(packWith("./lib/greet.js#greet", { "lib/other.js": "" }));
       symlinkSync(join(outside, "greet.js"), join(folder, "lib/greet.js"));
-      const { problems } = await validateExtension(folder);
-      const found = problems.filter(({ code }) => codes.includes(code));
+      const found = await validateFolder(folder, codes);
       expect(found.map(({ code }) => code)).toEqual(["DefinitionOutsidePackage"]);
     },
   );
@@ -178,8 +182,7 @@ describe("every place of a handler", () => {
     async () => {
       const folder = makePack(packWith("./lib/greet.js#greet", {}));
       makeFifo(join(folder, "lib/greet.js"));
-      const { problems } = await validateExtension(folder);
-      const [found] = problems.filter(({ code }) => codes.includes(code));
+      const [found] = await validateFolder(folder, codes);
       expect(found).toMatchObject({ args: { reason: expect.stringMatching(/\bpipe\b/) } });
     },
   );

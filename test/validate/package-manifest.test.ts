@@ -41,26 +41,15 @@ test("ReservedCommand is reported for a command in `bin`, and not for other comm
   expect(await judge({ jira: "b.js", "trailblaze-jira": "b.js" })).toEqual([]);
 });
 
-const manifestWith = (lines: string) =>
-  `{\n  "name": "twice",\n  "version": "1.0.0",\n  "keywords": ["trailblaze-extension"],\n${lines}\n}\n`;
-
-test.each(["name", "dependencies", "author"])(
-  "MalformedPackageJson is reported where %s is repeated in package.json",
-  async (key) => {
-    const value = { name: "other", version: "2.0.0", keywords: ["trailblaze-extension"], files: ["x"] };
-    const again = JSON.stringify((value as Record<string, unknown>)[key] ?? {});
-    const lines = `  "trailblaze": {},\n  "${key}": ${again}${key in { name: 1, version: 1, keywords: 1 } ? "" : `,\n  "${key}": ${again}`}`;
-    const { problems, ok } = await validateExtension(makeTree({ "package.json": manifestWith(lines) }));
-    const line = key in { name: 1, version: 1, keywords: 1 } ? 6 : 7;
-    expect(problems.filter(({ code }) => code === "MalformedPackageJson")).toEqual([
-      expect.objectContaining({
-        severity: "error",
-        args: expect.objectContaining({ reason: expect.stringContaining(`"${key}"`) }),
-        file: "package.json",
-        line,
-        column: 3,
-      }),
-    ]);
-    expect(ok).toBe(false);
-  },
-);
+test.each([
+  ["name", '"name": "other"', 5],
+  ["author", '"author": {},\n"author": {}', 6],
+])("MalformedPackageJson is reported where %s is repeated in package.json", async (key, lines, line) => {
+  const text = `{\n"name": "twice",\n"version": "1.0.0",\n"trailblaze": {},\n${lines}\n}\n`;
+  const { problems, ok } = await validateExtension(makeTree({ "package.json": text }));
+  const args = { reason: expect.stringContaining(`"${key}"`) };
+  expect(problems.filter(({ code }) => code === "MalformedPackageJson")).toMatchObject([
+    { severity: "error", args, file: "package.json", line, column: 1 },
+  ]);
+  expect(ok).toBe(false);
+});

@@ -2,7 +2,7 @@
 // reported.
 import { cpSync, readFileSync, writeFileSync } from "node:fs";
 import { join, relative, sep } from "node:path";
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { makeTree } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -45,20 +45,20 @@ test.each([
   expect(problems.filter(({ severity }) => severity !== "info")).toEqual([]);
 });
 
-test("validating a published server reports neither errors nor warnings", async () => {
-  const server = { description: "A server.", script: "./dist/index.js" };
-  const file = "trailblaze/servers/desk.json";
-  const name = "@modelcontextprotocol/server-everything";
-  const report = await validateExtension(makeCopy(name, { servers: ["desk"] }, file, server), {
-    strict: true,
-  });
-  expect(report).toMatchObject({ ok: true, problems: [] });
-});
+describe("published servers", () => {
+  const validateServer = (name: string) => {
+    const definition = { description: "A server.", script: "./dist/index.js" };
+    const folder = makeCopy(name, { servers: ["desk"] }, "trailblaze/servers/desk.json", definition);
+    return validateExtension(folder, { strict: true });
+  };
 
-test("validating a published server that does not declare zod reports that", async () => {
-  const server = { description: "A server.", script: "./dist/index.js" };
-  const file = "trailblaze/servers/desk.json";
-  const folder = makeCopy("@modelcontextprotocol/server-memory", { servers: ["desk"] }, file, server);
-  const { problems } = await validateExtension(folder);
-  expect(problems).toMatchObject([{ code: "UndeclaredDependency", args: { name: "zod" } }]);
+  test("validating a published server reports neither errors nor warnings", async () => {
+    const report = await validateServer("@modelcontextprotocol/server-everything");
+    expect(report).toMatchObject({ ok: true, problems: [] });
+  });
+
+  test("validating a published server that does not declare zod reports that", async () => {
+    const { problems } = await validateServer("@modelcontextprotocol/server-memory");
+    expect(problems).toMatchObject([{ code: "UndeclaredDependency", args: { name: "zod" } }]);
+  });
 });

@@ -1,10 +1,9 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
-import { makePack, validateTree } from "./validate-tree.ts";
+import { makePack, validateFolder, validateTree } from "./validate-tree.ts";
 
 const codes = ["HandlerNotFound", "DefinitionOutsidePackage", "InvalidServerDefinition"];
 const files = {
@@ -77,10 +76,7 @@ describe("DefinitionOutsidePackage", () => {
       });
       const outside = makeTree({ "main.js": "" });
       symlinkSync(outside, join(folder, "linked"));
-      const { problems } = await validateExtension(folder);
-      expect(
-        problems.filter(({ code }) => codes.includes(code)).map(({ code, path }) => [code, path]),
-      ).toEqual([
+      expect((await validateFolder(folder, codes)).map(({ code, path }) => [code, path])).toEqual([
         ["DefinitionOutsidePackage", ["cwd"]],
         ["DefinitionOutsidePackage", ["script"]],
       ]);

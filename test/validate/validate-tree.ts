@@ -31,12 +31,16 @@ export function makeInstalled(tree: PackTree): string {
 }
 
 /** Validates a pack under development; the problems are those of the codes asked for, or all. */
-export async function validateTree(
-  tree: PackTree,
+export const validateTree = (tree: PackTree, codes?: readonly string[], options?: ValidationOptions) =>
+  validateFolder(makePack(tree), codes, options);
+
+/** The same for a pack that is written already. */
+export async function validateFolder(
+  folder: string,
   codes?: readonly string[],
   options: ValidationOptions = {},
 ): Promise<Problem[]> {
-  const { problems } = await validateExtension(makePack(tree), options);
+  const { problems } = await validateExtension(folder, options);
   return problems.filter(({ code }) => codes?.includes(code) ?? true);
 }
 
