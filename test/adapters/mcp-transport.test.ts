@@ -4,11 +4,11 @@ import {
 } from "@modelcontextprotocol/client";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
-import { describe, expect, onTestFinished, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { mcpTransport } from "../../src/adapters.ts";
-import { startServer } from "../../src/serve.ts";
 import { openFollowed } from "../session/support/followed.ts";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
+import { serveForTest } from "../support/clients.ts";
 import { writeTree } from "../support/tree.ts";
 
 const city = { complete: { city: ["Rome", "Riga", "Oslo"] } };
@@ -85,10 +85,9 @@ describe("mcpTransport", () => {
       await inMemory.close();
       expect((await session.callTool("greet", { name: "Bob" })).message).toBe("Hello, Bob!");
 
-      const running = await startServer(null, { cwd, transport: { port: 0 }, session: { watch: false } });
-      onTestFinished(() => running.close());
+      const { url } = await serveForTest(null, { cwd, session: { watch: false } });
       const overHttp = create();
-      await overHttp.connect(new Http(new URL(running.url ?? "")));
+      await overHttp.connect(new Http(new URL(url)));
       expect(await readOffer(overHttp)).toEqual(offer);
       await overHttp.close();
     },

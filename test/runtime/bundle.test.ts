@@ -173,10 +173,6 @@ describe("the catches of an entry", () => {
       { code: "-32001", message: "m" },
       { code: -32001, message: "m" },
     ],
-    [
-      { code: "${{ error.code }}", message: "m" },
-      { code: -32603, message: "m" },
-    ],
     [{ code: "12x" }, { code: -32603, message: "The tool failed." }],
     [
       { code: -1, message: "${{ error.data }}" },

@@ -1,6 +1,6 @@
 // The servers end with the session or with what serves it, which each test closes.
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { makeProject, openForTest, toolPack } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { inRepository } from "../support/repository.ts";
@@ -126,34 +126,30 @@ async function listAll(client: Client): Promise<Json[]> {
   return lists.flatMap((list) => Object.values(list).filter(Array.isArray).flat() as Json[]);
 }
 
-describe("what a server lists", () => {
-  const keys = Object.keys(flaws) as Key[];
-  const entries = keys.flatMap(entriesOf);
-  const results = keys.map((key) => {
-    const ofKey = entries.filter((one) => one.key === key).map(({ entry }) => entry);
-    return [methods[key], { [key]: ofKey }] as const;
-  });
-  const { "tools/list": tools = {}, ...others } = Object.fromEntries(results);
-  const flawed = serverOf(others, [tools]);
+const keys = Object.keys(flaws) as Key[];
+const entries = keys.flatMap(entriesOf);
+const lists = keys.map((key) => {
+  const ofKey = entries.filter((one) => one.key === key).map(({ entry }) => entry);
+  return [methods[key], { [key]: ofKey }] as const;
+});
+const { "tools/list": tools = {}, ...others } = Object.fromEntries(lists);
+const flawed = serverOf(others, [tools]);
 
-  test("each invalid key is left out alone, with a warning, and strict clients get the whole lists", async () => {
-    const session = await openForTest(makeProject({}), { config: configOf(flawed) });
-    const messages = session.problems.map(({ code, message }) => `${code} ${message}`);
-    for (const { name, path } of entries) {
-      const start = `ServerListIncomplete "${path}" in "`;
-      const found = messages.find((one) => one.startsWith(start) && one.includes(name));
-      expect(found, `${name} ${path}`).toContain('of server "flawed" is left out: it ');
-    }
-    expect(session.problems).toHaveLength(entries.length);
-    for (const client of await connectBoth(flawed)) {
-      const listed = new Map((await listAll(client as unknown as Client)).map((one) => [one.name, one]));
-      expect([...listed.keys()]).toEqual(
-        expect.arrayContaining(["good", ...entries.map(({ name }) => name)]),
-      );
-      for (const { name, path } of entries)
-        expect(at(listed.get(name), path), `${name} ${path}`).toEqual(replaced.get(path));
-    }
-  });
+test("each invalid key is left out alone, with a warning, and strict clients get the whole lists", async () => {
+  const session = await openForTest(makeProject({}), { config: configOf(flawed) });
+  const messages = session.problems.map(({ code, message }) => `${code} ${message}`);
+  for (const { name, path } of entries) {
+    const start = `ServerListIncomplete "${path}" in "`;
+    const found = messages.find((one) => one.startsWith(start) && one.includes(name));
+    expect(found, `${name} ${path}`).toContain('of server "flawed" is left out: it ');
+  }
+  expect(session.problems).toHaveLength(entries.length);
+  for (const client of await connectBoth(flawed)) {
+    const listed = new Map((await listAll(client as unknown as Client)).map((one) => [one.name, one]));
+    expect([...listed.keys()]).toEqual(expect.arrayContaining(["good", ...entries.map(({ name }) => name)]));
+    for (const { name, path } of entries)
+      expect(at(listed.get(name), path), `${name} ${path}`).toEqual(replaced.get(path));
+  }
 });
 
 const listed = { name: "b", inputSchema: object };

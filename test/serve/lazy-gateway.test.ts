@@ -3,11 +3,17 @@ import { existsSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/sdk/client/index.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { expect, onTestFinished, test } from "vitest";
-import { startSession } from "../../src/serve/start-session.ts";
+import { expect, test } from "vitest";
+import type { ServeOptions } from "../../src/serve.ts";
 import { listed } from "../approval/support/locked-project.ts";
 import { listingConfig, makeLocked, namesOf, pidsOf, writeListing } from "../session/support/lazy.ts";
-import { connectLegacy, connectModern, hearToolLists, hearUpdates } from "../support/clients.ts";
+import {
+  connectLegacy,
+  connectModern,
+  hearToolLists,
+  hearUpdates,
+  serveForTest,
+} from "../support/clients.ts";
 import { isRunning } from "../support/processes.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
@@ -42,11 +48,10 @@ async function outlastIdle(client: Client) {
   await waitUntil(() => !isRunning(pid));
 }
 
-async function serve(cwd: string, options: Partial<Parameters<typeof startSession>[1]> = {}) {
-  const running = await startSession({ port: 0 }, { cwd, config: "trailblaze.config.json", ...options });
+async function serve(cwd: string, options: ServeOptions = {}) {
+  const running = await serveForTest(null, { cwd, config: "trailblaze.config.json", ...options });
   running.ended.catch(() => {});
-  onTestFinished(() => running.close());
-  const url = String(running.url);
+  const { url } = running;
   const asks = { elicitation: { form: {} } };
   const [legacy, modern] = [await connectLegacy(url, asks), await connectModern(url, asks)];
   return { running, legacy, modern };

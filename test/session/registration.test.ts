@@ -192,50 +192,48 @@ const builtIn = (name: string) => ({
 /** The line, from 1, of a part of a text that is there once. */
 const lineOf = (text: string, part: string) => text.slice(0, text.indexOf(part)).split("\n").length;
 
-describe("errors in the config's own items", () => {
-  const file = "trailblaze.config.json";
-  const entry = (name: string, more: object = {}) => ({
-    ...{ name, description: "An entry.", handler: "./tools.js#run", inputSchema: { type: "object" } },
-    ...more,
-  });
+const file = "trailblaze.config.json";
+const entry = (name: string, more: object = {}) => ({
+  ...{ name, description: "An entry.", handler: "./tools.js#run", inputSchema: { type: "object" } },
+  ...more,
+});
 
-  test("errors in the config's tools, options and toolsets are reported with their lines", async () => {
-    const config = {
-      logDir: "logs",
-      builtIns: [
-        entry("fine"),
-        entry("marked", { _meta: { "trailblaze/isForLlm": "no" } }),
-        entry("taken", {
-          inputSchema: { type: "object", anyOf: [{ required: ["_trailblazeContext"] }] },
-        }),
-        entry("odd", { inputSchema: { type: "objekt" } }),
-        entry("gone", { handler: "./tool.js#run" }),
-        entry("unset", { initialize: "./setup.js" }),
-      ],
-      options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
-      toolsets: { group: ["fine", "lost"] },
-    };
-    const text = JSON.stringify(config, null, 1);
-    const cwd = makeProject({}, { [file]: text, "tools.js": "export const run = () => 'ran';" });
-    const session = await openForTest(cwd, { config: join(cwd, file) });
-    expect(namesOf(session.tools)).toEqual(["fine", "marked"]);
-    expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual(
-      ["taken", "odd", "gone", "unset"].map((name) => [name, "Invalid"]),
-    );
-    expect(session.skipped[0]?.source).toEqual({ type: "builtIn", item: "taken", file: join(cwd, file) });
-    expect(session.problems.map(({ code, severity, line }) => [code, severity, line])).toEqual(
-      [
-        ["UnmatchedPattern", "warning", '"acme/shop/add"'],
-        ["InvalidConfig", "error", '"speed"'],
-        ["InvalidMetaValue", "error", '"trailblaze/isForLlm": "no"'],
-        ["ReservedParameter", "error", '"_trailblazeContext"'],
-        ["InvalidInputSchema", "error", '"type": "objekt"'],
-        ["HandlerNotFound", "error", '"./tool.js#run"'],
-        ["HandlerNotFound", "error", '"./setup.js"'],
-        ["ToolNotFound", "error", '"lost"'],
-      ].map(([code, severity, part = ""]) => [code, severity, lineOf(text, part)]),
-    );
-  });
+test("errors in the config's tools, options and toolsets are reported with their lines", async () => {
+  const config = {
+    logDir: "logs",
+    builtIns: [
+      entry("fine"),
+      entry("marked", { _meta: { "trailblaze/isForLlm": "no" } }),
+      entry("taken", {
+        inputSchema: { type: "object", anyOf: [{ required: ["_trailblazeContext"] }] },
+      }),
+      entry("odd", { inputSchema: { type: "objekt" } }),
+      entry("gone", { handler: "./tool.js#run" }),
+      entry("unset", { initialize: "./setup.js" }),
+    ],
+    options: { fine: { speed: 1 }, "acme/shop/add": { size: 1 } },
+    toolsets: { group: ["fine", "lost"] },
+  };
+  const text = JSON.stringify(config, null, 1);
+  const cwd = makeProject({}, { [file]: text, "tools.js": "export const run = () => 'ran';" });
+  const session = await openForTest(cwd, { config: join(cwd, file) });
+  expect(namesOf(session.tools)).toEqual(["fine", "marked"]);
+  expect(session.skipped.map(({ name, reason }) => [name, reason])).toEqual(
+    ["taken", "odd", "gone", "unset"].map((name) => [name, "Invalid"]),
+  );
+  expect(session.skipped[0]?.source).toEqual({ type: "builtIn", item: "taken", file: join(cwd, file) });
+  expect(session.problems.map(({ code, severity, line }) => [code, severity, line])).toEqual(
+    [
+      ["UnmatchedPattern", "warning", '"acme/shop/add"'],
+      ["InvalidConfig", "error", '"speed"'],
+      ["InvalidMetaValue", "error", '"trailblaze/isForLlm": "no"'],
+      ["ReservedParameter", "error", '"_trailblazeContext"'],
+      ["InvalidInputSchema", "error", '"type": "objekt"'],
+      ["HandlerNotFound", "error", '"./tool.js#run"'],
+      ["HandlerNotFound", "error", '"./setup.js"'],
+      ["ToolNotFound", "error", '"lost"'],
+    ].map(([code, severity, part = ""]) => [code, severity, lineOf(text, part)]),
+  );
 });
 
 test("an invalid tool of a server is reported with the tool, the server and its declaration", async () => {
