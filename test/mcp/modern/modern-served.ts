@@ -1,7 +1,7 @@
-import type { HandlerContext } from "@trailblaze/scripting";
 import type { BuiltInDefinition } from "../../../src/config/session-config.ts";
 import type { ServedProtocol } from "../../../src/mcp/served-server.ts";
 import { whenAborted } from "../../../src/runtime/abort-listeners.ts";
+import type { HandlerContext } from "../../../src/runtime/handler-context.ts";
 import { type ClientOptions, serveEras } from "../../../src/serve/serve-clients.ts";
 import { type ClientRequest, SessionGateway } from "../../../src/serve/session-gateway.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
