@@ -5,7 +5,7 @@ import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/pars
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
+import { searchToolName } from "../qualified-names/search-tool.ts";
 import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/host-functions.ts";
 import type { SessionTool } from "../session/items.ts";
@@ -30,17 +30,17 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
   always?: LlmToolsOptions["always"];
 }
 
-/** The arguments in a text of a model, or why there are none, with the position. Some models send nothing for none. */
-async function parseArguments(text: string): Promise<{ value: unknown } | { fault: string }> {
-  if (text.trim() === "") return { value: {} };
+/** The arguments in a text of a model. Some models send nothing for none. Throws `InvalidArguments` with the position. */
+async function parseArguments(text: string): Promise<unknown> {
+  if (text.trim() === "") return {};
   try {
-    return { value: parseJson(text, parseExactly).value ?? {} };
+    return parseJson(text, parseExactly).value;
   } catch (error) {
     if (!(error instanceof DataSyntaxError)) throw error;
     const { describeSyntaxError } = await import("../data/json-positions.ts");
     const { reason, line, column } = describeSyntaxError(error);
     const place = line === undefined ? "" : ` at line ${line}, column ${column}`;
-    return { fault: `The arguments cannot be used: ${reason}${place}. Send a JSON object.` };
+    throw failure("InvalidArguments", { reason: `The arguments cannot be used: ${reason}${place}` });
   }
 }
 
@@ -70,33 +70,18 @@ const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name)
  */
 function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const { names, toolsets, above, always, signal: ofAll, timeoutMs, onProgress, onLog } = options;
-  /** Whether the model may have been given the search. */
   const isSearched = above !== undefined || always !== undefined;
   const offered = session.toolsForLlm();
   checkNames("ToolNotFound", names, namesOf(offered));
   const known = offered.flatMap((tool) => tool.toolsets);
   checkNames("ToolsetNotFound", toolsets, known);
-
-  /** Every tool that the model may call, besides the search. */
-  const findAllowed = () =>
-    session
-      .toolsForLlm()
-      .filter(
-        (tool) =>
-          (names === undefined || names.includes(tool.name)) &&
-          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
-      );
+  const isAllowed = (tool: SessionTool) =>
+    (isSearched && tool.name === searchToolName) ||
+    ((names === undefined || names.includes(tool.name)) &&
+      (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))));
 
   /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
-  const list = (): readonly SessionTool[] => {
-    const allowed = findAllowed();
-    if (!isSearched) return allowed;
-    // Also if there are few: the options are checked, and the model may know the search from before.
-    const listed = session.toolsForLlm({ above, always });
-    if (allowed.length <= (above ?? defaultAbove)) return allowed;
-    const allowedNames = new Set([...namesOf(allowed), searchToolName]);
-    return listed.filter(({ name }) => allowedNames.has(name));
-  };
+  const list = () => session.toolsForLlm({ above, always }).filter(isAllowed);
   // Reports collisions before a model is asked.
   list();
 
@@ -105,21 +90,14 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
    * a signal that aborted it.
    */
   const call = async (name: string, input: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
-    const signals = [ofAll, ofCall].filter((one) => one !== undefined);
-    const signal = signals.length > 1 ? AbortSignal.any(signals) : signals[0];
+    const signal = ofAll && ofCall ? AbortSignal.any([ofAll, ofCall]) : (ofAll ?? ofCall);
     signal?.throwIfAborted();
-    const allowed = namesOf(findAllowed());
-    const callable = isSearched ? [...allowed, searchToolName] : allowed;
+    const callable = namesOf(session.toolsForLlm().filter(isAllowed));
+    if (isSearched) callable.push(searchToolName);
     if (!callable.includes(name)) return failedResult(describeUnknown(String(name), callable));
-    const args = typeof input === "string" ? await parseArguments(input) : { value: input ?? {} };
-    if ("fault" in args) return failedResult(args.fault);
     try {
-      const among = isSearched && name === searchToolName ? allowed : undefined;
-      const how = { signal, timeoutMs, onProgress, onLog, among };
-      const result = await session.callTool(name, args.value, how);
-      if (result.variant === "Success" || textOfResult(result).trim() !== "") return result;
-      // APIs refuse a failure without words.
-      return { ...result, ...failedResult("The tool failed without a message.", result.variant) };
+      const args = typeof input === "string" ? await parseArguments(input) : input;
+      return await session.callTool(name, args ?? {}, { signal, timeoutMs, onProgress, onLog });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof TrailblazeError) return failedResult(error.message);
@@ -130,9 +108,8 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
 }
 
 /** What a model gets of a tool; its schema is a copy, because some SDKs change it. */
-function describeForModel({ name, description, title, inputSchema }: SessionTool) {
-  const words = description ?? title;
-  return { name, ...(words != null && { description: words }), schema: structuredClone(inputSchema) };
+function describeForModel({ name, title, description = title, inputSchema }: SessionTool) {
+  return { name, ...(description && { description }), schema: structuredClone(inputSchema) };
 }
 
 /** What a model gets of a block. */
@@ -156,12 +133,13 @@ function partOf(block: ContentBlock, accepts: (mimeType: string) => boolean): Pa
 }
 
 /** A result as one text, for APIs that take nothing else. */
-function textOfResult({ content, message, structuredContent }: ToolResult): string {
+function textOfResult({ variant, content, message, structuredContent }: ToolResult): string {
   const parts = content.map((block) => partOf(block, () => false));
-  const texts = parts.flatMap((part) => ("text" in part ? [part.text] : []));
-  if (texts.length > 0) return texts.join("\n");
-  if (message !== "") return message;
-  return structuredContent === undefined ? "" : stringifyExactly(structuredContent);
+  const text = parts.flatMap((part) => ("text" in part ? [part.text] : [])).join("\n") || message;
+  if (text.trim() !== "") return text;
+  if (structuredContent !== undefined) return stringifyExactly(structuredContent);
+  // APIs refuse a failure without words.
+  return variant === "Success" ? "" : "The tool failed without a message.";
 }
 
 /** A JSON Schema as a Standard Schema, as AI SDK, LangChain and others take it. */

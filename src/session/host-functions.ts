@@ -57,10 +57,7 @@ export interface RequestOptions {
 }
 
 /** Limits of one call, and its progress reports. */
-export interface CallOptions extends RequestOptions, Listeners {
-  /** For a call of `search_tools`: finds only these tools, by their advertised names. */
-  among?: readonly string[] | undefined;
-}
+export interface CallOptions extends RequestOptions, Listeners {}
 
 const deaf: HeardListeners = { end: () => {} };
 

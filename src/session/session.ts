@@ -185,7 +185,7 @@ export class Session implements AsyncDisposable {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
     this.#throwIfOver(options.signal);
     const state = this.#state;
-    if (this.#isSearch(name)) return this.#search.call(args, options.among) as ToolResultOf<Name>;
+    if (this.#isSearch(name)) return this.#search.call(args) as ToolResultOf<Name>;
     const candidate = state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     const { signal, timeoutMs, onProgress, onLog } = options;

@@ -9,32 +9,14 @@ import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";
 import type { SessionState } from "./session-state.ts";
 
-/** A name such as `get_issue`, `getIssue` or `get-issue`, or a word. */
-const compounds = /[\p{L}\p{N}][\p{L}\p{N}\p{M}_-]*/gu;
-/** `HTTP` and `Server` of `HTTPServer`; digits stand alone. */
-const parts = /\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+|\p{L}/gu;
-/** Longer words are cut: they are data and not language. */
-const longestWord = 40;
-/** Finds the words of scripts without spaces. */
-const segmenter = new Intl.Segmenter(undefined, { granularity: "word" });
-
-/** The words of a text in lower case, in order: the parts of names and the names as a whole. */
-function wordsOf(text: string): string[] {
-  const isAscii = /^[\u0000-\u007f]*$/.test(text);
-  const spaced = isAscii ? text : Array.from(segmenter.segment(text), ({ segment }) => segment).join(" ");
-  return Array.from(spaced.matchAll(compounds)).flatMap(([compound]) => {
-    const words = Array.from(compound.matchAll(parts), ([part]) => part.toLowerCase());
-    return (words.length > 1 ? [words.join(""), ...words] : words).map((word) => word.slice(0, longestWord));
-  });
-}
+/** `HTTP` and `Server` of `HTTPServer`; digits, and characters of scripts without spaces, stand alone. */
+const words =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}]|\p{Lu}+(?!\p{Ll})|\p{Lu}?[\p{Ll}\p{Lo}\p{Lm}\p{M}]+|\p{N}+/gu;
 
 /** How much a word counts, by where it is. */
 const boost = { name: 5, title: 3, toolset: 1.5, description: 1, parameters: 0.8 };
-/** Of each text, in UTF-16 code units; authors choose how long theirs are. */
-const longestText = 4000;
+/** In UTF-16 code units: a model may write any number, and each word takes time. */
 const longestQuery = 1000;
-const mostWords = 16;
-const mostParameters = 200;
 
 /** A tool that a search found. */
 export interface FoundTool {
@@ -43,40 +25,29 @@ export interface FoundTool {
   score: number;
 }
 
-function textsOf({ name, title, description, inputSchema, toolsets, _meta }: SessionTool, id: number) {
-  const { properties } = inputSchema;
-  const parameters = isRecord(properties) ? Object.keys(properties).slice(0, mostParameters) : [];
-  const names = `${name} ${_meta?.["trailblaze/originalName"] ?? ""}`;
-  const [parameterNames, toolset] = [parameters.join(" "), toolsets.join(" ")];
-  return { id, name: names, title, description, parameters: parameterNames, toolset };
-}
-
-/** Whether a name is one of the tool's, but for the case: the advertised name, the qualified one, or that of its server. */
-const hasName = ({ name, qualifiedName, _meta }: SessionTool, wanted: string): boolean =>
-  [name, qualifiedName, _meta?.["trailblaze/originalName"]].some((one) => one?.toLowerCase() === wanted);
-
-const indexOf = (tools: readonly SessionTool[]) => {
+function indexOf(tools: readonly SessionTool[]): MiniSearch {
   const index = new MiniSearch({
     fields: Object.keys(boost),
-    tokenize: (text) => wordsOf(text.slice(0, longestText)),
-    processTerm: (word) => word,
+    tokenize: (text) => text.match(words) ?? [],
     searchOptions: {
       boost,
-      tokenize: (text) => [...new Set(wordsOf(text))].slice(0, mostWords),
       // One letter begins too much; one character of a script without spaces is half a word.
       prefix: (word) => word.length > 1 || word > "\u0e00",
       fuzzy: (word) => (word.length < 4 ? false : word.length < 8 ? 1 : 2),
     },
   });
-  index.addAll(tools.map(textsOf));
+  for (const [id, { name, title, description, inputSchema, toolsets }] of tools.entries()) {
+    const { properties } = inputSchema;
+    const parameters = isRecord(properties) ? Object.keys(properties).join(" ") : "";
+    index.add({ id, name, title, description, parameters, toolset: toolsets.join(" ") });
+  }
   return index;
-};
+}
 
 /** Which tools a model gets if there are many. */
 export interface LlmToolsOptions {
   /**
-   * With more tools than this, a model gets `always`, the tool `search_tools`, and what it has found. Default: 30. With
-   * `Infinity`, it always gets all of them, and the name `search_tools` is not reserved.
+   * With more tools than this, a model gets `always`, the tool `search_tools`, and what it has found. Default: 30.
    */
   above?: number | undefined;
   /** The tools that a model gets in any case, by names that calls take. An unknown one is the problem `UnmatchedPattern`. */
@@ -95,17 +66,16 @@ const defaultLimit = 5;
 /** What one search of a model finds; more would fill its context. */
 const mostForModels = 50;
 
-/** Throws `InvalidArguments` unless a value is valid. */
-function check(isValid: boolean, expected: string, value: unknown): void {
-  if (isValid) return;
+function refuse(expected: string, value: unknown): TrailblazeError {
   const what = typeof value === "number" ? String(value) : describeType(value);
-  throw failure("InvalidArguments", { reason: `${expected}, but it is ${what}` });
+  return failure("InvalidArguments", { reason: `${expected}, but it is ${what}` });
 }
 
 /** Throws `InvalidArguments`. */
 export function checkOptions({ above = 0, always = [] }: LlmToolsOptions): void {
-  check(typeof above === "number" && above >= 0, "`above` must be a number of at least 0", above);
-  check(Array.isArray(always), "`always` must be an array of names", always);
+  if (typeof above !== "number" || !(above >= 0))
+    throw refuse("`above` must be a number of at least 0", above);
+  if (!Array.isArray(always)) throw refuse("`always` must be an array of names", always);
 }
 
 /** The tool that searches for others; a copy, because its users may change it. */
@@ -142,54 +112,42 @@ export function createSearchTool() {
 const indexes = new WeakMap<SessionState, MiniSearch>();
 
 /**
- * The tools with words of the query, with words that begin with one, or that differ from one by a character or two: best
- * first, and those that fit alike in their order. A tool that has the whole query as its name is the first.
- */
-function search(
-  state: SessionState,
-  query: unknown,
-  limit: unknown = defaultLimit,
-  accepts: (tool: SessionTool) => boolean,
-): FoundTool[] {
-  const isLimit = typeof limit === "number" && Number.isInteger(limit) && limit > 0;
-  check(isLimit, "`limit` must be a positive integer", limit);
-  check(typeof query === "string", "What to search for must be a string", query);
-  const tools = state.toolsForLlm();
-  const index = indexes.get(state) ?? indexOf(tools);
-  indexes.set(state, index);
-  const cut = (query as string).slice(0, longestQuery);
-  const scores = new Map<number, number>(index.search(cut).map(({ id, score }) => [id, score]));
-  const best = Math.max(0, ...scores.values());
-  const wanted = cut.trim();
-  for (const [id, tool] of tools.entries()) {
-    // The advertised name is unique.
-    if (hasName(tool, wanted.toLowerCase())) scores.set(id, best + (tool.name === wanted ? 2 : 1));
-  }
-  return [...scores]
-    .sort(([one, high], [other, low]) => low - high || one - other)
-    .map(([id, score]) => ({ tool: tools[id] as SessionTool, score }))
-    .filter(({ tool }) => accepts(tool))
-    .slice(0, limit as number);
-}
-
-/**
- * The tools of a state that fit a text best. Throws `TrailblazeError`: `InvalidArguments`, `ToolsetNotFound` with similar
- * names.
+ * The tools of a state with words of the query, with words that begin with one, or that differ from one by a character or two:
+ * best first, and those that fit alike in their order. A tool that has the whole query as its name is the first. Throws
+ * `TrailblazeError`: `InvalidArguments`, `ToolsetNotFound` with similar names.
  */
 export function searchTools(
   state: SessionState,
-  query: string,
-  { limit, toolsets }: SearchOptions = {},
+  query: unknown,
+  { limit = defaultLimit, toolsets }: { [Option in keyof SearchOptions]: unknown },
 ): FoundTool[] {
-  check(Array.isArray(toolsets ?? []), "`toolsets` must be an array of names", toolsets);
+  if (typeof query !== "string") throw refuse("What to search for must be a string", query);
+  if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1)
+    throw refuse("`limit` must be a positive integer", limit);
+  if (toolsets !== undefined && !Array.isArray(toolsets))
+    throw refuse("`toolsets` must be an array of names", toolsets);
   const known = state.toolsets.map(({ name }) => name);
-  const unknown = toolsets?.find((name) => !known.includes(name));
+  const unknown: string | undefined = toolsets?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const nearest = findNearestNames(unknown, known);
     throw failure("ToolsetNotFound", { name: unknown, otherKind: undefined, nearest });
   }
-  const isOf = (tool: SessionTool) => tool.toolsets.some((name) => toolsets?.includes(name));
-  return search(state, query, limit, (tool) => toolsets === undefined || isOf(tool));
+  const tools = state.toolsForLlm();
+  const index = indexes.get(state) ?? indexOf(tools);
+  indexes.set(state, index);
+  const text = query.slice(0, longestQuery);
+  const scores = new Map<number, number>(index.search(text).map(({ id, score }) => [id, score]));
+  const best = Math.max(0, ...scores.values());
+  const wanted = text.trim().toLowerCase();
+  return tools
+    .flatMap((tool, id) => {
+      const isNamed = [tool.name, tool.qualifiedName].some((name) => name?.toLowerCase() === wanted);
+      const score = isNamed ? best + 1 : scores.get(id);
+      const isOffered = toolsets === undefined || tool.toolsets.some((name) => toolsets.includes(name));
+      return score !== undefined && isOffered ? [{ tool, score }] : [];
+    })
+    .sort((one, other) => other.score - one.score)
+    .slice(0, limit);
 }
 
 function findRivals({ tools }: SessionState): TrailblazeError | undefined {
@@ -228,22 +186,20 @@ export class ToolSearch {
   /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
   select(options: LlmToolsOptions): SessionTool[] {
     checkOptions(options);
-    if (options.above !== Number.POSITIVE_INFINITY) refuseSearchName(this.#state());
+    refuseSearchName(this.#state());
     return this.list(options);
   }
 
   /** The same without checks: a tool with the name of the search is left out and reported. `grows`: with those found so far. */
   list({ above = defaultAbove, always }: LlmToolsOptions, grows = true): SessionTool[] {
     const state = this.#state();
-    const isSearched = above !== Number.POSITIVE_INFINITY;
-    this.isUsed ||= isSearched;
-    const collision = isSearched ? findRivals(state) : undefined;
+    this.isUsed = true;
+    const collision = findRivals(state);
     if (collision !== undefined) this.#reportOnce(collision.problem);
-    const tools = state.toolsForLlm().filter(({ name }) => !isSearched || name !== searchToolName);
+    const tools = state.toolsForLlm().filter(({ name }) => name !== searchToolName);
     const named = this.#findNamed(tools, always);
     if (tools.length <= above) return tools;
-    const byName = new Map(tools.map((tool) => [tool.name, tool]));
-    const found = grows ? [...this.#found].flatMap((name) => byName.get(name) ?? []) : [];
+    const found = grows ? tools.filter(({ name }) => this.#found.has(name)) : [];
     return [...new Set([...named, createSearchTool(), ...found])];
   }
 
@@ -260,23 +216,20 @@ export class ToolSearch {
   }
 
   /**
-   * Answers a call of the search; what it finds is shown from then on. Arguments that do not fit are a failure. `among`: only
-   * these tools. The answer is JSON, which keeps the texts of authors apart.
+   * Answers a call of the search; what it finds is shown from then on. Arguments that do not fit are a failure. The answer is
+   * JSON, which keeps the texts of authors apart.
    */
-  call(written: unknown = {}, among?: readonly string[]): ToolResult {
+  call(written: unknown = {}): ToolResult {
     if (!isRecord(written))
       return failedResult(`The arguments must be an object, but they are ${describeType(written)}.`);
-    const { query } = written;
-    const limit = typeof written.limit === "number" ? Math.min(written.limit, mostForModels) : written.limit;
+    const { query, limit = defaultLimit } = written;
     try {
-      const isOffered = ({ name }: SessionTool) =>
-        name !== searchToolName && (among === undefined || among.includes(name));
-      const found = search(this.#state(), query, limit ?? undefined, isOffered).map(({ tool }) => tool);
-      for (const { name } of found) this.#found.add(name);
-      const tools = found.map(({ name, description, title, inputSchema }) => {
-        const words = description ?? title;
-        const listed = this.#listedName(name);
-        return { name: listed, ...(words === undefined ? {} : { description: words }), inputSchema };
+      const most = typeof limit === "number" ? Math.min(limit, mostForModels) : limit;
+      const found = searchTools(this.#state(), query, { limit: most });
+      const tools = found.flatMap(({ tool: { name, title, description = title, inputSchema } }) => {
+        if (name === searchToolName) return [];
+        this.#found.add(name);
+        return [{ name: this.#listedName(name), ...(description && { description }), inputSchema }];
       });
       const structuredContent = structuredClone({ tools });
       const message =
