@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
-import { keywords, type SchemaFault, writeCanonical } from "./meta-schema.ts";
+import { type SchemaFault, writeCanonical } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { PatternError } from "./patterns/parse-pattern.ts";
 import {
@@ -175,38 +175,21 @@ const options: Options = {
   useDefaults: true,
 };
 
-const instances = new Map<string, { ajv: Ajv; left: number }>();
-
 /** Compiles what ajv gets. Faults of schemas are found before. `isThorough`: finds all violations, not the first. */
 function compileForAjv(schema: object, draft: Draft, isCall: boolean, isThorough: boolean): ValidateFunction {
-  const key = `${draft} ${isCall} ${isThorough}`;
-  let instance = instances.get(key);
-  // To create one takes longer than to compile a small schema. It keeps parts of all that it compiles, so it is replaced after 100.
-  if (instance === undefined || instance.left === 0) {
-    const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
-    const regExp = Object.assign(engine, { code: "createSchemaPattern" });
-    const ajv = new (draft === "draft07" ? Ajv : Ajv2020)({
-      ...options,
-      allErrors: isThorough,
-      // Optimizing takes longer than it saves.
-      code: { optimize: false, regExp },
-    })
-      .removeKeyword("uniqueItems")
-      .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique });
-    instance = { ajv, left: 100 };
-    instances.set(key, instance);
-  }
-  instance.left--;
-  const validate = instance.ajv.compile(schema);
-  instance.ajv.removeSchema(schema);
-  return validate;
+  const engine = (pattern: string) => createSchemaPattern(pattern, isCall);
+  const regExp = Object.assign(engine, { code: "createSchemaPattern" });
+  // Optimizing takes longer than it saves.
+  const all = { ...options, allErrors: isThorough, code: { optimize: false, regExp } };
+  return new (draft === "draft07" ? Ajv : Ajv2020)(all)
+    .removeKeyword("uniqueItems")
+    .addKeyword({ keyword: "uniqueItems", type: "array", before: "items", validate: checkUnique })
+    .compile(schema);
 }
 
-/** Keywords that say nothing about values, or that references stand for. */
+/** Keywords that references stand for, and those that ajv takes for its own. */
 const leftOut = new Set(
-  "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $ref $dynamicRef $recursiveRef $defs definitions".split(
-    " ",
-  ),
+  "$schema $id id $anchor $dynamicAnchor $ref $dynamicRef $defs definitions $async".split(" "),
 );
 
 const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "enum" in schema);
@@ -214,14 +197,10 @@ const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "en
 /** Keywords whose schemas are only tried, so that no defaults are added. */
 const trying = new Set(["anyOf", "oneOf", "not", "if", "contains", "propertyNames"]);
 
-/** Lets ajv begin a set of the properties that schemas have looked at. */
-const evaluatesNothing = { patternProperties: { "[^\\s\\S]": true } };
-
-/** A copy of a schema for ajv, with what a check needs: without addresses, and what references mean in one place. */
-function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references }: SchemaReading): object {
-  const definitions: unknown[] = [evaluatesNothing];
-  // ajv loses properties that some schema has looked at, if the first schema that it tries does not apply.
-  const isMarked = schemas.some(({ schema: one }) => "unevaluatedProperties" in one);
+/** A copy of a schema for ajv: without addresses, and what references mean in one place. */
+function writeForAjv(schema: Schema, { schemas, references }: SchemaReading): object {
+  const placed = new Set<unknown>(schemas.map((one) => one.schema));
+  const definitions: unknown[] = [];
   const places = [new Map<unknown, number>(), new Map<unknown, number>()] as const;
 
   function refer(target: unknown, isTried: boolean): object {
@@ -233,37 +212,23 @@ function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references 
     }
     return { $ref: `#/definitions/${place}` };
   }
-  function copyHeld(value: unknown, isItself: boolean, isTried: boolean): unknown {
+  function copy(value: unknown, isTried: boolean): unknown {
     if (Array.isArray(value)) return value.map((inner) => copy(inner, isTried));
-    if (isItself || !isRecord(value)) return copy(value, isTried);
+    if (!isRecord(value)) return value;
+    const isSchema = placed.has(value);
+    // OpenAPI's `nullable`, which ajv allows beside a type alone.
+    const isNullable = value.nullable === true && value.type !== undefined;
+    const isKept = (key: string) =>
+      !leftOut.has(key) && (key !== "default" || !isTried) && (key !== "nullable" || isNullable);
+    const kept = Object.entries(value).filter(([key]) => !isSchema || isKept(key));
     // First what can reject an alternative before values inside it are looked at.
-    const members = Object.entries(value).sort(([, a], [, b]) => Number(isTag(b)) - Number(isTag(a)));
-    return Object.fromEntries(members.map(([name, inner]) => [name, copy(inner, isTried)]));
-  }
-  function copy(one: unknown, isTried: boolean): unknown {
-    if (!isRecord(one)) return one;
-    const kept: Record<string, unknown> = {};
-    for (const [key, value] of Object.entries(one)) {
-      const { holds = undefined } = keywords[draft].get(key) ?? {};
-      if (holds !== undefined && !leftOut.has(key))
-        kept[key] =
-          holds.length > 0 ? copyHeld(value, holds.includes("itself"), isTried || trying.has(key)) : value;
-    }
-    if (Object.hasOwn(one, "const")) kept.const = one.const;
-    if (!isTried && one.default !== undefined) kept.default = one.default;
-    // OpenAPI's, which ajv allows beside a type alone.
-    if (one.nullable === true && one.type !== undefined) kept.nullable = true;
-    const targets = (references.get(one) ?? []).map(({ target }) => refer(target, isTried));
-    if (isMarked) kept.$ref = "#/definitions/0";
-    if (isMarked && isRecord(kept.if)) {
-      // Else, a condition that does not match would look at properties, too.
-      const { if: condition } = one;
-      kept.if = { not: { not: refer(condition, true) } };
-      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-      kept.then = { allOf: [refer(condition, true), kept.then ?? true] };
-    }
-    if (targets.length > 0) kept.allOf = [...targets, ...((kept.allOf ?? []) as object[])];
-    return kept;
+    kept.sort(([, one], [, other]) => Number(isTag(other)) - Number(isTag(one)));
+    const copied = Object.fromEntries(
+      kept.map(([key, inner]) => [key, copy(inner, isTried || (isSchema && trying.has(key)))]),
+    );
+    const targets = (references.get(value) ?? []).map(({ target }) => refer(target, isTried));
+    if (targets.length > 0) copied.allOf = [...targets, ...((copied.allOf ?? []) as object[])];
+    return copied;
   }
   return { ...(copy(schema, false) as object), definitions };
 }
@@ -287,7 +252,7 @@ type Judge = (
 function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean): Judge {
   const { draft = "draft2020" } = reading;
   const written = writeForAjv(schema, reading);
-  const compile = (isThorough: boolean) => compileForAjv({ ...written }, draft, isCall, isThorough);
+  const compile = (isThorough: boolean) => compileForAjv(written, draft, isCall, isThorough);
   // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
   let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
   const validate = thorough ?? compile(false);

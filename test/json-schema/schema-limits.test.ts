@@ -88,6 +88,11 @@ describe("schemas that ajv alone would use in another way", () => {
       expect(validator.check(one, { a: null })).toMatchObject({ ok: true });
   });
 
+  test("keywords that only ajv knows have no effect", () => {
+    const a = { id: "a", type: "string", $async: true };
+    expect(check({ $async: true, id: "x", properties: { a } }, { a: 1 })).toBe("/a must be string");
+  });
+
   test("all violations are found in values of few levels, the first in deeper ones with alternatives", () => {
     const oneOf = list(20, (kind) => ({
       properties: { kind: { const: kind }, n: { $ref: "#" } },
