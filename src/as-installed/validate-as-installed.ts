@@ -1,20 +1,19 @@
-import { randomUUID } from "node:crypto";
 import { mkdirSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
-import type { EvaluatedFile } from "../confinement/evaluate.ts";
+import { evaluateConfined } from "../confinement/evaluate.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { InspectedPack } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
 import { createProblem, failure, type Problem, type ProblemPlace, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
-import type { SessionOptions } from "../session/session-options.ts";
+import type { SessionOptions, StartedCommand } from "../session/session-options.ts";
 
 export interface AsInstalledOptions {
   /** Absolute paths of tarballs to install beside the pack, for packages that are not published yet. */
@@ -29,20 +28,15 @@ export interface AsInstalledOptions {
   onWait?: SessionOptions["onWait"];
 }
 
-interface Finding {
-  item: InspectedItem;
-  problem: Problem;
-}
-
 const installMs = 600_000;
 const moduleMs = 10_000;
 /** The last words of npm. */
 const shownCharacters = 2000;
 
-const createFailure = (what: string, reason: string, place: ProblemPlace, hint?: string): Problem => {
+function createFailure(what: string, reason: string, place: ProblemPlace, hint?: string): Problem {
   const args = { what, reason: reason.replace(/\.$/, ""), hint };
   return createProblem("FailsAsInstalled", args, place, "validation");
-};
+}
 
 async function runNpm(what: string, cwd: string, args: readonly string[], options: AsInstalledOptions) {
   const program = findManagerProgram("npm");
@@ -51,119 +45,98 @@ async function runNpm(what: string, cwd: string, args: readonly string[], option
   const run = { cwd, args, timeoutMs: installMs, signal: options.signal };
   const { exitCode, reason, tail } = await runManager(program, run);
   if (exitCode === 0) return;
-  const said = tail.trim().slice(-shownCharacters);
-  const exit = `npm exited with code ${exitCode}${said === "" ? "" : `: ${said}`}`;
+  const exit = `npm exited with code ${exitCode}: ${tail.trim().slice(-shownCharacters)}`;
   throw failure("InstallFailed", { what, reason: reason ?? exit });
 }
 
 /** Packs the package in `location` and installs the tarball in `project`. */
-async function install(
-  location: string,
-  { temporary, project }: { temporary: string; project: string },
-  options: AsInstalledOptions,
-): Promise<void> {
-  const tarballs = join(temporary, "tarballs");
-  for (const created of [tarballs, project]) mkdirSync(created);
+async function install(location: string, project: string, options: AsInstalledOptions): Promise<void> {
+  const tarballs = join(project, "tarballs");
+  mkdirSync(tarballs, { recursive: true });
   writeFileSync(join(project, "package.json"), JSON.stringify({ name: "project", private: true }));
-  const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
-  if (options.offline) flags.push("--offline");
   const args = ["pack", "--ignore-scripts", "--pack-destination", tarballs];
   await runNpm("pack the package", location, args, options);
+  const flags = ["--ignore-scripts", "--omit=dev", "--no-audit", "--no-fund", "--no-progress"];
+  if (options.offline) flags.push("--offline");
   const files = [...readdirSync(tarballs).map((file) => join(tarballs, file)), ...options.tarballs];
   await runNpm("install the packed package", project, ["install", ...flags, ...files], options);
 }
 
 /**
- * A module whose default export has the types of the exports of another module, found as execution finds them: names that
- * Node does not detect in CommonJS are properties of its default export.
+ * A module whose default export has the names of the functions that another module exports, as execution finds them: names
+ * that Node does not detect in CommonJS are properties of its default export.
  */
-const writeProbe = (href: string, names: readonly string[]): string => `
+const writeProbe = (href: string): string => `
 import * as all from ${JSON.stringify(href)};
-const own = (object, key) => (Object(object) === object && Object.hasOwn(object, key) ? object[key] : undefined);
-const main = own(all, "default");
-const find = (name) => {
-  if (name === "default") return own(main, "__esModule") === true ? own(main, "default") : main;
-  return Object.hasOwn(all, name) ? all[name] : own(main, name);
-};
-export default ${JSON.stringify(names)}.map((name) => typeof find(name));
+const main = Object(all.default) === all.default ? all.default : {};
+const exported = { ...main, ...all, default: main.__esModule === true ? main.default : all.default };
+export default Object.keys(exported).filter((name) => typeof exported[name] === "function");
 `;
 
-/** Imports each module that a handler names, in a confined child of its own, and checks that it exports functions. */
-async function* importModules(
+/** Imports the modules that handlers name in a confined child, and checks that they export functions. */
+async function importModules(
   { items, pack: { location } }: InspectedPack,
   { signal, requireConfinement }: AsInstalledOptions,
-): AsyncGenerator<Finding> {
-  const limits = { wallMs: moduleMs, packMs: 2 * moduleMs };
-  const { evaluateConfined } = await import("../confinement/evaluate.ts");
+) {
   const uses = items.flatMap((item) =>
     findHandlers(item).flatMap(({ handler, path }) => {
       const place = typeof handler === "string" ? parseHandler(handler) : { fault: "" };
-      return "fault" in place ? [] : { ...place, item, place: { path }, handler: String(handler) };
+      return "fault" in place ? [] : { ...place, item, path };
     }),
   );
-  const names = uses.map(({ exportName }) => exportName);
-  const imported = new Map<string, EvaluatedFile>();
-  for (const [index, { module, exportName, item, place, handler }] of uses.entries()) {
+  // A confined child requires a default export that is data, which a handler's module does not have.
+  const modules = [...new Set(uses.map(({ module }) => module))];
+  const probeOf = (module: string) => join(location, `trailblaze-probe-${modules.indexOf(module)}.mjs`);
+  for (const module of modules)
+    writeFileSync(probeOf(module), writeProbe(pathToFileURL(join(location, module)).href));
+  const request = { packageRoot: location, files: modules.map(probeOf) };
+  const limits = { wallMs: moduleMs, packMs: 2 * moduleMs * modules.length };
+  const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
+  return uses.flatMap(({ module, exportName, item, path }) => {
+    const result = results.get(probeOf(module)) ?? { reason: "it was not imported" };
     const quoted = quote(module, 200);
-    let result = imported.get(module);
-    if (result === undefined) {
-      // A confined child requires a default export that is data, which a handler's module does not have.
-      const probe = join(location, `trailblaze-probe-${randomUUID()}.mjs`);
-      writeFileSync(probe, writeProbe(pathToFileURL(join(location, module)).href, names));
-      const request = { packageRoot: location, files: [probe] };
-      const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
-      rmSync(probe);
-      signal.throwIfAborted();
-      result = results.get(probe) ?? { reason: "it was not imported" };
-      imported.set(module, result);
-      if ("reason" in result)
-        yield { item, problem: createFailure(`Module ${quoted} cannot be imported`, result.reason, place) };
-    }
-    if ("reason" in result || (Array.isArray(result.value) && result.value[index] === "function")) continue;
+    if ("reason" in result)
+      return { item, problem: createFailure(`Module ${quoted} cannot be imported`, result.reason, { path }) };
+    if (Array.isArray(result.value) && result.value.includes(exportName)) return [];
     const exported = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
     const reason = `${quoted} has no ${exported} that is a function`;
     const hint = "Export a function with this name, or correct the handler.";
-    const what = `Handler ${quote(handler, 200)} cannot be called`;
-    yield { item, problem: createFailure(what, reason, place, hint) };
-  }
+    return { item, problem: createFailure("The handler cannot be called", reason, { path }, hint) };
+  });
 }
 
 /** Starts the subprocess servers in a session, which lists what they have. The config in `directory` has the timeouts. */
-async function* startServers(
-  { items, pack: { qualifiedName } }: InspectedPack,
-  { project, directory }: { project: string; directory: string },
+async function startServers(
+  { items, pack }: InspectedPack,
+  { cwd, directory }: { cwd: string; directory: string },
   { signal, onCommand, onWait }: AsInstalledOptions,
-): AsyncGenerator<Finding> {
+) {
   const servers = items.filter(({ shape }) => shape === "subprocessServer");
-  if (servers.length === 0) return;
+  if (servers.length === 0) return [];
   const { timeouts } = await readConfig(createNodeInspectionPort(), { directory });
-  const packs = { allow: [qualifiedName] };
-  const logDir = join(project, "logs");
-  const config = { timeouts, packs, logDir, crash: "isolate", nameCollisions: "prefix" } as const;
-  const announce = ({ command, args }: { command: string; args: readonly string[] }) =>
-    onCommand([command, ...args].join(" "));
+  const packs = { allow: [pack.qualifiedName] };
+  const config = { timeouts, packs, logDir: cwd, crash: "isolate", nameCollisions: "prefix" } as const;
+  const announce = ({ command, args }: StartedCommand) => onCommand([command, ...args].join(" "));
   const session = await openSessionByRules(
-    { cwd: project, config, lock: "off", signal, onCommand: announce, onWait },
+    { cwd, config, lock: "off", signal, onCommand: announce, onWait },
     { userServers: "reported" },
   );
   await session.close();
-  for (const item of servers) {
-    const problem = session.problems.find(
-      (one) => one.kind === "server" && one.item === item.declaration.name && one.severity === "error",
-    );
-    if (problem === undefined) continue;
-    const { message, hint } = problem;
+  const errors = session.problems.filter(({ kind, severity }) => kind === "server" && severity === "error");
+  return servers.flatMap((item) => {
+    const problem = errors.find((error) => error.item === item.declaration.name);
+    if (problem === undefined) return [];
     const path = [item.definition?.script === undefined ? "command" : "script"];
-    const reason = hint === undefined ? message : `${message} ${hint}`;
-    yield { item, problem: createFailure("The server cannot be started", reason, { path }) };
-  }
+    const reason = `${problem.message} ${problem.hint ?? ""}`.trim();
+    return { item, problem: createFailure("The server cannot be started", reason, { path }) };
+  });
 }
 
 /**
  * Packs the pack `name` in `location`, installs it into an empty temporary project without development dependencies and
  * scripts, and returns a `FailsAsInstalled` for each definition, module and server that does not work there. Trust level:
  * execution. Modules run confined, servers do not. Removes everything that it created. Throws `TrailblazeError`
- * `InstallFailed`, also if the signal aborts, `ConfinementUnavailable`, `InvalidConfig`.
+ * `InstallFailed`, `ConfinementUnavailable`, `InvalidConfig`, and the reason of the signal.
  */
 export async function validateAsInstalled(
   location: string,
@@ -171,23 +144,23 @@ export async function validateAsInstalled(
   options: AsInstalledOptions,
 ): Promise<Problem[]> {
   const { signal, requireConfinement } = options;
-  const temporary = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
-  const project = join(temporary, "project");
+  const cwd = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
-    await install(location, { temporary, project }, options);
+    await install(location, cwd, options);
     const port = createNodeInspectionPort();
-    const { packs } = await findPacks(port, { cwd: project });
-    const found = packs.find(({ pack }) => pack.name === name);
-    if (found === undefined) {
+    const { packs } = await findPacks(port, { cwd });
+    const pack = packs.find((found) => found.pack.name === name);
+    if (pack === undefined) {
       const reason = "its `trailblaze` field is missing";
       return [createFailure("The installed package is not a pack", reason, { pack: name })];
     }
-    const inspected = await loadDefinitions(port, found, { signal, requireConfinement });
+    const inspected = await loadDefinitions(port, pack, { signal, requireConfinement });
     signal.throwIfAborted();
-    const findings: Finding[] = [];
-    for await (const finding of importModules(inspected, options)) findings.push(finding);
-    const folders = { project, directory: location };
-    for await (const finding of startServers(inspected, folders, options)) findings.push(finding);
+    const findings = [
+      ...(await importModules(inspected, options)),
+      ...(await startServers(inspected, { cwd, directory: location }, options)),
+    ];
+    signal.throwIfAborted();
     const broken = inspected.problems
       .filter(({ severity }) => severity === "error")
       .map(({ message, code: _, severity: _s, hint: _h, args: _a, ...place }) =>
@@ -195,10 +168,7 @@ export async function validateAsInstalled(
       );
     const problems = [...broken, ...(await placeInItems(inspected, findings))];
     return problems.map((problem) => ({ ...problem, pack: name }));
-  } catch (error) {
-    const [what, reason] = ["validate the pack as installed", "it was interrupted"];
-    throw signal.aborted ? failure("InstallFailed", { what, reason }) : error;
   } finally {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+    rmSync(cwd, { recursive: true, force: true, maxRetries: 3 });
   }
 }

@@ -194,7 +194,7 @@ test.runIf(process.platform === "linux")(
     child.kill("SIGINT");
     const { exitCode, document } = await ended;
     // A module that is not interrupted would be reported after its 10 seconds.
-    expect(document.error).toMatchObject({ code: "InstallFailed" });
+    expect(document.error).toMatchObject({ code: "SessionClosed" });
     expect(exitCode).toBe(130);
     await waitUntil(() => processesWith(folder.path).length === 0);
     expectNoTraces(folder.path);
