@@ -6,10 +6,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { printable } from "../problems/index.ts";
-import type { Session } from "../session/session.ts";
-
-/** Commands that CI systems recognize anywhere in a log. */
-const logCommand = /(##\w*)\[/g;
+import type { SessionTool } from "../session/items.ts";
 
 /** A string as a literal. */
 export function formatLiteral(text: string): string {
@@ -30,7 +27,6 @@ export function formatDocComment(texts: readonly (string | undefined)[], indent:
   const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
     printable(line.replaceAll("\t", "  "))
       .replaceAll("*/", "*\\/")
-      .replace(logCommand, "$1\\[")
       // Prevents doc tags and instructions to the compiler.
       .replace(/(?<![\w.])@/g, "\\@")
       .trimEnd(),
@@ -56,23 +52,18 @@ const primitives: ReadonlyMap<unknown, string> = new Map([
   ["null", "null"],
 ]);
 
-const own = (schema: Schema, keyword: string): unknown =>
-  Object.hasOwn(schema, keyword) ? schema[keyword] : undefined;
+const inParentheses = (type: string): string => (/ [|&] /.test(type) ? `(${type})` : type);
 
-const textOf = (value: unknown): string | undefined => (typeof value === "string" ? value : undefined);
-
-const needsParentheses = (type: string): boolean => type.includes(" | ") || type.includes(" & ");
-const inParentheses = (type: string): string => (needsParentheses(type) ? `(${type})` : type);
-
-function joinTypes(types: readonly string[], sign: "|" | "&"): string {
-  const absorbing = sign === "|" ? "unknown" : "never";
-  const neutral = sign === "|" ? "never" : "unknown";
-  const rest = [...new Set(types)].filter((type) => type !== neutral);
-  if (rest.includes(absorbing)) return absorbing;
-  if (rest.length === 0) return neutral;
-  if (rest.length === 1) return rest[0] ?? neutral;
-  return rest.map(sign === "&" ? inParentheses : (type) => type).join(` ${sign} `);
+function unionOf(types: readonly string[]): string {
+  const members = [...new Set(types)].filter((type) => type !== "never");
+  return members.includes("unknown") ? "unknown" : members.join(" | ") || "never";
 }
+
+const intersectionOf = (types: readonly string[]): string =>
+  types
+    .filter((type) => type !== "unknown")
+    .map(inParentheses)
+    .join(" & ") || "unknown";
 
 /** The literal type of a scalar. */
 function formatConstant(value: unknown): string {
@@ -81,12 +72,9 @@ function formatConstant(value: unknown): string {
   return Number.isFinite(value) ? String(value) : "unknown";
 }
 
-const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
-  a < b ? -1 : a > b ? 1 : 0;
-
 /**
- * The TypeScript type for a JSON Schema; `unknown` where TypeScript has no equivalent, never a wrong type. `start`: the
- * indentation of its first line. `array`: what starts the types of arrays, such as `readonly `.
+ * The TypeScript type for a JSON Schema, which may allow more than the schema does; `unknown` where TypeScript has no
+ * equivalent. `start`: the indentation of its first line. `array`: what starts the types of arrays, such as `readonly `.
  */
 export function formatSchemaType(root: Schema, start: string, array = ""): string {
   const referred: string[] = [];
@@ -96,69 +84,39 @@ export function formatSchemaType(root: Schema, start: string, array = ""): strin
     if (schema === false) return "never";
     if (!isRecord(schema) || depth > deepest || ++nodes > mostNodes) return "unknown";
     const inner = (member: unknown) => write(member, indent, depth + 1);
-    const membersOf = (keyword: string): unknown[] => {
-      const members = own(schema, keyword);
-      return Array.isArray(members) ? members : [];
+    const { $ref: reference, const: constant, enum: values, properties, items, anyOf, allOf } = schema;
+    const { type: types = isRecord(properties) ? "object" : undefined, oneOf: branches = anyOf } = schema;
+    if (typeof reference === "string") return followReference(reference, inner);
+    if (constant !== undefined) return formatConstant(constant);
+    if (Array.isArray(values)) return unionOf(values.map(formatConstant));
+    if (types === undefined && Array.isArray(branches)) return unionOf(branches.map(inner));
+    if (types === undefined && Array.isArray(allOf)) return intersectionOf(allOf.map(inner));
+    const ofType = (type: unknown) => {
+      if (type === "object") return writeObject(schema, indent, depth);
+      if (type !== "array") return primitives.get(type) ?? "unknown";
+      // The schema checks the length and the places of tuples.
+      const isTuple = Array.isArray(items) || Array.isArray(schema.prefixItems);
+      return isTuple || items === undefined ? "unknown[]" : `${array}${inParentheses(inner(items))}[]`;
     };
-    const isConstant = Object.hasOwn(schema, "const");
-    const values = own(schema, "enum");
-    const types = [
-      own(schema, "type") ?? (isRecord(own(schema, "properties")) ? "object" : undefined),
-    ].flat();
-    const ofType = (type: unknown) =>
-      type === "object"
-        ? writeObject(schema, indent, depth)
-        : type === "array"
-          ? writeArray(schema, inner)
-          : (primitives.get(type) ?? "unknown");
-    return joinTypes(
-      [
-        Object.hasOwn(schema, "$ref") ? followReference(schema.$ref, inner) : "unknown",
-        isConstant ? formatConstant(schema.const) : "unknown",
-        // With const or enum, the types add nothing.
-        Array.isArray(values)
-          ? joinTypes(values.map(formatConstant), "|")
-          : isConstant
-            ? "unknown"
-            : joinTypes(types.map(ofType), "|"),
-        ...["anyOf", "oneOf"]
-          .map(membersOf)
-          .map((members) => (members.length === 0 ? "unknown" : joinTypes(members.map(inner), "|"))),
-        ...membersOf("allOf").map(inner),
-      ],
-      "&",
-    );
-  }
-
-  function writeArray(schema: Schema, inner: (schema: unknown) => string): string {
-    const items = own(schema, "items");
-    // The schema checks the length and the places of tuples.
-    const isTuple = Array.isArray(items) || Array.isArray(own(schema, "prefixItems"));
-    return isTuple || !Object.hasOwn(schema, "items")
-      ? "unknown[]"
-      : `${array}${inParentheses(inner(items))}[]`;
+    return unionOf([types].flat().map(ofType));
   }
 
   function writeObject(schema: Schema, indent: string, depth: number): string {
-    const declared = own(schema, "properties");
-    const properties = isRecord(declared) ? Object.entries(declared).sort(byName) : [];
-    const further = own(schema, "additionalProperties");
-    const patterns = own(schema, "patternProperties");
-    const keyPatterns = isRecord(patterns) ? Object.keys(patterns) : [];
+    const { additionalProperties: further, patternProperties: patterns } = schema;
+    const properties = Object.entries(isRecord(schema.properties) ? schema.properties : {});
+    const required: unknown[] = Array.isArray(schema.required) ? schema.required : [];
+    const keyPatterns = Object.keys(isRecord(patterns) ? patterns : {});
     // Keys with a prefix, such as x-, have an equivalent if no others are allowed.
     const [prefix] = keyPatterns.length === 1 ? (/^\^[\w-]+$/.exec(keyPatterns[0] ?? "") ?? []) : [];
     const isPrefixed = further === false && prefix !== undefined;
-    const written = own(schema, "required");
-    const required: unknown[] = Array.isArray(written) ? written : [];
     const isDeclared = (name: unknown) => properties.some(([declaredName]) => declaredName === name);
     const isOpen = (keyPatterns.length > 0 && !isPrefixed) || !required.every(isDeclared);
     const inner = `${indent}  `;
     const members = properties.map(([name, property]) => {
-      const described = isRecord(property) ? property : {};
-      const words = textOf(own(described, "description")) ?? textOf(own(described, "title"));
+      const { title, description = title } = isRecord(property) ? property : {};
+      const comment = formatDocComment([typeof description === "string" ? description : undefined], inner);
       const mark = required.includes(name) ? "" : "?";
-      const type = write(property, inner, depth + 1);
-      return `${formatDocComment([words], inner)}${inner}${formatKey(name)}${mark}: ${type};`;
+      return `${comment}${inner}${formatKey(name)}${mark}: ${write(property, inner, depth + 1)};`;
     });
     if (members.length === 0) {
       if (further === false && !isOpen) return "{ [key: string]: never }";
@@ -171,9 +129,8 @@ export function formatSchemaType(root: Schema, start: string, array = ""): strin
     return `{\n${members.join("\n")}\n${indent}}`;
   }
 
-  function followReference(reference: unknown, inner: (schema: unknown) => string): string {
-    if (typeof reference !== "string" || referred.includes(reference) || !reference.startsWith("#/"))
-      return "unknown";
+  function followReference(reference: string, inner: (schema: unknown) => string): string {
+    if (referred.includes(reference) || !reference.startsWith("#/")) return "unknown";
     referred.push(reference);
     const type = inner(valueAt(root, readPointer(reference, root)));
     referred.pop();
@@ -184,14 +141,10 @@ export function formatSchemaType(root: Schema, start: string, array = ""): strin
 }
 
 /** A tool for declarations. Its strings are not trusted. */
-export interface DeclaredTool {
-  /** The advertised name. */
-  name: string;
-  title?: string;
-  description?: string;
-  inputSchema: Readonly<Record<string, unknown>>;
-  outputSchema?: Readonly<Record<string, unknown>>;
-}
+export type DeclaredTool = Pick<
+  SessionTool,
+  "name" | "title" | "description" | "inputSchema" | "outputSchema"
+>;
 
 const header = `// The tools of this project's sessions. Generated by \`trailblaze types\`: run it again instead of editing.
 `;
@@ -232,20 +185,12 @@ ${sorted.map(formatTool).join("")}}
 ${modules.map(formatModule).join("")}`;
 }
 
-/** Declarations of a session's tools. */
-export interface GeneratedTypes {
-  declarations: string;
-  /** Advertised names, sorted. */
-  tools: string[];
-}
-
 /** The modules with types of tools that code in a folder can import; all if it can import none, as before an install. */
 function findTypedModules(folder: string): readonly TypedModule[] {
-  const { resolve: find } = createRequire(join(folder, "from-here.js"));
+  const { resolve } = createRequire(join(folder, "from-here.js"));
   const found = typedModules.filter((name) => {
     try {
-      find(`${name === "trailblaze/session" ? "trailblaze" : name}/package.json`);
-      return true;
+      return resolve(`${name === "trailblaze/session" ? "trailblaze" : name}/package.json`) !== "";
     } catch {
       return false;
     }
@@ -255,9 +200,9 @@ function findTypedModules(folder: string): readonly TypedModule[] {
 
 /**
  * Declares all tools of a session, including those that are not for models, because code may call them. `cwd`: the folder
- * of the project, from which the declared modules are resolved.
+ * of the project, from which the declared modules are resolved. `tools`: their advertised names, sorted.
  */
-export function declareTools({ tools }: Pick<Session, "tools">, cwd: string = process.cwd()): GeneratedTypes {
+export function declareTools({ tools }: { tools: readonly DeclaredTool[] }, cwd: string) {
   const declarations = formatDeclarations(tools, findTypedModules(cwd));
   return { declarations, tools: tools.map(({ name }) => name).sort() };
 }

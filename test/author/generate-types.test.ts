@@ -188,7 +188,7 @@ describe("the type of a schema", () => {
       { properties: { a: { type: "null" } }, required: ["a"], additionalProperties: true },
       "{\n  a: null;\n  [key: string]: unknown;\n}",
     ],
-    [{ allOf: [{ type: ["string", "number"] }, {}] }, "string | number"],
+    [{ allOf: [{ type: ["string", "number"] }, {}] }, "(string | number)"],
     [{ allOf: [{ type: ["string", "number"] }, { enum: [1, "b"] }] }, '(string | number) & (1 | "b")'],
     [{ $ref: "#" }, "unknown"],
     [{ $ref: "#/$defs/a~1b", $defs: { "a/b": { type: "string" } } }, "string"],

@@ -3,20 +3,114 @@
 export interface TrailblazeConfig {
   /** The location of this schema, for editors. */
   $schema?: string;
+  /** The device that the session runs for. */
+  device?: {
+    /** ANDROID, IOS or WEB, ignoring case. */
+    platform?: string;
+    /** The width of the screen in pixels. */
+    widthPixels?: number;
+    /** The height of the screen in pixels. */
+    heightPixels?: number;
+    /** The driver of the device, compared exactly with a tool's supportedDrivers. */
+    driverType?: string;
+    [key: `x-${string}`]: unknown;
+  };
+  /** Whether the agent runs on the host. If false, tools that require this are excluded. Default: `true`. */
+  preferHostAgent?: boolean;
+  /** The initial memory of the session. */
+  memory?: { [key: string]: string };
+  /** Keys of the memory to keep out of tools, envelopes, recordings and logs. */
+  sensitiveMemory?: readonly string[];
+  /** Which packs a session uses, and what they may access. */
+  packs?: {
+    /** Packs and items to allow: publisher/pack or publisher/pack/item, where * matches any part of a segment. Without this key, everything is allowed. */
+    allow?: readonly string[];
+    /** Packs and items to exclude. Takes precedence over allow. */
+    deny?: readonly string[];
+    /** Transitive packs to use: those that only other packages depend on. */
+    transitive?: readonly string[];
+    /** What happens if an item has an error or a server does not start: skip excludes it, fail ends the session. Default: `skip`. */
+    onError?: "skip" | "fail";
+    /** Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none. Default: `all`. */
+    memory?: "all" | "none" | { [key: string]: readonly string[] };
+    /** Packs that may be installed automatically if they are missing. */
+    autoInstall?: readonly string[];
+    [key: `x-${string}`]: unknown;
+  };
+  /** How sessions use trailblaze.lock. */
+  lock?: {
+    /** Whether anything that differs from trailblaze.lock is an error, also that there is none. Default: `false`. */
+    frozen?: boolean;
+    /** Whether packs of the project and its workspace are locked too. Default: `false`. */
+    workspace?: boolean;
+    /** What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt: and skill:, and with resource: and a URI. * matches any part of a segment. */
+    unlocked?: readonly string[];
+    [key: `x-${string}`]: unknown;
+  };
+  /** Values of tools' options, by the qualified name of the tool or the name of the built-in. */
+  options?: { [key: string]: { [key: string]: unknown } };
+  /** Your own toolsets: arrays of references by name. */
+  toolsets?: { [key: string]: readonly string[] };
+  /** Your own servers, composed of installed items. */
+  servers?: { [key: string]: {
+    /** The tools to serve. */
+    tools?: readonly string[];
+    /** Toolsets whose tools to serve. */
+    toolsets?: readonly string[];
+    /** The prompts to serve. */
+    prompts?: readonly string[];
+    /** The resources to serve. */
+    resources?: readonly string[];
+    /** The skills to serve. */
+    skills?: readonly string[];
+    /** The transport. Default: stdio. */
+    transport?: "stdio" | "http";
+    /** The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both. */
+    protocol?: "both" | "modern" | "legacy";
+    /** The version sent to clients. */
+    version?: string;
+    /** Instructions for models on how to use the server. */
+    instructions?: string;
+    /** The server's key in client configs. */
+    mcpServerName?: string;
+    [key: `x-${string}`]: unknown;
+  } };
   /** Your own tools: definitions whose handlers are modules of the project. */
   builtIns?: readonly { [key: string]: unknown }[];
+  /** What happens if several tools have the same name: error (the default) ends the session, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server. */
+  nameCollisions?: "error" | "prefix";
+  /** What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once. Default: `fail`. */
+  crash?: "fail" | "isolate" | "relaunch";
+  /** When servers start: eager (the default) with the session, lazy (the default of `trailblaze call`, and of `trailblaze start` without a server) at the first call that needs them, if trailblaze.lock has their lists. */
+  serversStart?: "eager" | "lazy";
+  /** Ends servers after this time without a call, in milliseconds; the next call starts them again. Default: they run until the session ends. */
+  serversIdleMs?: number;
+  /** Where the tools of packs run: in the host's process, or in one child process per pack. Default: `in-process`. */
+  isolation?: "in-process" | "process";
   /** The callback endpoint, through which servers call tools. */
   callback?: {
-    /** The timeout for receiving a request, in milliseconds. Default: `10000`. */
-    bodyTimeoutMs?: number;
     /** Whether servers may call the session's tools. Default: `true`. */
     enabled?: boolean;
-    /** The limit on a request's size in bytes. Default: `1048576`. */
-    maxBodyBytes?: number;
-    /** The limit on nested callbacks. Default: `16`. */
-    maxDepth?: number;
     /** The timeout of a callback in milliseconds. Default: `120000`. */
     timeoutMs?: number;
+    /** The limit on nested callbacks. Default: `16`. */
+    maxDepth?: number;
+    /** The limit on a request's size in bytes. Default: `1048576`. */
+    maxBodyBytes?: number;
+    /** The timeout for receiving a request, in milliseconds. Default: `10000`. */
+    bodyTimeoutMs?: number;
+    [key: `x-${string}`]: unknown;
+  };
+  /** Timeouts in milliseconds. */
+  timeouts?: {
+    /** The timeout for a server to answer initialize, or -1 for none. Default: `60000`. */
+    handshakeMs?: -1 | number;
+    /** The timeout for a server to list its tools, or -1 for none. Default: `60000`. */
+    listMs?: -1 | number;
+    /** The timeout of a tool call, or -1 for none. Default: `120000`. */
+    callMs?: -1 | number;
+    /** The timeout for the user to answer a question of a tool. Meanwhile, the tool's own time stands still. Default: `600000`. */
+    inputMs?: number;
     [key: `x-${string}`]: unknown;
   };
   /** Which calls are denied, and which the user is asked about: patterns of tools' advertised names and their servers' own, or of publisher/pack/tool and LABEL/TOOL, where * matches any part of a segment. */
@@ -27,52 +121,30 @@ export interface TrailblazeConfig {
     deny?: readonly string[];
     [key: `x-${string}`]: unknown;
   };
-  /** What happens if a server exits unexpectedly: fail ends the session, isolate fails only its tools, relaunch restarts it once. Default: `fail`. */
-  crash?: "fail" | "isolate" | "relaunch";
-  /** The device that the session runs for. */
-  device?: {
-    /** The driver of the device, compared exactly with a tool's supportedDrivers. */
-    driverType?: string;
-    /** The height of the screen in pixels. */
-    heightPixels?: number;
-    /** ANDROID, IOS or WEB, ignoring case. */
-    platform?: string;
-    /** The width of the screen in pixels. */
-    widthPixels?: number;
+  /** How large results may be. Default: 100,000 characters for `trailblaze start` without a server and for `trailblaze call` on a terminal, otherwise any size. */
+  results?: {
+    /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+    maxChars?: -1 | number;
     [key: `x-${string}`]: unknown;
   };
   /** A file of environment variables for your servers, and for those that servers of packs name in `envPassthrough`, relative to the folder of this file. */
   envFile?: string;
-  /** Where the tools of packs run: in the host's process, or in one child process per pack. Default: `in-process`. */
-  isolation?: "in-process" | "process";
-  /** How sessions use trailblaze.lock. */
-  lock?: {
-    /** Whether anything that differs from trailblaze.lock is an error, also that there is none. Default: `false`. */
-    frozen?: boolean;
-    /** What is used without approval: pack:publisher/pack, server:LABEL, server:publisher/pack/name, tool:LABEL/name or tool:publisher/pack/name, the same with prompt: and skill:, and with resource: and a URI. * matches any part of a segment. */
-    unlocked?: readonly string[];
-    /** Whether packs of the project and its workspace are locked too. Default: `false`. */
-    workspace?: boolean;
-    [key: `x-${string}`]: unknown;
-  };
   /** The folder for the session's logs, relative to the folder of this file. Default: a folder in your state folder. */
   logDir?: string;
-  /** Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored. */
-  mcpServers?: { [key: string]: {
-    /** The arguments. */
-    args?: readonly string[];
-    /** The command of `package`. Default: its only command, or the one that is named like the package. */
-    bin?: string;
+  /** Your own MCP servers, which start with the session. */
+  trailblazeSubprocessToolsets?: readonly ({
+    /** The server's label for logs, messages and LABEL/TOOL. It contains no slash. */
+    name: string;
     /** The program to run. It must speak MCP over stdin and stdout. */
     command?: string;
-    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
-    context?: boolean;
+    /** The npm name of an installed package whose command to run, resolved from the project. */
+    package?: string;
+    /** The command of `package`. Default: its only command, or the one that is named like the package. */
+    bin?: string;
+    /** The arguments. */
+    args?: readonly string[];
     /** The working folder, relative to the folder of this file. Default: that folder. */
     cwd?: string;
-    /** The same as enabled: false. */
-    disabled?: boolean;
-    /** Whether the server is used. Default: `true`. */
-    enabled?: boolean;
     /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
     env?: { [key: string]: string | {
       file: string;
@@ -80,56 +152,60 @@ export interface TrailblazeConfig {
     } };
     /** A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`. */
     envFile?: string;
+    /** The http or https URL of a remote server, which speaks streamable HTTP. */
+    url?: string;
     /** The HTTP headers of requests to a remote server. */
     headers?: { [key: string]: string };
-    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
-    idleMs?: number;
-    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
-    legacyContext?: boolean;
     /** How `trailblaze login` signs in to a remote server. */
     oauth?: {
-      /** The port of the redirect URL `http://localhost:<port>/callback`. */
-      callbackPort?: number;
       /** The client that is registered with the issuer. Default: one is registered. */
       clientId?: string;
-      /** The https URL of a client metadata document, used if the issuer supports it. */
-      clientMetadataUrl?: string;
       /** The secret of the client, as `${NAME}`. */
       clientSecret?: string;
-      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
-      grant?: "authorization_code" | "client_credentials";
+      /** The https URL of a client metadata document, used if the issuer supports it. */
+      clientMetadataUrl?: string;
       /** The only issuer that is accepted. */
       issuer?: string;
-      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
-      redirectUrl?: string;
       /** The scopes to ask for. Default: those that the server names. */
       scopes?: readonly string[];
+      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
+      redirectUrl?: string;
+      /** The port of the redirect URL `http://localhost:<port>/callback`. */
+      callbackPort?: number;
+      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
+      grant?: "authorization_code" | "client_credentials";
       [key: `x-${string}`]: unknown;
     };
-    /** The npm name of an installed package whose command to run, resolved from the project. */
-    package?: string;
-    /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
-    prefix?: string;
     /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
     protocol?: "auto" | "legacy" | "modern";
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    context?: boolean;
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
+    legacyContext?: boolean;
+    /** Whether the server is used. Default: `true`. */
+    enabled?: boolean;
+    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    start?: "eager" | "lazy";
+    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    idleMs?: number;
     /** How large the results of the server's tools may be. Default: as in the config. */
     results?: {
       /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
       maxChars?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
-    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
-    start?: "eager" | "lazy";
     /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
     timeouts?: {
-      /** The timeout of a call. */
-      callMs?: -1 | number;
       /** The timeout for the server to answer initialize. */
       handshakeMs?: -1 | number;
       /** The timeout for the server to list its tools. */
       listMs?: -1 | number;
+      /** The timeout of a call. */
+      callMs?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
+    /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
+    prefix?: string;
     /** Which of the server's tools a session has, and what models see of them. */
     tools?: {
       /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
@@ -138,28 +214,139 @@ export interface TrailblazeConfig {
       deny?: readonly string[];
       /** What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it. */
       override?: { [key: string]: {
+        /** Its name, before `prefix`. */
+        name?: string;
+        /** Its title. */
+        title?: string;
+        /** Its description. */
+        description?: string;
         /** Annotations that replace its own, key by key. */
         annotations?: {
+          /** A display name. */
+          title?: string;
+          /** Whether it changes nothing. */
+          readOnlyHint?: boolean;
           /** Whether it may overwrite or delete. */
           destructiveHint?: boolean;
           /** Whether repeated calls change nothing more. */
           idempotentHint?: boolean;
           /** Whether it reaches other systems. */
           openWorldHint?: boolean;
-          /** Whether it changes nothing. */
-          readOnlyHint?: boolean;
-          /** A display name. */
-          title?: string;
           [key: string]: unknown;
         };
         /** Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them. */
         arguments?: { [key: string]: unknown };
-        /** Its description. */
-        description?: string;
+        [key: `x-${string}`]: unknown;
+      } };
+      [key: `x-${string}`]: unknown;
+    };
+    /** A toolset that the server's tools join. */
+    toolset?: string;
+    [key: `x-${string}`]: unknown;
+  })[];
+  /** Your own MCP servers by label, in the form of clients' configs. Keys that only clients use are ignored. */
+  mcpServers?: { [key: string]: {
+    /** The program to run. It must speak MCP over stdin and stdout. */
+    command?: string;
+    /** The npm name of an installed package whose command to run, resolved from the project. */
+    package?: string;
+    /** The command of `package`. Default: its only command, or the one that is named like the package. */
+    bin?: string;
+    /** The arguments. */
+    args?: readonly string[];
+    /** The working folder, relative to the folder of this file. Default: that folder. */
+    cwd?: string;
+    /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
+    env?: { [key: string]: string | {
+      file: string;
+      [key: `x-${string}`]: unknown;
+    } };
+    /** A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`. */
+    envFile?: string;
+    /** The http or https URL of a remote server, which speaks streamable HTTP. */
+    url?: string;
+    /** The HTTP headers of requests to a remote server. */
+    headers?: { [key: string]: string };
+    /** How `trailblaze login` signs in to a remote server. */
+    oauth?: {
+      /** The client that is registered with the issuer. Default: one is registered. */
+      clientId?: string;
+      /** The secret of the client, as `${NAME}`. */
+      clientSecret?: string;
+      /** The https URL of a client metadata document, used if the issuer supports it. */
+      clientMetadataUrl?: string;
+      /** The only issuer that is accepted. */
+      issuer?: string;
+      /** The scopes to ask for. Default: those that the server names. */
+      scopes?: readonly string[];
+      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
+      redirectUrl?: string;
+      /** The port of the redirect URL `http://localhost:<port>/callback`. */
+      callbackPort?: number;
+      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
+      grant?: "authorization_code" | "client_credentials";
+      [key: `x-${string}`]: unknown;
+    };
+    /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
+    protocol?: "auto" | "legacy" | "modern";
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    context?: boolean;
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
+    legacyContext?: boolean;
+    /** Whether the server is used. Default: `true`. */
+    enabled?: boolean;
+    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    start?: "eager" | "lazy";
+    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    idleMs?: number;
+    /** How large the results of the server's tools may be. Default: as in the config. */
+    results?: {
+      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+      maxChars?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
+    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
+    timeouts?: {
+      /** The timeout for the server to answer initialize. */
+      handshakeMs?: -1 | number;
+      /** The timeout for the server to list its tools. */
+      listMs?: -1 | number;
+      /** The timeout of a call. */
+      callMs?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
+    /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
+    prefix?: string;
+    /** Which of the server's tools a session has, and what models see of them. */
+    tools?: {
+      /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
+      allow?: readonly string[];
+      /** Patterns of tools to exclude. Takes precedence over allow. */
+      deny?: readonly string[];
+      /** What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it. */
+      override?: { [key: string]: {
         /** Its name, before `prefix`. */
         name?: string;
         /** Its title. */
         title?: string;
+        /** Its description. */
+        description?: string;
+        /** Annotations that replace its own, key by key. */
+        annotations?: {
+          /** A display name. */
+          title?: string;
+          /** Whether it changes nothing. */
+          readOnlyHint?: boolean;
+          /** Whether it may overwrite or delete. */
+          destructiveHint?: boolean;
+          /** Whether repeated calls change nothing more. */
+          idempotentHint?: boolean;
+          /** Whether it reaches other systems. */
+          openWorldHint?: boolean;
+          [key: string]: unknown;
+        };
+        /** Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them. */
+        arguments?: { [key: string]: unknown };
         [key: `x-${string}`]: unknown;
       } };
       [key: `x-${string}`]: unknown;
@@ -168,196 +355,9 @@ export interface TrailblazeConfig {
     toolset?: string;
     /** The transport: stdio for a command, the others for a URL. */
     type?: "stdio" | "http" | "streamable-http";
-    /** The http or https URL of a remote server, which speaks streamable HTTP. */
-    url?: string;
+    /** The same as enabled: false. */
+    disabled?: boolean;
     [key: string]: unknown;
   } };
-  /** The initial memory of the session. */
-  memory?: { [key: string]: string };
-  /** What happens if several tools have the same name: error (the default) ends the session, prefix (the default of `trailblaze start` without a server) adds the name of the pack or the server. */
-  nameCollisions?: "error" | "prefix";
-  /** Values of tools' options, by the qualified name of the tool or the name of the built-in. */
-  options?: { [key: string]: { [key: string]: unknown } };
-  /** Which packs a session uses, and what they may access. */
-  packs?: {
-    /** Packs and items to allow: publisher/pack or publisher/pack/item, where * matches any part of a segment. Without this key, everything is allowed. */
-    allow?: readonly string[];
-    /** Packs that may be installed automatically if they are missing. */
-    autoInstall?: readonly string[];
-    /** Packs and items to exclude. Takes precedence over allow. */
-    deny?: readonly string[];
-    /** Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none. Default: `all`. */
-    memory?: "all" | "none" | { [key: string]: readonly string[] };
-    /** What happens if an item has an error or a server does not start: skip excludes it, fail ends the session. Default: `skip`. */
-    onError?: "skip" | "fail";
-    /** Transitive packs to use: those that only other packages depend on. */
-    transitive?: readonly string[];
-    [key: `x-${string}`]: unknown;
-  };
-  /** Whether the agent runs on the host. If false, tools that require this are excluded. Default: `true`. */
-  preferHostAgent?: boolean;
-  /** How large results may be. Default: 100,000 characters for `trailblaze start` without a server and for `trailblaze call` on a terminal, otherwise any size. */
-  results?: {
-    /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
-    maxChars?: -1 | number;
-    [key: `x-${string}`]: unknown;
-  };
-  /** Keys of the memory to keep out of tools, envelopes, recordings and logs. */
-  sensitiveMemory?: readonly string[];
-  /** Your own servers, composed of installed items. */
-  servers?: { [key: string]: {
-    /** Instructions for models on how to use the server. */
-    instructions?: string;
-    /** The server's key in client configs. */
-    mcpServerName?: string;
-    /** The prompts to serve. */
-    prompts?: readonly string[];
-    /** The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both. */
-    protocol?: "both" | "modern" | "legacy";
-    /** The resources to serve. */
-    resources?: readonly string[];
-    /** The skills to serve. */
-    skills?: readonly string[];
-    /** The tools to serve. */
-    tools?: readonly string[];
-    /** Toolsets whose tools to serve. */
-    toolsets?: readonly string[];
-    /** The transport. Default: stdio. */
-    transport?: "stdio" | "http";
-    /** The version sent to clients. */
-    version?: string;
-    [key: `x-${string}`]: unknown;
-  } };
-  /** Ends servers after this time without a call, in milliseconds; the next call starts them again. Default: they run until the session ends. */
-  serversIdleMs?: number;
-  /** When servers start: eager (the default) with the session, lazy (the default of `trailblaze call`, and of `trailblaze start` without a server) at the first call that needs them, if trailblaze.lock has their lists. */
-  serversStart?: "eager" | "lazy";
-  /** Timeouts in milliseconds. */
-  timeouts?: {
-    /** The timeout of a tool call, or -1 for none. Default: `120000`. */
-    callMs?: -1 | number;
-    /** The timeout for a server to answer initialize, or -1 for none. Default: `60000`. */
-    handshakeMs?: -1 | number;
-    /** The timeout for the user to answer a question of a tool. Meanwhile, the tool's own time stands still. Default: `600000`. */
-    inputMs?: number;
-    /** The timeout for a server to list its tools, or -1 for none. Default: `60000`. */
-    listMs?: -1 | number;
-    [key: `x-${string}`]: unknown;
-  };
-  /** Your own toolsets: arrays of references by name. */
-  toolsets?: { [key: string]: readonly string[] };
-  /** Your own MCP servers, which start with the session. */
-  trailblazeSubprocessToolsets?: readonly ({
-    /** The arguments. */
-    args?: readonly string[];
-    /** The command of `package`. Default: its only command, or the one that is named like the package. */
-    bin?: string;
-    /** The program to run. It must speak MCP over stdin and stdout. */
-    command?: string;
-    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
-    context?: boolean;
-    /** The working folder, relative to the folder of this file. Default: that folder. */
-    cwd?: string;
-    /** Whether the server is used. Default: `true`. */
-    enabled?: boolean;
-    /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
-    env?: { [key: string]: string | {
-      file: string;
-      [key: `x-${string}`]: unknown;
-    } };
-    /** A file of environment variables, relative to the folder of this file. They come before `env`, and fill `${NAME}`. */
-    envFile?: string;
-    /** The HTTP headers of requests to a remote server. */
-    headers?: { [key: string]: string };
-    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
-    idleMs?: number;
-    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
-    legacyContext?: boolean;
-    /** The server's label for logs, messages and LABEL/TOOL. It contains no slash. */
-    name: string;
-    /** How `trailblaze login` signs in to a remote server. */
-    oauth?: {
-      /** The port of the redirect URL `http://localhost:<port>/callback`. */
-      callbackPort?: number;
-      /** The client that is registered with the issuer. Default: one is registered. */
-      clientId?: string;
-      /** The https URL of a client metadata document, used if the issuer supports it. */
-      clientMetadataUrl?: string;
-      /** The secret of the client, as `${NAME}`. */
-      clientSecret?: string;
-      /** How tokens are granted: to a user who signs in (authorization_code, the default), or to the client itself. */
-      grant?: "authorization_code" | "client_credentials";
-      /** The only issuer that is accepted. */
-      issuer?: string;
-      /** The redirect URL of the client. Default: `http://127.0.0.1:<port>/callback`. */
-      redirectUrl?: string;
-      /** The scopes to ask for. Default: those that the server names. */
-      scopes?: readonly string[];
-      [key: `x-${string}`]: unknown;
-    };
-    /** The npm name of an installed package whose command to run, resolved from the project. */
-    package?: string;
-    /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
-    prefix?: string;
-    /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
-    protocol?: "auto" | "legacy" | "modern";
-    /** How large the results of the server's tools may be. Default: as in the config. */
-    results?: {
-      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
-      maxChars?: -1 | number;
-      [key: `x-${string}`]: unknown;
-    };
-    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
-    start?: "eager" | "lazy";
-    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
-    timeouts?: {
-      /** The timeout of a call. */
-      callMs?: -1 | number;
-      /** The timeout for the server to answer initialize. */
-      handshakeMs?: -1 | number;
-      /** The timeout for the server to list its tools. */
-      listMs?: -1 | number;
-      [key: `x-${string}`]: unknown;
-    };
-    /** Which of the server's tools a session has, and what models see of them. */
-    tools?: {
-      /** Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed. */
-      allow?: readonly string[];
-      /** Patterns of tools to exclude. Takes precedence over allow. */
-      deny?: readonly string[];
-      /** What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it. */
-      override?: { [key: string]: {
-        /** Annotations that replace its own, key by key. */
-        annotations?: {
-          /** Whether it may overwrite or delete. */
-          destructiveHint?: boolean;
-          /** Whether repeated calls change nothing more. */
-          idempotentHint?: boolean;
-          /** Whether it reaches other systems. */
-          openWorldHint?: boolean;
-          /** Whether it changes nothing. */
-          readOnlyHint?: boolean;
-          /** A display name. */
-          title?: string;
-          [key: string]: unknown;
-        };
-        /** Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them. */
-        arguments?: { [key: string]: unknown };
-        /** Its description. */
-        description?: string;
-        /** Its name, before `prefix`. */
-        name?: string;
-        /** Its title. */
-        title?: string;
-        [key: `x-${string}`]: unknown;
-      } };
-      [key: `x-${string}`]: unknown;
-    };
-    /** A toolset that the server's tools join. */
-    toolset?: string;
-    /** The http or https URL of a remote server, which speaks streamable HTTP. */
-    url?: string;
-    [key: `x-${string}`]: unknown;
-  })[];
   [key: `x-${string}`]: unknown;
 }
