@@ -1,38 +1,15 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { DefinedKind } from "../kinds.ts";
-import {
-  createProblem,
-  listOf,
-  type Path,
-  type Problem,
-  type ProblemContext,
-  quote,
-} from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { createProblem, listOf, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { alternativeKeys } from "./definition-keys.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
 import { describeWritten } from "./pointer.ts";
 import { describeIssues, type Fault, parseShape } from "./shape-faults.ts";
-import { parseUriTemplate } from "./uri-template.ts";
 
 type Written = Readonly<Record<string, unknown>>;
 
 const formatPath = (path: Path) => `\`${path.join(".")}\``;
-
-/** Finds names in `complete` that the prompt or the template does not have. The shape reports values of other types. */
-function* findCompleteFaults(complete: unknown, names: readonly unknown[]): Generator<Fault> {
-  for (const name of Object.keys(isRecord(complete) ? complete : {})) {
-    if (names.includes(name)) continue;
-    const [nearest] = findNearestNames(
-      name,
-      names.filter((one) => typeof one === "string"),
-    );
-    const reason = `\`complete\` has ${quote(name)}, which is neither an argument nor a variable`;
-    const hint = nearest === undefined ? undefined : `Did you mean ${quote(nearest)}?`;
-    yield { reason, path: ["complete", name], hint };
-  }
-}
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -52,15 +29,13 @@ function chooseServerShape(definition: Written): DefinitionShape | Fault {
   const has = (key: string) => definition[key] !== undefined;
   const composed = composedKeys.filter(has);
   const subprocess = subprocessKeys.filter(has);
-  if (definition.kind !== undefined) {
-    const foreign = [...composed.filter((key) => key !== "tools"), ...subprocess];
-    if (foreign.length === 0) return "serverDocument";
-    return { reason: `it combines a document with another kind of server (${listKeys(foreign)})`, path: [] };
+  const isDocument = definition.kind !== undefined;
+  const foreign = isDocument ? [...composed.filter((key) => key !== "tools"), ...subprocess] : subprocess;
+  if (foreign.length > 0 && (isDocument || composed.length > 0)) {
+    const keys = listKeys(isDocument ? ["kind", ...foreign] : [...composed, ...foreign]);
+    return { reason: `it combines several kinds of servers (${keys})`, path: [] };
   }
-  if (composed.length > 0 && subprocess.length > 0) {
-    const keys = listKeys([...composed, ...subprocess]);
-    return { reason: `it combines a composed server with a subprocess server (${keys})`, path: [] };
-  }
+  if (isDocument) return "serverDocument";
   if (composed.length > 0) return "composedServer";
   if (subprocess.length > 0) return "subprocessServer";
   if (has("url")) {
@@ -103,14 +78,6 @@ function* checkProgram(definition: Readonly<Record<string, unknown>>): Generator
   }
 }
 
-/** The names that `complete` may have; `undefined` if they are not known. */
-function completableNames({ arguments: list, uriTemplate }: Written): unknown[] | undefined {
-  if (Array.isArray(list)) return list.map((one: unknown) => (isRecord(one) ? one.name : undefined));
-  if (typeof uriTemplate !== "string") return [];
-  const template = parseUriTemplate(uriTemplate);
-  return "fault" in template ? undefined : [...template.variables];
-}
-
 /** Checks the rules that involve several keys, which the schema does not express. */
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
@@ -134,8 +101,6 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
     for (const key of ["tools", "toolsets"].filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
-  const names = shape === "prompt" || shape === "resource" ? completableNames(definition) : undefined;
-  if (names !== undefined) yield* findCompleteFaults(definition.complete, names);
 }
 
 /** Faults of single keys. */

@@ -386,31 +386,6 @@ const uriTemplate = name.check(
   }),
 );
 
-/** A string that is like an example. */
-const like = (schema: typeof text, isValid: (written: string) => boolean, words: string, hint: string) =>
-  schema.check(rule((written) => (isValid(written) ? undefined : { words, hint })));
-
-/** `type/subtype` with optional parameters. */
-const mediaType = like(
-  name,
-  (written) =>
-    /^[\w!#$&^.+-]{1,127}\/[\w!#$&^.+-]{1,127}(?:\s{0,9};\s{0,9}[\w!#$&^.+-]{1,127}=(?:[^\s;"]+|"[^"]*"))*$/.test(
-      written,
-    ),
-  "is not a media type",
-  "Write a type and a subtype, such as `text/markdown`.",
-);
-
-/** With a time zone, which MCP's schemas require. */
-const dateTime = like(
-  text,
-  (written) =>
-    /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d{1,9})?(?:Z|[+-]\d{2}:\d{2})$/.test(written) &&
-    !Number.isNaN(Date.parse(written)),
-  "is not a date and time",
-  "Write a date and a time with a time zone, such as `2026-01-31T12:00:00Z`.",
-);
-
 const resource = () =>
   z.object({
     name: describe(name, "The item's name."),
@@ -421,7 +396,7 @@ const resource = () =>
     ),
     title: optional(text, "A display name."),
     description: optional(text, "What the resource contains."),
-    mimeType: optional(mediaType, "The media type of the contents, such as `text/markdown`."),
+    mimeType: optional(text, "The media type of the contents, such as `text/markdown`."),
     annotations: optional(
       z.looseObject({
         audience: optional(z.array(z.enum(["user", "assistant"])), "Who the resource is for."),
@@ -429,7 +404,10 @@ const resource = () =>
           z.number().check(z.minimum(0), z.maximum(1)),
           "How important it is: from 0, optional, to 1, required.",
         ),
-        lastModified: optional(dateTime, "When it was last changed, such as `2026-01-31T12:00:00Z`."),
+        lastModified: optional(
+          z.iso.datetime({ offset: true, error: "is not a date and time with a time zone" }),
+          "When it was last changed, such as `2026-01-31T12:00:00Z`.",
+        ),
       }),
       "MCP's hints about the resource: `user` or `assistant`, from 0 to 1, and a date and time.",
       "`{ audience, priority, lastModified }`",

@@ -80,15 +80,16 @@ export const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
 const maximumFaults = 1000;
 
-/** Takes a fault, whose arguments are computed only if it is reported. */
 type Report = <Code extends ProblemCode>(
   code: Code,
   place: ProblemPlace,
-  args: () => ProblemArguments[Code],
+  args: ProblemArguments[Code],
 ) => void;
 
 const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) =>
-  Object.keys(object).filter((key) => !known.includes(key) && !key.startsWith("x-"));
+  Object.keys(object)
+    .filter((key) => !known.includes(key) && !key.startsWith("x-"))
+    .slice(0, maximumFaults);
 
 /** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
 function readForm(value: unknown, kind: Kind): Record<string, unknown> | string {
@@ -107,9 +108,8 @@ function readForm(value: unknown, kind: Kind): Record<string, unknown> | string 
 function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
   for (const key of unknownKeys(object as Record<string, unknown>, known)) {
     if (key === "$schema" && path.length === 0) continue;
-    report("UnknownExtensionKey", { path: [...path, key] }, () => {
-      return { key, known, suggestion: findNearestNames(key, known)[0] };
-    });
+    const [suggestion] = findNearestNames(key, known);
+    report("UnknownExtensionKey", { path: [...path, key] }, { key, known, suggestion });
   }
 }
 
@@ -118,11 +118,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
     const found = describeWritten(list);
-    report("MalformedExtension", { path: [key] }, () => ({
-      what: `\`${key}\``,
-      expected: "an array",
-      found,
-    }));
+    report("MalformedExtension", { path: [key] }, { what: `\`${key}\``, expected: "an array", found });
     return [];
   }
   const declarations = new Map<string, Declaration>();
@@ -130,7 +126,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
     const path = [key, index];
     const form = readForm(value, kind);
     if (typeof form === "string") {
-      report("InvalidDeclaration", { kind, path }, () => ({ reason: form, key }));
+      report("InvalidDeclaration", { kind, path }, { reason: form, key });
       continue;
     }
     const { name: written, description, ...extra } = form;
@@ -138,9 +134,9 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
     if (isRecord(value)) reportUnknownKeys(value, Object.keys(declarationKeys[kind]), path, report);
     const reason = explainInvalidItemName(name);
     const first = declarations.get(name.toLowerCase());
-    if (reason !== undefined) report("InvalidItemName", { kind, path }, () => ({ name, reason }));
+    if (reason !== undefined) report("InvalidItemName", { kind, path }, { name, reason });
     else if (first !== undefined)
-      report("DuplicateDeclaration", { kind, item: name, path }, () => ({ name, other: first.name, key }));
+      report("DuplicateDeclaration", { kind, item: name, path }, { name, other: first.name, key });
     else
       declarations.set(name.toLowerCase(), {
         ...{ kind, name, path, extra },
@@ -156,43 +152,26 @@ export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 /** Reads the value of `needs`, and keeps every valid entry. An invalid value allows no variables. */
 function readNeeds(value: unknown, reportAny: Report): Needs {
   const report = (path: Path, reason: string, hint?: string) =>
-    reportAny("InvalidNeeds", { path: ["needs", ...path] }, () => ({ reason, hint }));
+    reportAny("InvalidNeeds", { path: ["needs", ...path] }, { reason, hint });
   if (!isRecord(value)) {
-    const keys = listOf(
-      needsKeys.map((key) => `\`${key}\``),
-      "and",
-    );
-    const hint = `Use an object with the keys ${keys}, which are optional.`;
-    report([], `it must be an object, but it is ${describeWritten(value)}`, hint);
+    report([], `it must be an object, but it is ${describeWritten(value)}`);
     return { env: [] };
   }
   for (const key of unknownKeys(value, needsKeys)) {
     const [nearest] = findNearestNames(key, needsKeys);
-    const choice = `Use one of ${listOf(needsKeys, "or")}, or start a custom key with "x-".`;
+    const choice = `Use one of ${listOf(needsKeys)}, or start a custom key with "x-".`;
     report([key], `it has an unknown key ${quote(key)}`, nearest ? `Did you mean "${nearest}"?` : choice);
   }
   const needs: Needs = {};
   for (const key of needsKeys) {
-    const list = Object.hasOwn(value, key) ? value[key] : undefined;
-    const isValid = (entry: unknown, index: number) => {
-      if (typeof entry !== "string")
-        report(
-          [key, index],
-          `an entry of \`needs.${key}\` must be a string, but it is ${describeWritten(entry)}`,
-        );
-      else if (key === "env" && !variablePattern.test(entry))
-        report(
-          [key, index],
-          `${quote(entry)} is not the name of an environment variable`,
-          /[=\s]/.test(entry)
-            ? "List only names, without values."
-            : 'Use letters, digits and "_", not starting with a digit, for example "JIRA_TOKEN".',
-        );
-      else return true;
-      return false;
-    };
-    if (Array.isArray(list)) needs[key] = list.filter(isValid);
-    else if (list !== undefined) {
+    const list: unknown = Object.hasOwn(value, key) ? value[key] : undefined;
+    const isValid = (entry: unknown): entry is string =>
+      typeof entry === "string" && (key !== "env" || variablePattern.test(entry));
+    if (Array.isArray(list)) {
+      needs[key] = list.filter(isValid);
+      for (const [index, entry] of list.entries())
+        if (!isValid(entry)) report([key, index], `\`needs.${key}\` has an invalid entry`);
+    } else if (list !== undefined) {
       report([key], `\`needs.${key}\` must be an array of strings, but it is ${describeWritten(list)}`);
       if (key === "env") needs.env = [];
     }
@@ -209,21 +188,19 @@ export function parseExtension(
   value: unknown,
   context: ProblemContext = "operation",
 ): { extension: Extension; problems: Problem[]; usable: boolean } {
-  const faults: (() => Problem)[] = [];
-  const report: Report = (code, place, args) =>
-    faults.push(() => createProblem(code, args(), place, context));
-  const reportMalformed = (what: string, expected: string, found: string, path: Path) =>
-    report("MalformedExtension", { path }, () => ({ what, expected, found }));
+  const problems: Problem[] = [];
+  const report: Report = (code, place, args) => {
+    if (problems.length < maximumFaults) problems.push(createProblem(code, args, place, context));
+  };
+  const reportMalformed = (what: string, expected: string, found: unknown, path: Path) =>
+    report("MalformedExtension", { path }, { what, expected, found: describeWritten(found) });
 
   const field = isRecord(value) ? value : {};
-  if (field !== value) reportMalformed("The `trailblaze` field", "an object", describeWritten(value), []);
+  if (field !== value) reportMalformed("The `trailblaze` field", "an object", value, []);
   reportUnknownKeys(field, fieldKeys, [], report);
   const { root = "trailblaze" } = field;
   const isPath = typeof root === "string" && root !== "";
-  if (!isPath)
-    reportMalformed("`root`", "the path of a folder", root === "" ? "empty" : describeWritten(root), [
-      "root",
-    ]);
+  if (!isPath) reportMalformed("`root`", "the path of a folder", root, ["root"]);
   const lists = kinds.map((kind) => [
     keyOfKind[kind],
     readDeclarations(field[keyOfKind[kind]], kind, report),
@@ -233,6 +210,5 @@ export function parseExtension(
     needs: field.needs === undefined ? undefined : readNeeds(field.needs, report),
     ...(Object.fromEntries(lists) as Record<KindKey, Declaration[]>),
   };
-  const problems = faults.slice(0, maximumFaults).map((create) => create());
   return { extension, problems, usable: field === value };
 }

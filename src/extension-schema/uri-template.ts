@@ -1,7 +1,5 @@
 // URI templates of resources: RFC 6570, level 1, so places are `{variable}`. They are matched without regular expressions,
 // because templates are packs' strings and URIs are clients'.
-import { quote } from "../problems/index.ts";
-
 /** A parsed template: `literals[0]`, the value of `variables[0]`, `literals[1]`, and so on; the last literal may be empty. */
 export interface UriTemplate {
   literals: readonly string[];
@@ -29,39 +27,26 @@ export function explainInvalidUri(uri: string): string | undefined {
   return URL.canParse(uri) ? undefined : "is not a valid URI";
 }
 
-function explainInvalidVariable(variable: string, seen: readonly string[]): string | undefined {
-  if (!/^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/.test(variable))
-    return "has a place that is not `{variable}`, the only form of level 1 of RFC 6570";
-  if (reservedVariables.has(variable)) return `has the reserved variable \`${variable}\``;
-  return seen.includes(variable) ? `has the variable ${quote(variable, 40)} twice` : undefined;
-}
-
 /**
  * Parses a template of an absolute URI. Returns a fault for any other string, which continues "`uriTemplate` …". Two
  * variables need something between them: nothing else says where the first one ends.
  */
 export function parseUriTemplate(template: string): UriTemplate | { fault: string } {
   if (template.length > maximumLength) return { fault: tooLong };
-  const literals: string[] = [];
-  const variables: string[] = [];
-  let end = 0;
-  for (;;) {
-    const open = template.indexOf("{", end);
-    const literal = template.slice(end, open < 0 ? undefined : open);
-    if (literal.includes("}")) return { fault: 'has a "}" without "{"' };
-    if (literal === "" && variables.length > 0 && open >= 0)
-      return { fault: "has two variables with nothing between them" };
-    literals.push(literal);
-    if (open < 0) break;
-    const close = template.indexOf("}", open);
-    if (close < 0) return { fault: 'has a "{" without "}"' };
-    const variable = template.slice(open + 1, close);
-    const fault = explainInvalidVariable(variable, variables);
-    if (fault !== undefined) return { fault };
-    variables.push(variable);
-    end = close + 1;
-  }
+  const parts = template.split(/\{([^{}]*)\}/);
+  const literals = parts.filter((_, index) => index % 2 === 0);
+  const variables = parts.filter((_, index) => index % 2 === 1);
+  const isValid = (variable: string, index: number) =>
+    /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/.test(variable) &&
+    !reservedVariables.has(variable) &&
+    variables.indexOf(variable) === index;
   if (variables.length === 0) return { fault: "has no `{variable}`" };
+  if (!variables.every(isValid) || literals.some((literal) => /[{}]/.test(literal)))
+    return {
+      fault:
+        "has a place that is not `{variable}`, the only form of level 1 of RFC 6570, with a name of its own",
+    };
+  if (literals.slice(1, -1).includes("")) return { fault: "has two variables with nothing between them" };
   if (lacksScheme(literals[0] ?? "")) return { fault: noScheme };
   return literals.every((literal) => uriCharacters.test(literal))
     ? { literals, variables }

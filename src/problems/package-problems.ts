@@ -37,6 +37,7 @@ export const extensionProblems = {
   }),
   InvalidNeeds: entry({
     message: "Invalid `needs`: {reason}.",
+    hint: 'Write arrays of strings. Those of `env` are names of variables without values, for example "JIRA_TOKEN".',
     when: { hint: { hint: "{hint}" } },
   }),
   HostVersionUnsupported: entry({

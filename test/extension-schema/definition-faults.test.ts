@@ -98,20 +98,6 @@ describe("values of the wrong type", () => {
   });
 });
 
-test("names in `complete` that a prompt does not have are reported, with the nearest one that it has", () => {
-  const complete = { city: [], cty: [], zzz: [] };
-  expect(faultsOf("prompt", prompt({ arguments: [{ name: "city" }], complete }))).toEqual([
-    {
-      place: "complete.cty",
-      reason: '`complete` has "cty", which is neither an argument nor a variable',
-      hint: 'Did you mean "city"?',
-    },
-    expect.objectContaining({ place: "complete.zzz" }),
-  ]);
-  const odd = prompt({ arguments: [null], complete: { city: [] } });
-  expect(placesOf("prompt", odd)).toEqual(["arguments.0", "complete.city"]);
-});
-
 describe("the content of a prompt", () => {
   const block = (fields: Fields) => says(fields);
   test.each<[string, Fields]>([
@@ -148,16 +134,10 @@ describe("the content of a prompt", () => {
 });
 
 describe("the keys of a resource", () => {
-  const long = "a".repeat(127);
   test.each([
     resource({ uri: "docs:%20a" }),
     template("docs://{page}", { complete: { page: [] } }),
-    ...[
-      "text/markdown",
-      "image/svg+xml",
-      'text/html;profile="mcp app" ; charset=utf-8',
-      `${long}/${long};${long}=x`,
-    ].map((mimeType) => resource({ mimeType })),
+    resource({ mimeType: "text/markdown" }),
     ...["2026-01-31T12:00:00Z", "2026-01-31T12:00:00.5+01:00"].map((lastModified) =>
       resource({ annotations: { lastModified } }),
     ),
@@ -167,26 +147,16 @@ describe("the keys of a resource", () => {
 
   test.each([
     [resource({ uri: "docs://a b" }), ["uri"]],
-    [template("{page}", { complete: { city: [] } }), ["uriTemplate"]],
-    [template("docs://{page}", { complete: { city: [], page: [] } }), ["complete.city"]],
-    [resource({ complete: { page: [] } }), ["complete.page"]],
+    [template("{page}"), ["uriTemplate"]],
   ])("%j is invalid at %j", (content, places) => {
     expect(placesOf("resource", content)).toEqual(places);
-  });
-
-  test.each(["markdown", "text/markdown;charset=a b", `${long}a/x`])("%j is no media type", (mimeType) => {
-    const expected = { place: "mimeType", reason: "`mimeType` is not a media type" };
-    expect(faultsOf("resource", resource({ mimeType }))).toMatchObject([expected]);
   });
 
   test.each(["2026-01-31", "2026-01-31T12:00:00", "2026-13-31T12:00:00Z"])(
     "%j is no date and time",
     (lastModified) => {
-      const reason = "`annotations.lastModified` is not a date and time";
-      const hint = expect.stringContaining("time zone");
-      expect(faultsOf("resource", resource({ annotations: { lastModified } }))).toMatchObject([
-        { reason, hint },
-      ]);
+      const reason = "`annotations.lastModified` is not a date and time with a time zone";
+      expect(faultsOf("resource", resource({ annotations: { lastModified } }))).toMatchObject([{ reason }]);
     },
   );
 });

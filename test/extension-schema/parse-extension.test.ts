@@ -206,9 +206,7 @@ describe("what a pack needs", () => {
   });
 
   test.each([[null], ["env"], [[]]])("`needs: %j` is invalid, and allows no variables", (value) => {
-    const hint =
-      "Use an object with the keys `env`, `network`, `read`, `write` and `tools`, which are optional.";
-    expect(judge(value)).toEqual({ needs: { env: [] }, paths: ["needs"], hints: [hint] });
+    expect(judge(value)).toMatchObject({ needs: { env: [] }, paths: ["needs"] });
   });
 
   test.each([
@@ -235,12 +233,10 @@ describe("what a pack needs", () => {
       expect(judge({ [key]: value })).toMatchObject({ needs, paths: [`needs.${key}`] });
   });
 
-  test.each([
-    ["A=1", "List only names, without values."],
-    ["A B", "List only names, without values."],
-    ["1A", expect.stringContaining('"JIRA_TOKEN"')],
-    ...["", "A-B", "Ä", "A\n", "A\u200b", "*", "$HOME"].map((name) => [name, expect.any(String)]),
-  ])("%j in `env` is no name of a variable, and allows nothing: %s", (name, hint) => {
-    expect(judge({ env: [name] })).toEqual({ needs: { env: [] }, paths: ["needs.env.0"], hints: [hint] });
-  });
+  test.each(["A=1", "A B", "1A", "", "A-B", "Ä", "A\n", "A\u200b", "*", "$HOME"])(
+    "%j in `env` is no name of a variable, and allows nothing",
+    (name) => {
+      expect(judge({ env: [name] })).toMatchObject({ needs: { env: [] }, paths: ["needs.env.0"] });
+    },
+  );
 });
