@@ -7,7 +7,7 @@ import {
   Optional,
   ParseError,
 } from "@marcbachmann/cel-js";
-import { Duration, UnsignedInt } from "@marcbachmann/cel-js/evaluator";
+import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
 import { printable } from "../problems/index.ts";
@@ -23,20 +23,6 @@ import {
 const longestExpression = 20_000;
 const longestReason = 300;
 const maximumLoops = 2;
-/** The cost of each part of an expression that an error passes. */
-const stepsPerError = 60;
-
-/** Functions of cel-js and what is called in their place. */
-const replacedFunctions: ReadonlyMap<string, string> = new Map([
-  ["matches", "matches_"],
-  // Those of cel-js change letters beyond ASCII.
-  ["lowerAscii", "lowerAscii_"],
-  ["upperAscii", "upperAscii_"],
-  // That of cel-js depends on the daylight saving time of this machine.
-  ["getDayOfYear", "getDayOfYear_"],
-  // JSON has no unsigned numbers.
-  ["uint", "int"],
-]);
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 function compileMatch(pattern: string): LinearPattern {
@@ -45,11 +31,6 @@ function compileMatch(pattern: string): LinearPattern {
   } catch (error) {
     throw error instanceof PatternError ? new EvaluationError(error.message) : error;
   }
-}
-
-function getDayOfYear(time: Date): bigint {
-  const start = Date.UTC(time.getUTCFullYear(), 0, 1);
-  return BigInt(Math.floor((time.getTime() - start) / 86_400_000));
 }
 
 /** `5400s`, as in the JSON of protobuf. */
@@ -112,10 +93,6 @@ function createEnvironment(): Environment {
     environment.registerOperator(`double ${operator} int: double`, mix);
   }
   environment.registerOperator("double % double: double", (a: number, b: number) => a % b);
-  environment.registerOperator(
-    "-google.protobuf.Duration",
-    ({ seconds, nanos }: Duration) => new Duration(-seconds, -nanos),
-  );
   const matches = (text: string, pattern: string) => {
     const compiled = patterns.get(pattern) ?? compileMatch(pattern);
     return findPattern(compiled, text);
@@ -128,15 +105,12 @@ function createEnvironment(): Environment {
   const functions: Readonly<Record<string, (...values: never[]) => unknown>> = {
     "matches_(string, string): bool": matches,
     "string.matches_(string): bool": matches,
-    "string.lowerAscii_(): string": (text: string) => text.replace(/[A-Z]+/g, (run) => run.toLowerCase()),
-    "string.upperAscii_(): string": (text: string) => text.replace(/[a-z]+/g, (run) => run.toUpperCase()),
     "string.replace(string, string): string": replace,
     "string.replace(string, string, int): string": replace,
     "string(google.protobuf.Duration): string": formatDuration,
     "string(google.protobuf.Timestamp): string": (time: Date) => time.toISOString(),
     "int(google.protobuf.Timestamp): int": (time: Date) => BigInt(Math.floor(time.getTime() / 1000)),
     "timestamp(double): google.protobuf.Timestamp": (seconds: number) => new Date(seconds * 1000),
-    "google.protobuf.Timestamp.getDayOfYear_(): int": getDayOfYear,
   };
   for (const [signature, apply] of Object.entries(functions))
     environment.registerFunction(signature, apply, { async: false });
@@ -292,7 +266,6 @@ function toExpressionError(expression: string, error: unknown): ExpressionError 
 const environment = createEnvironment();
 // Evaluations are synchronous, so there is one at a time.
 let current: Evaluation | undefined;
-const getEvaluation = () => current as Evaluation;
 
 /** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
 function watch(node: Node): void {
@@ -304,14 +277,8 @@ function watch(node: Node): void {
     const checked = self.meta.alternate ?? self;
     const { evaluate } = checked.meta;
     checked.setMeta("evaluate", (evaluator, own, inner) => {
-      const evaluation = getEvaluation();
-      evaluation.spend();
-      try {
-        return evaluate(evaluator, own, inner);
-      } catch (error) {
-        evaluation.spend(stepsPerError);
-        throw error;
-      }
+      current?.spend();
+      return evaluate(evaluator, own, inner);
     });
     return checker.dynType;
   });
@@ -337,24 +304,17 @@ function prepareCall(node: Node, scope: Scope): void {
   }
   if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
     node.setMeta("evaluate", callStringMethod);
-  parts[0] = replacedFunctions.get(name) ?? name;
+  // In place of that of cel-js.
+  if (name === "matches") parts[0] = "matches_";
 
   const isLoop = node.meta.alternate?.op === "comprehension";
-  // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
-  const loop = (isLoop ? node.meta.alternate?.args : {}) as { condition?: (value: unknown) => boolean };
-  const { condition } = loop;
-  if (condition !== undefined) loop.condition = (value) => !getEvaluation().isStopped && condition(value);
-  if (first === undefined || !(isLoop || node.meta.macro?.var !== undefined)) {
-    for (const child of childrenOf(parts)) prepare(child, scope);
-    return;
-  }
   const loops = scope.loops + (isLoop ? 1 : 0);
   if (loops > maximumLoops) throw fail(`loops nest more than ${maximumLoops} levels deep`, node);
-  // A loop takes its elements from before the dot, `cel.bind` its value from its second argument.
-  const outer = isLoop ? (parts[1] as Node) : others.shift();
-  if (outer !== undefined) prepare(outer, scope);
-  const locals = new Set([...scope.locals, first.args as string]);
-  for (const body of others) prepare(body, { ...scope, locals, loops });
+  const hasLocal = first !== undefined && (isLoop || node.meta.macro?.var !== undefined);
+  const locals = hasLocal ? new Set([...scope.locals, first.args as string]) : scope.locals;
+  // A loop takes its elements from before the dot.
+  if (node.op === "rcall") prepare(parts[1] as Node, scope);
+  for (const body of hasLocal ? others : (parts.at(-1) as Node[])) prepare(body, { ...scope, locals, loops });
 }
 
 function prepare(node: Node, scope: Scope): void {
@@ -370,7 +330,6 @@ function prepare(node: Node, scope: Scope): void {
     shapeOf(node, scope);
     node.setMeta("check", checkChildren).setMeta("evaluate", readMember);
   } else if (op === "map") node.setMeta("check", checkChildren).setMeta("evaluate", makeMap);
-  else if (args instanceof UnsignedInt) node.args = args.valueOf();
   watch(node);
 }
 
@@ -387,6 +346,16 @@ function prepareExpression(expression: string, variables: Variables, mayBeAbsent
   const { error } = parsed.check();
   if (error !== undefined) throw error;
   return parsed;
+}
+
+/** Whether a text is valid CEL, whatever it refers to. */
+export function isExpression(text: string): boolean {
+  try {
+    environment.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 /** Evaluates to new JSON or, as text, to a string for interpolation. Throws only `ExpressionError`. */
@@ -415,9 +384,13 @@ export function compileExpression(expression: string, variables: Variables, mayB
   return (evaluation, asText) =>
     attempt(() => {
       current = evaluation;
-      const value: unknown = parsed(evaluation.variables);
-      // The outermost part may have absorbed the error of the limit.
-      evaluation.spend(0);
+      let value: unknown;
+      try {
+        value = parsed(evaluation.variables);
+      } finally {
+        // Some part may have absorbed the error of the limit.
+        evaluation.spend(0);
+      }
       if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return asText ? "" : absent;
       return asText ? toText(value) : toJson(value);
     });

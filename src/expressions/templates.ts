@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
-import { compileExpression, type Expression } from "./cel.ts";
+import { compileExpression, type Expression, isExpression } from "./cel.ts";
 import { absent, Evaluation, ExpressionError, type Shape, type Variables } from "./evaluation.ts";
 
 /** An expression in a string: `${{ … }}`. */
@@ -9,64 +9,54 @@ interface WrittenTemplate {
   expression: string;
   /** Written as `${{ expr? }}`: an absent value omits its key or element. */
   mayBeAbsent: boolean;
-  /** Offsets of the whole template in the string; the end is exclusive. */
-  start: number;
-  end: number;
 }
 
 const opening = "${{";
 
-/**
- * The offset after a quoted string that begins at `start`, or the length of the text if it is not closed. A quote after a
- * backslash does not close it, not even in raw strings: the CEL parser reads them so.
- */
-function skipQuoted(text: string, start: number): number {
-  const quote = text.charAt(start);
-  const isTriple = text.startsWith(quote.repeat(3), start);
-  const closing = isTriple ? quote.repeat(3) : quote;
-  for (let index = start + closing.length; index < text.length; index++) {
-    if (text.charAt(index) === "\\") index++;
-    else if (text.startsWith(closing, index)) return index + closing.length;
-  }
-  return text.length;
+/** How many `}}` of one expression may be part of it: of nested maps and of strings. */
+const mostInner = 100;
+
+function readTemplate(text: string): WrittenTemplate {
+  const inner = text.trim();
+  const mayBeAbsent = inner.endsWith("?");
+  return { expression: mayBeAbsent ? inner.slice(0, -1).trim() : inner, mayBeAbsent };
 }
 
-/** The offset of the `}}` that closes an expression; -1 if there is none. Skips strings, comments and nested braces. */
+/** The offset of the `}}` that closes an expression: the first one after valid CEL, else the first; -1 if there is none. */
 function findEnd(text: string, start: number): number {
-  let depth = 0;
-  let isComment = false;
-  for (let index = start; index < text.length; index++) {
-    const character = text.charAt(index);
-    if (depth === 0 && text.startsWith("}}", index)) return index;
-    if (isComment) isComment = character !== "\n";
-    else if (character === '"' || character === "'") index = skipQuoted(text, index) - 1;
-    else if (text.startsWith("//", index)) isComment = true;
-    else if (character === "{") depth++;
-    else if (character === "}" && depth > 0) depth--;
+  const first = text.indexOf("}}", start);
+  for (let end = first, inner = 0; end >= 0 && inner < mostInner; inner++) {
+    if (isExpression(readTemplate(text.slice(start, end)).expression)) return end;
+    end = text.indexOf("}}", end + 1);
   }
-  return -1;
+  return first;
 }
 
-/**
- * Finds the templates in a string. `$${{` is a literal `${{`. `unclosed` is the offset of a template that has
- * no end.
- */
-export function findTemplates(text: string): { templates: WrittenTemplate[]; unclosed: number | undefined } {
-  const templates: WrittenTemplate[] = [];
+/** Splits a string at its templates. `$${{` is a literal `${{`. `unclosed` is the offset of a template that has no end. */
+export function splitTemplates(text: string): {
+  parts: (string | WrittenTemplate)[];
+  unclosed: number | undefined;
+} {
+  const parts: (string | WrittenTemplate)[] = [];
+  let unclosed: number | undefined;
+  let at = 0;
   for (let start = text.indexOf(opening); start >= 0; ) {
+    const inner = start + opening.length;
     if (text.charAt(start - 1) === "$") {
-      start = text.indexOf(opening, start + opening.length);
+      start = text.indexOf(opening, inner);
       continue;
     }
-    const close = findEnd(text, start + opening.length);
-    if (close < 0) return { templates, unclosed: start };
-    const inner = text.slice(start + opening.length, close).trim();
-    const mayBeAbsent = inner.endsWith("?");
-    const expression = mayBeAbsent ? inner.slice(0, -1).trim() : inner;
-    templates.push({ expression, mayBeAbsent, start, end: close + 2 });
-    start = text.indexOf(opening, close + 2);
+    const close = findEnd(text, inner);
+    if (close < 0) {
+      unclosed = start;
+      break;
+    }
+    parts.push(text.slice(at, start), readTemplate(text.slice(inner, close)));
+    at = close + 2;
+    start = text.indexOf(opening, at);
   }
-  return { templates, unclosed: undefined };
+  const literals = [...parts, text.slice(at)];
+  return { parts: literals.filter((part) => part !== ""), unclosed };
 }
 
 /** An expression that does not compile, with its path. `reason` continues a message after a colon. */
@@ -96,28 +86,24 @@ export type Template = (scope: Readonly<Record<string, unknown>>) => unknown;
 const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
 
 function fillString(text: string, { variables, path, onFault }: TemplateOptions): Fill {
-  const { templates, unclosed } = findTemplates(text);
+  const { parts, unclosed } = splitTemplates(text);
   if (unclosed !== undefined)
     onFault({ expression: text.slice(unclosed), reason: "the closing }} is missing", path });
-  const parts: (string | Expression)[] = [];
-  let at = 0;
-  for (const { expression, mayBeAbsent, start, end } of templates) {
-    parts.push(writeLiteral(text.slice(at, start)));
+  const compiled = parts.flatMap((part): (string | Expression)[] => {
+    if (typeof part === "string") return [writeLiteral(part)];
+    const { expression, mayBeAbsent } = part;
     try {
-      parts.push(compileExpression(expression, variables, mayBeAbsent));
+      return [compileExpression(expression, variables, mayBeAbsent)];
     } catch (error) {
       if (!(error instanceof ExpressionError)) throw error;
       onFault({ expression, reason: error.message, path });
+      return [];
     }
-    at = end;
-  }
-  const [first] = templates;
-  const [, whole] = parts;
-  if (first?.start === 0 && first.end === text.length && typeof whole === "function")
-    return (evaluation) => whole(evaluation, false);
-  parts.push(writeLiteral(text.slice(at)));
+  });
+  const [whole, ...others] = compiled;
+  if (typeof whole === "function" && others.length === 0) return (evaluation) => whole(evaluation, false);
   return (evaluation) =>
-    parts.map((part) => (typeof part === "string" ? part : part(evaluation, true))).join("");
+    compiled.map((part) => (typeof part === "string" ? part : part(evaluation, true))).join("");
 }
 
 function compileFill(value: unknown, options: TemplateOptions): Fill {
@@ -150,9 +136,9 @@ export function compileTemplate(value: unknown, options: TemplateOptions): Templ
  */
 export function compileCondition(text: string, options: TemplateOptions): Template {
   const whole = text.trim();
-  const { templates, unclosed } = findTemplates(whole);
-  const [first] = templates;
-  if (unclosed === undefined && (first === undefined || first.start !== 0 || first.end !== whole.length)) {
+  const { parts, unclosed } = splitTemplates(whole);
+  const isOne = parts.length === 1 && typeof parts[0] === "object";
+  if (unclosed === undefined && !isOne) {
     const reason = "a condition must be exactly one ${{ … }}";
     options.onFault({ expression: whole, reason, path: options.path });
   }

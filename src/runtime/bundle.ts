@@ -27,53 +27,38 @@ export interface BundleRequest {
   };
 }
 
-/** How an entry is advertised, as of a tool. */
-export interface EntryTexts {
+/** A compiled tool of a bundle, with the keys of a tool. */
+export interface BundleEntry {
   name: string;
-  title?: string;
-  description?: string;
   inputSchema: Readonly<Record<string, unknown>>;
   outputSchema?: Readonly<Record<string, unknown>>;
-  annotations?: Readonly<Record<string, unknown>>;
   _meta?: Readonly<Record<string, unknown>>;
-}
-
-/** A compiled tool of a bundle. */
-export interface BundleEntry extends EntryTexts {
   /** As written: a reference to a tool, `./module.js#export`, or a function in a definition that is code. */
   handler: unknown;
   templates: EntryTemplates;
 }
 
-function readTexts(entry: Readonly<Record<string, unknown>>): EntryTexts {
-  const { name, title, description, argumentsSchema, outputSchema, annotations, _meta } = entry;
-  return {
-    name: String(name),
-    ...(typeof title === "string" ? { title } : {}),
-    ...(typeof description === "string" ? { description } : {}),
-    inputSchema: isRecord(argumentsSchema) ? argumentsSchema : { type: "object" },
-    ...(isRecord(outputSchema) ? { outputSchema } : {}),
-    ...(isRecord(annotations) ? { annotations } : {}),
-    ...(isRecord(_meta) ? { _meta } : {}),
-  };
-}
+type WrittenEntry = Omit<BundleEntry, "inputSchema" | "templates"> & {
+  argumentsSchema?: BundleEntry["inputSchema"];
+};
 
 /**
- * Compiles the entries of a definition of the shape `toolsBundle` once, and collects all faults; with one, the bundle must not
+ * Compiles the entries of a valid definition of the shape `toolsBundle`, and collects all faults; with one, the bundle must not
  * be served. Runs none of the pack's code.
  */
 export function compileBundle(
-  { entries: written }: Readonly<Record<string, unknown>>,
+  { entries: written = [] }: Readonly<Record<string, unknown>>,
   compileEntry: typeof compileEntryTemplates,
 ): { entries: BundleEntry[]; faults: Problem[] } {
   const faults: Problem[] = [];
-  const entries = (Array.isArray(written) ? written : []).flatMap((entry: unknown, index) => {
-    if (!isRecord(entry)) return [];
-    const templates = compileEntry(entry, ["entries", index], ({ expression, reason, path }) =>
-      faults.push(createProblem("InvalidExpression", { expression, reason }, { path })),
-    );
-    return [{ ...readTexts(entry), handler: entry.handler, templates }];
-  });
+  const entries = (written as WrittenEntry[]).map(
+    ({ argumentsSchema = { type: "object" }, ...entry }, index): BundleEntry => {
+      const templates = compileEntry({ ...entry }, ["entries", index], ({ path, ...args }) =>
+        faults.push(createProblem("InvalidExpression", args, { path })),
+      );
+      return { ...entry, inputSchema: argumentsSchema, templates };
+    },
+  );
   return { entries, faults };
 }
 
@@ -92,17 +77,6 @@ const generalMessage = "The tool failed.";
 export const createGeneralError = (): RpcError => ({ code: internalErrorCode, message: generalMessage });
 
 type Scope = Readonly<Record<string, unknown>>;
-
-/** `error` as templates see it; all three keys are always present. */
-function readThrown({ code, message, data }: Thrown) {
-  let value: unknown = null;
-  try {
-    if (data !== undefined) value = JSON.parse(data);
-  } catch {
-    // A hostile child process can send invalid JSON.
-  }
-  return { code: code ?? null, message, data: value };
-}
 
 /** A condition that fails to evaluate does not hold. */
 function holds({ when }: CatchTemplates, scope: Scope): boolean {
@@ -145,8 +119,10 @@ function catchError(
   thrown: Thrown,
   request: object,
 ): RpcError | undefined {
-  const scope = { error: readThrown(thrown), request };
-  const { code } = thrown;
+  const { code, message, data } = thrown;
+  // All three keys are always present.
+  const error = { code: code ?? null, message, data: data === undefined ? null : JSON.parse(data) };
+  const scope = { error, request };
   const fits = (one: CatchTemplates) =>
     !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope);
   const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);

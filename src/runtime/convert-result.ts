@@ -102,21 +102,16 @@ export function convertOutcome(
   try {
     return { result: convert(returned) };
   } catch (error) {
-    return error instanceof SyntaxError
-      ? refuseJson()
-      : { result: createErrorResult((error as Error).message) };
+    return { result: createErrorResult((error as Error).message) };
   }
 }
-
-// A hostile child process can send invalid JSON.
-const refuseJson = () => ({ result: createErrorResult("The handler's result is not valid JSON.") });
 
 async function convertQuestions(json: string): Promise<ToolOutcome> {
   const { InvalidQuestionError, readInputRequired } = await import("./input-rounds.ts");
   try {
     return await readInputRequired(json);
   } catch (error) {
-    if (!(error instanceof InvalidQuestionError)) return refuseJson();
+    if (!(error instanceof InvalidQuestionError)) throw error;
     return { result: createErrorResult(error.message), fault: error.message };
   }
 }

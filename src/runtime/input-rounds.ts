@@ -96,10 +96,7 @@ export class InvalidQuestionError extends Error {
   override readonly name = "InvalidQuestionError";
 }
 
-/**
- * Parses what a handler asks. Rejects with `InvalidQuestionError` for what cannot be asked, and with a `SyntaxError` for what is
- * not JSON, which only a hostile process sends.
- */
+/** Parses what a handler asks. Rejects with `InvalidQuestionError` for what cannot be asked. */
 export async function readInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
   const value: unknown = JSON.parse(json);
   const fault = await findInputFault(value);

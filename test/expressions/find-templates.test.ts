@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { findTemplates } from "../../src/expressions/templates.ts";
+import { splitTemplates } from "../../src/expressions/templates.ts";
 
-const expressionsOf = (text: string) => findTemplates(text).templates.map(({ expression }) => expression);
+const templatesIn = (text: string) => splitTemplates(text).parts.filter((part) => typeof part === "object");
+const expressionsOf = (text: string) => templatesIn(text).map(({ expression }) => expression);
 
 describe("finding templates", () => {
   test.each<[string, string[]]>([
@@ -19,13 +20,13 @@ describe("finding templates", () => {
     ["no template { } $ {{", []],
   ])("templates are found in %j", (text, expressions) => {
     expect(expressionsOf(text)).toEqual(expressions);
-    expect(findTemplates(text).unclosed).toBeUndefined();
+    expect(splitTemplates(text).unclosed).toBeUndefined();
   });
 
   test.each(["${{ a.b? }}", "${{ a.b ? }}", "${{a.b?}}"])(
     "the mark at the end of %s says that its value may be absent",
     (text) => {
-      expect(findTemplates(text).templates).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
+      expect(templatesIn(text)).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
     },
   );
 });
