@@ -1,6 +1,6 @@
 // The program of the child process that runs a pack's code with `isolation: process`. The pack's code can do anything to
 // this process, which contains accidents, not attacks: the host takes its messages as they are.
-import { createContext, freeze, loadFunction, runCode, runInitialize } from "./handler-code.mjs";
+import { createContext, findFunction, freeze, runCode, runInitialize } from "./handler-code.mjs";
 import { describeThrown } from "./returned-value.mjs";
 
 const root = process.cwd();
@@ -48,14 +48,7 @@ function createCallContext(call, { options, extras, memory, watches }) {
   return Object.freeze(Object.assign(context, { signal: call.controller.signal }, freeze(extras)));
 }
 
-const loaded = new Map();
-
-async function load(source) {
-  const key = JSON.stringify(source);
-  const found = loaded.get(key) ?? (await loadFunction({ root, source }));
-  loaded.set(key, found);
-  return found;
-}
+const find = (source) => findFunction({ root, source });
 
 async function runCall(message) {
   const { id, memory, source, args, legacyContext } = message;
@@ -66,20 +59,20 @@ async function runCall(message) {
   const call = { id, controller, memory: new Map(entries), writes: [], answers: new Map(), toolCalls: 0 };
   calls.set(id, call);
   const context = createCallContext(call, message);
-  const outcome = await runCode(() => load(source), args, context, controller.signal);
+  const outcome = await runCode(() => find(source), args, context, controller.signal);
   calls.delete(id);
   send({ kind: "done", id, outcome, writes: takeWrites(call) });
   for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
 }
 
 async function initialize({ id, source, options }) {
-  const outcome = await runInitialize(() => load(source), Object.freeze({ options: freeze(options) }));
+  const outcome = await runInitialize(() => find(source), Object.freeze({ options: freeze(options) }));
   send({ kind: "done", id, outcome, writes: [] });
 }
 
 async function runLoad({ id, source }) {
   const outcome = await runCode(async () => {
-    await load(source);
+    await find(source);
     return () => {};
   });
   send({ kind: "done", id, outcome, writes: [] });
@@ -101,7 +94,6 @@ function takeAnswer({ id, number, value, fault, memory }) {
 }
 
 function abort({ id, reason }) {
-  send({ kind: "aborted", id });
   calls.get(id)?.controller.abort(new DOMException(reason, "AbortError"));
 }
 

@@ -1,5 +1,5 @@
 import type { HandlerContext } from "./handler-context.ts";
-import type { Outcome } from "./tool-code.ts";
+import type { CodePlace, Outcome } from "./tool-code.ts";
 
 /** Any function of a pack. */
 export type PackFunction = (...args: readonly unknown[]) => unknown;
@@ -8,7 +8,7 @@ export class HandlerNotFoundError extends Error {
   readonly code: "HandlerNotFound";
 }
 
-export function loadFunction(place: { root: string; source: object }): Promise<PackFunction>;
+export function findFunction(place: CodePlace): PackFunction | Promise<PackFunction>;
 export function freeze<Value>(value: Value): Value;
 /** Where what a handler does goes. */
 export interface ContextHost extends Pick<HandlerContext, "log" | "progress"> {

@@ -64,8 +64,7 @@ function exportOf(namespace, name) {
  * Loads a module and returns the function that a place names. Rejects with a `HandlerNotFoundError`, or with what the
  * module throws while it loads.
  */
-export async function loadFunction({ root, source }) {
-  if (source.from === "function") return source.run;
+async function loadFunction({ root, source }) {
   let found;
   let reason;
   if (source.from === "module") {
@@ -85,6 +84,21 @@ export async function loadFunction({ root, source }) {
   throw new HandlerNotFoundError(
     found === undefined ? `Module ${reason}.` : `Module ${reason} that is a function.`,
   );
+}
+
+/** What was loaded in this process, by places. */
+const loaded = new Map();
+
+/** The function that a place names, or a promise of it if it is not loaded. */
+export function findFunction(place) {
+  if (place.source.from === "function") return place.source.run;
+  const key = JSON.stringify([place.root, place.source]);
+  const load = async () => {
+    const run = await loadFunction(place);
+    loaded.set(key, run);
+    return run;
+  };
+  return loaded.get(key) ?? load();
 }
 
 /** Freezes JSON, and returns it. */
@@ -153,12 +167,17 @@ export async function runCode(find, args, context, stop) {
   }
 }
 
-/** Runs an `initialize` function in the same way. What it returns, such as a connection, is not read. */
+/** What was initialized in this process, by functions. */
+const initialized = new Map();
+
+/** Runs an `initialize` function once. What it returns, such as a connection, is not read. */
 export const runInitialize = (find, context) =>
   runCode(async () => {
     const run = await find();
-    return async (only) => void (await run(only));
-  }, context);
+    const initialize = async () => void (await run(context));
+    if (!initialized.has(run)) initialized.set(run, initialize());
+    return () => initialized.get(run);
+  });
 
 const untilAborted = (signal) =>
   new Promise((resolve) => {

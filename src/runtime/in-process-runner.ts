@@ -2,14 +2,13 @@ import { abortable, toSignal } from "./abort-listeners.ts";
 import {
   type ContextHost,
   createContext,
+  findFunction,
   freeze,
-  loadFunction,
-  type PackFunction,
   runCode,
   runInitialize,
 } from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
-import { type CodePlace, identifyPlace, type OutcomeRunner, throwIfThrown } from "./tool-code.ts";
+import { type CodePlace, type OutcomeRunner, throwIfThrown } from "./tool-code.ts";
 
 const frozen = new WeakMap<object, object>();
 
@@ -26,46 +25,28 @@ function freezeCopy<Data>(data: Data): Data {
 
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
-  const { sessionId, invocationId, device, input, state, arguments: values, changed, signal } = context;
+  const { options, signal, log, progress, callTool, memory, changed, ...values } = context;
   const host: ContextHost = {
-    log: (level, data) => context.log(level, data),
-    progress: (...step) => context.progress(...step),
-    callTool: (name, json) => context.callTool(name, JSON.parse(json)),
-    memory: context.memory,
-    changed,
+    ...{ log, progress, memory, changed },
+    callTool: (name, json) => callTool(name, JSON.parse(json)),
   };
-  const own = createContext(freezeCopy(context.options), host, isOver);
-  if (sessionId !== undefined) own.sessionId = sessionId;
-  if (invocationId !== undefined) own.invocationId = invocationId;
-  if (device !== undefined) own.device = freezeCopy(device);
-  if (input !== undefined) own.input = freezeCopy(input);
-  if (state !== undefined) own.state = freezeCopy(state);
-  if (values !== undefined) own.arguments = freezeCopy(values);
+  const own = createContext(freezeCopy(options), host, isOver);
+  for (const [key, value] of Object.entries(values))
+    if (value !== undefined) Object.assign(own, { [key]: freezeCopy(value) });
   // A signal costs as much as the rest of a call, so it is created when it is read.
   Object.defineProperty(own, "signal", { enumerable: true, get: () => toSignal(signal) });
   return Object.freeze(own as HandlerContext);
 }
-
-/** What was initialized in this process: sessions share loaded modules. */
-const initialized = new Map<unknown, Promise<void>>();
 
 /**
  * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
  * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
 export function createInProcessRunner(): OutcomeRunner {
-  const asked = new Map<unknown, Promise<void>>();
   let isClosed = false;
-
-  const loaded = new WeakMap<CodePlace, PackFunction>();
-  const load = async (place: CodePlace) => {
-    const run = await loadFunction(place);
-    loaded.set(place, run);
-    return run;
-  };
   const find = (place: CodePlace) => {
     if (isClosed) throw new Error("The session is closed.");
-    return loaded.get(place) ?? load(place);
+    return findFunction(place);
   };
   return {
     invoke(place, args, context) {
@@ -80,18 +61,9 @@ export function createInProcessRunner(): OutcomeRunner {
     async load(place) {
       await find(place);
     },
-    initialize(place, context) {
-      const key = identifyPlace(place);
-      let running = asked.get(key) ?? initialized.get(key);
-      if (running === undefined) {
-        const own = Object.freeze({ options: freezeCopy(context.options) });
-        running = runInitialize(() => find(place), own).then(throwIfThrown);
-        // A later session may succeed.
-        running.catch(() => initialized.delete(key));
-        initialized.set(key, running);
-      }
-      asked.set(key, running);
-      return running;
+    async initialize(place, { options }) {
+      const own = Object.freeze({ options: freezeCopy(options) });
+      throwIfThrown(await runInitialize(() => find(place), own));
     },
     async close() {
       isClosed = true;

@@ -13,7 +13,6 @@ import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts"
 import {
   CodeExitError,
   type CodePlace,
-  identifyPlace,
   type Outcome,
   type OutcomeRunner,
   throwIfThrown,
@@ -36,7 +35,6 @@ type ChildMessage =
       writes: readonly MemoryWrite[];
     }
   | { kind: "changed"; id: number }
-  | { kind: "aborted"; id: number }
   | { kind: "late"; id?: undefined; message: string };
 
 export interface ProcessRunnerOptions {
@@ -49,8 +47,6 @@ export interface ProcessRunnerOptions {
   onLateError?: ((message: string) => void) | undefined;
   /** Output of the pack's code on stdout and stderr. */
   onOutput?: ((chunk: Buffer) => void) | undefined;
-  /** How long the child may take to acknowledge a canceled call, before it is killed. Milliseconds; default: 5000. */
-  stuckMs?: number;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
 }
@@ -67,8 +63,6 @@ interface Pending {
   reject(error: unknown): void;
 }
 
-/** How many errors that are thrown after their calls are told. */
-const mostLateErrors = 100;
 /** How long messages may still arrive after an exit. Milliseconds. */
 const restMs = 500;
 const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
@@ -86,16 +80,9 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
-  const { root, env, onOutput, stuckMs = 5000, end = endDurations } = options;
-  let lateErrors = 0;
+  const { root, env, onOutput, end = endDurations } = options;
   const pending = new Map<number, Pending>();
-  /** The timers of canceled calls that the child has not acknowledged. */
-  const unheard = new Map<number, NodeJS.Timeout>();
-  const initialized = new Map<unknown, Promise<void>>();
   let child: SupervisedProcess | undefined;
-  /** Why the host ends the child. */
-  let endReason: string | undefined;
-  /** After the exit. */
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
@@ -106,17 +93,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
 
   // Its exit is noticed in another way.
   const send = (message: object) => void child?.channel?.send(message, () => {});
-  /** Ends the child and everything that it started; `reason` continues "terminated because". */
-  const endChild = async (reason: string, durations: EndDurations) => {
-    endReason ??= reason;
-    await child?.end(durations);
-  };
-  const kill = (reason: string) => void endChild(reason, { inputMs: 0, termMs: 0 });
 
   const onExit = (exited: ProcessEnd, stderrTail: string, fault?: string) => {
     if (ended !== undefined) return;
-    ended = new CodeExitError({ ...exited, reason: endReason ?? fault, stderrTail });
-    for (const timer of unheard.values()) clearTimeout(timer);
+    ended = new CodeExitError({ ...exited, reason: isClosed ? "the session is closed" : fault, stderrTail });
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
     if (!isClosed) notifyExit(ended);
@@ -141,27 +121,15 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     }
   };
 
-  const finish = ({ id, outcome, writes }: Extract<ChildMessage, { kind: "done" }>) => {
-    const call = pending.get(id);
-    pending.delete(id);
-    try {
-      applyWrites(call?.context?.memory, writes);
-      call?.resolve(outcome);
-    } catch (error) {
-      call?.reject(error);
-    }
-  };
-
   const onMessage = (message: ChildMessage) => {
-    if (message.kind === "late") {
-      // A timer can throw any number of times.
-      if (++lateErrors <= mostLateErrors) options.onLateError?.(message.message);
-      return;
-    }
-    const context = pending.get(message.id)?.context;
+    if (message.kind === "late") return options.onLateError?.(message.message);
+    const call = pending.get(message.id);
+    const { context } = call ?? {};
     switch (message.kind) {
       case "done":
-        return finish(message);
+        pending.delete(message.id);
+        applyWrites(context?.memory, message.writes);
+        return call?.resolve(message.outcome);
       case "log":
         return context?.log(message.level, message.data);
       case "progress":
@@ -170,9 +138,6 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
         return context?.changed?.();
       case "callTool":
         return void answerToolCall(message);
-      case "aborted":
-        clearTimeout(unheard.get(message.id));
-        unheard.delete(message.id);
     }
   };
 
@@ -220,20 +185,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     return { id, outcome };
   };
 
-  const giveUp = (id: number, reason: unknown) => {
-    // The caller no longer waits, so the answer is dropped.
-    if (!pending.delete(id) || ended !== undefined) return;
-    send({ kind: "abort", id, reason: reason instanceof Error ? reason.message : "The call was canceled." });
-    unheard.set(
-      id,
-      setTimeout(() => kill(`it did not react within ${stuckMs} ms`), stuckMs),
-    );
-  };
-
   return {
     exit,
     invoke(place, args, context) {
-      const { sessionId, invocationId, device, memory, options: values, signal, input, state } = context;
+      const { options: values, signal, memory, log, progress, callTool, changed, ...extras } = context;
       return abortable(signal, () => {
         const message = {
           kind: "call",
@@ -241,30 +196,29 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
           // Not enumerable, so JSON omits it.
           legacyContext: (args as Record<string, unknown>)[legacyContextKey],
           options: values,
-          extras: { sessionId, invocationId, device, input, state, arguments: context.arguments },
-          watches: context.changed !== undefined,
+          extras,
+          watches: changed !== undefined,
           memory: memory?.snapshot() ?? null,
         };
         const { id, outcome } = ask(message, place, context);
-        return outcome.finally(whenAborted(signal, () => giveUp(id, signal.reason)));
+        const giveUp = () => {
+          // The caller no longer waits, so the answer is dropped.
+          if (!pending.delete(id) || ended !== undefined) return;
+          const reason = signal.reason instanceof Error ? signal.reason.message : "The call was canceled.";
+          send({ kind: "abort", id, reason });
+        };
+        return outcome.finally(whenAborted(signal, giveUp));
       });
     },
     async load(place) {
       throwIfThrown(await ask({ kind: "load" }, place).outcome);
     },
-    initialize(place, context) {
-      const key = identifyPlace(place);
-      let running = initialized.get(key);
-      if (running === undefined) {
-        running = ask({ kind: "initialize", options: context.options }, place).outcome.then(throwIfThrown);
-        running.catch(() => {});
-        initialized.set(key, running);
-      }
-      return running;
+    async initialize(place, context) {
+      throwIfThrown(await ask({ kind: "initialize", options: context.options }, place).outcome);
     },
     async close() {
       isClosed = true;
-      await endChild("the session is closed", end);
+      await child?.end(end);
       onExit({ exitCode: null, signal: null }, "");
     },
   };

@@ -84,7 +84,7 @@ export function throwIfThrown(outcome: Outcome): void {
 
 /** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
 export interface OutcomeRunner {
-  /** Runs an `initialize` function once per runner; every call settles as that run does. */
+  /** Runs an `initialize` function once per process; every call settles as that run does. */
   initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
   /** Loads code without running it; rejects if it cannot be loaded. */
   load(place: CodePlace): Promise<void>;
@@ -94,11 +94,6 @@ export interface OutcomeRunner {
    */
   invoke(place: CodePlace, args: Record<string, unknown> | string, context: RunContext): Promise<Outcome>;
   close(): Promise<void>;
-}
-
-/** A key for maps: equal for the same code. */
-export function identifyPlace({ root, source }: CodePlace): unknown {
-  return source.from === "function" ? source.run : JSON.stringify([root, source]);
 }
 
 /** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, 8 KiB. */

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createProcessPort } from "../../src/processes/server-process.ts";
@@ -9,7 +8,6 @@ import { firstText } from "../support/first-text.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { inRepository } from "../support/repository.ts";
 import type { Tree } from "../support/tree.ts";
-import { waitUntil } from "../support/wait-until.ts";
 import { makePack } from "./make-pack.ts";
 import { callCode, createContext, inModule } from "./run-place.ts";
 
@@ -32,8 +30,6 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
         return port.start(launch);
       },
     },
-    // A busy machine may not run the child for a while.
-    stuckMs: 60_000,
     onLateError: (message) => late.push(message),
     onOutput: (chunk) => output.push(chunk),
     ...options,
@@ -144,25 +140,6 @@ test("memory is read and written immediately, also by inner calls", async () => 
   expect(map.get("last")).toBe("z");
 });
 
-test("a handler that loops after its call was abandoned is ended with its process, and the host survives", async () => {
-  const { call, runner, root } = createRunner(
-    `import { writeFileSync } from "node:fs";
-      export const loops = ({ now }) => { if (now) writeFileSync("looping", ""); while (now); };
-      export const a = () => 1;`,
-    { stuckMs: 200 },
-  );
-  // Loaded, so that the next call of it loops at once.
-  await call("loops");
-  const controller = new AbortController();
-  const looping = call("loops", { now: true }, { signal: controller.signal });
-  const other = call("a");
-  await waitUntil(() => existsSync(join(root, "looping")));
-  controller.abort(new Error("given up"));
-  await expect(looping).rejects.toThrow("given up");
-  await expect(other).rejects.toThrow("did not react within 200 ms");
-  expect(await runner.exit).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|KILL)/) });
-});
-
 describe("a child process that fails", () => {
   test.each([
     ["exits", "process.exit(3)", { exitCode: 3, signal: null }],
@@ -195,7 +172,7 @@ describe("a child process that fails", () => {
       };
       export const b = () => "alive";`);
     await textOf("a");
-    await expect.poll(() => late).toHaveLength(100);
+    await expect.poll(() => late.length).toBeGreaterThan(9);
     expect(late.slice(0, 3).sort()).toEqual(["again", "rejection", "timer"]);
     expect(await textOf("b")).toBe("alive");
   });
