@@ -1,6 +1,6 @@
 // Copies of the skills of a session in the folder where a client reads skills. A link would show the client what is installed, not
 // what was approved.
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
@@ -19,7 +19,7 @@ import { digestOf, readSkillFiles } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
-import { expandPath, readHost } from "./clients/locations.ts";
+import { readHost } from "./clients/locations.ts";
 import { refuseLinkOut } from "./plan-install.ts";
 
 /** What was done, by the names of folders. */
@@ -57,88 +57,51 @@ interface Marker {
 interface WantedCopy {
   marker: Marker;
   skill: SkillItem;
-  read(path: string): Promise<string | Uint8Array>;
 }
 
 const port = createNodeInspectionPort();
 const find = (path: string) => lstatSync(path, { throwIfNoEntry: false });
 
-/** The copy in a folder; `foreign` for what is none, such as a link, and `undefined` for nothing. */
-function readCopy(
-  folder: string,
-  name: string,
-): { marker: Marker; isEdited: boolean } | "foreign" | undefined {
+/** What a folder has under a name: a copy, or with `fault` what stays. A link is no copy. */
+function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edited" | "foreign" } {
   const stats = find(join(folder, name));
   const location = port.realPath(folder);
-  if (stats === undefined || location === undefined) return undefined;
+  if (stats === undefined || location === undefined) return {};
   const read = stats.isDirectory() ? port.readFile(join(location, name), markerFile) : undefined;
   const bytes = read?.state === "read" ? read.bytes : new Uint8Array();
   const marker: unknown = attempt(() => JSON.parse(Buffer.from(bytes).toString()));
-  if (!isRecord(marker) || typeof marker.source !== "string" || !isRecord(marker.files)) return "foreign";
+  if (!isRecord(marker) || typeof marker.source !== "string" || !isRecord(marker.files))
+    return { fault: "foreign" };
   const files = attempt(() => readSkillFiles(port, location, name, (path) => path === markerFile));
   const digests = files && Object.fromEntries([...files].map(([path, content]) => [path, digestOf(content)]));
-  return { marker: marker as unknown as Marker, isEdited: !isDeepStrictEqual(digests, marker.files) };
+  const isIntact = isDeepStrictEqual(digests, marker.files);
+  return { marker: marker as unknown as Marker, fault: isIntact ? undefined : "edited" };
 }
 
-/** Replaces a folder, or makes it. */
-async function writeCopy(target: string, { marker, skill: { route }, read }: WantedCopy): Promise<void> {
+/** Replaces a copy, or makes it. */
+async function writeCopy(
+  session: Session,
+  target: string,
+  { marker, skill: { route } }: WantedCopy,
+): Promise<void> {
   // Clients pass over names that begin with a dot.
-  const draft = mkdtempSync(join(dirname(target), markerFile));
-  const copy = join(draft, "new");
+  const draft = join(dirname(target), `${markerFile}.new`);
+  const clear = () => rmSync(draft, { recursive: true, force: true });
+  clear();
   try {
     for (const path of Object.keys(marker.files)) {
-      mkdirSync(dirname(join(copy, path)), { recursive: true });
+      mkdirSync(dirname(join(draft, path)), { recursive: true });
       // Who may run it: a server does not say.
       const original =
         route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
-      writeFileSync(join(copy, path), await read(path), { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
+      const content = await session.readSkill(marker.source, { file: path });
+      writeFileSync(join(draft, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
-    writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
-    if (find(target) !== undefined) renameSync(target, join(draft, "old"));
-    renameSync(copy, target);
+    writeFileSync(join(draft, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
+    rmSync(target, { recursive: true, force: true });
+    renameSync(draft, target);
   } finally {
-    rmSync(draft, { recursive: true, force: true });
-  }
-}
-
-/** The problem of a skill that cannot be read, which keeps no other from being copied. */
-function asProblem(error: unknown): Problem {
-  if (error instanceof TrailblazeError) return error.problem;
-  throw error;
-}
-
-/** Makes copies, by the names of their folders, and removes others. */
-async function applyCopies(
-  { folder, installed, removed, kept, problems }: CopiesResult,
-  wanted: ReadonlyMap<string, WantedCopy>,
-  isRemoved: (name: string, marker: Marker) => boolean,
-  isDryRun: boolean,
-): Promise<void> {
-  const keep = (name: string, copy: "edited" | "foreign") => {
-    const file = join(folder, name);
-    const args = { file, key: name, owner: undefined, copy };
-    kept.push(name);
-    problems.push(createProblem("ClientConfigConflict", args, { file }));
-  };
-  for (const [name, one] of wanted) {
-    const copy = readCopy(folder, name);
-    if (copy === "foreign" || copy?.isEdited) keep(name, copy === "foreign" ? copy : "edited");
-    else {
-      const isCurrent = isDeepStrictEqual(copy?.marker, one.marker);
-      const fault =
-        isDryRun || isCurrent ? undefined : await writeCopy(join(folder, name), one).catch(asProblem);
-      if (fault === undefined) installed.push(name);
-      else problems.push(fault);
-    }
-  }
-  for (const name of attempt(() => readdirSync(folder).sort()) ?? []) {
-    const copy = wanted.has(name) ? undefined : readCopy(folder, name);
-    if (copy === undefined || copy === "foreign" || !isRemoved(name, copy.marker)) continue;
-    if (copy.isEdited) keep(name, "edited");
-    else {
-      removed.push(name);
-      if (!isDryRun) rmSync(join(folder, name), { recursive: true });
-    }
+    clear();
   }
 }
 
@@ -149,22 +112,21 @@ function findFolder({ name, skills }: ClientRecord, scope: Scope, project: strin
     const hint = "It can load skills with the tool of `start --skill-tool`.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const folder = expandPath(`${scope === "user" ? "~" : "."}/${skills}`, readHost(), project);
-  if (folder !== undefined) return folder;
+  const root = scope === "user" ? readHost().home : project;
+  if (root !== undefined) return join(root, skills);
   throw failure("InvalidArguments", { reason: "The home folder is not known: HOME is not set" });
 }
 
 /** The name of the folder of a skill whose own name means others, too. */
 const longNameOf = (skill: SkillItem) => makeSafeName(fullNameOf(skill).replaceAll("/", "-"));
 
-/** The skills of a session by their names, or all that say which files they have. */
+/** The skills of a session by their names, or all that say which files they have, by the names of their folders. */
 function collectWanted(
   session: Session,
   names: readonly string[],
-  project: object,
+  project: string | undefined,
 ): ReadonlyMap<string, WantedCopy> {
-  const { frame, calls } = Session.partsOf(session);
-  const state = frame.state();
+  const state = Session.partsOf(session).frame.state();
   const all = state.of("skill");
   const hasFiles = ({ listing }: SkillItem) => listing.resources !== "dynamic";
   const chosen = names.length === 0 ? all.filter(hasFiles) : names.map((name) => state.resolveSkill(name));
@@ -173,11 +135,10 @@ function collectWanted(
     if (!hasFiles(skill)) throw failure("InvalidArguments", { reason: `${source} does not list its files` });
     const { name } = skill.shown;
     const isTaken = all.some((one) => one !== skill && [one.shown.name, longNameOf(one)].includes(name));
-    const folder = isTaken ? longNameOf(skill) : name;
     // What a server has under the marker's name is left out.
     const files = skill.shown.files.filter(({ path }) => path !== markerFile);
-    const read = (path: string) => calls.readSkillFile(skill, path, { scope: calls.own, state });
-    return [folder, { marker: { source, ...project, files: digestsOf(files) }, skill, read }] as const;
+    const marker = { source, ...(project && { project }), files: digestsOf(files) };
+    return [isTaken ? longNameOf(skill) : name, { marker, skill }] as const;
   });
   return new Map(copies);
 }
@@ -201,16 +162,38 @@ export async function changeCopies(
   // Why skills are left out.
   const problems = session?.problems.filter(({ kind }) => kind === "skill") ?? [];
   const result: CopiesResult = { client: client.id, folder, installed: [], removed: [], kept: [], problems };
-  const isNamed = (name: string, { source }: Marker) =>
+  const wanted = session ? collectWanted(session, names, project) : new Map<string, WantedCopy>();
+  const isNamed = ({ source }: Marker, name: string) =>
     names.some((one) => one === name || source === one || source.endsWith(`/${one}`));
-  const isRemoved = (name: string, marker: Marker) =>
-    names.length > 0 ? !session && isNamed(name, marker) : !session || marker.project === project;
-  const wanted = session && collectWanted(session, names, project === undefined ? {} : { project });
+  const isRemoved = (marker: Marker, name: string) =>
+    names.length > 0 ? !session && isNamed(marker, name) : !session || marker.project === project;
+  const change = async (name: string) => {
+    const file = join(folder, name);
+    const copy = wanted.get(name);
+    const { marker, fault } = readCopy(folder, name);
+    if (copy === undefined && !(marker && isRemoved(marker, name))) return;
+    if (fault !== undefined) {
+      result.kept.push(name);
+      const args = { file, key: name, owner: undefined, copy: fault };
+      problems.push(createProblem("ClientConfigConflict", args, { file }));
+    } else if (copy === undefined || session === undefined) {
+      if (!isDryRun) rmSync(file, { recursive: true });
+      result.removed.push(name);
+    } else {
+      if (!isDryRun && !isDeepStrictEqual(marker, copy.marker)) await writeCopy(session, file, copy);
+      result.installed.push(name);
+    }
+  };
   let release: (() => void) | undefined;
   try {
-    if (wanted?.size && !isDryRun) makeFolders(folder);
+    if (wanted.size > 0 && !isDryRun) makeFolders(folder);
     if (find(folder) !== undefined && !isDryRun) release = await lockFile(join(folder, markerFile));
-    await applyCopies(result, wanted ?? new Map(), isRemoved, isDryRun);
+    for (const name of new Set([...wanted.keys(), ...(attempt(() => readdirSync(folder).sort()) ?? [])]))
+      await change(name).catch((error: unknown) => {
+        // A skill that cannot be read keeps no other from being copied.
+        if (!(error instanceof TrailblazeError)) throw error;
+        problems.push(error.problem);
+      });
   } catch (error) {
     throw describeConfigError(error, folder);
   } finally {

@@ -343,16 +343,14 @@ export class SessionGateway {
 
   async #loadSkill(args: Record<string, unknown>, request: CallRequest): Promise<CallToolResult> {
     const { name, file = instructionsFile } = args;
-    if (typeof name !== "string" || typeof file !== "string")
-      return createErrorResult("`name` and `file` must be strings.");
     try {
-      const skill = request.state.resolveSkill(name);
-      const { calls } = this.parts;
-      const { contents } = await calls.readSkill(skill, findSkillFile(skill, file), request);
-      const content = contents.map((one) =>
-        one.text === undefined
-          ? ({ type: "resource", resource: one } as const)
-          : ({ type: "text", text: one.text } as const),
+      const skill = request.state.resolveSkill(String(name));
+      const uri = findSkillFile(skill, String(file));
+      const { contents } = await this.parts.calls.readSkill(skill, uri, request);
+      const content = contents.map((resource) =>
+        resource.text === undefined
+          ? ({ type: "resource", resource } as const)
+          : ({ type: "text", text: resource.text } as const),
       );
       return { content };
     } catch (error) {

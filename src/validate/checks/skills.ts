@@ -20,32 +20,24 @@ function readTarget(link: string): string | undefined {
   }
 }
 
-const lineAt = (text: string, index: number) => text.slice(0, index).split("\n").length;
-
-/** Limit on the reported lines of one file. */
-const maximumReported = 100;
-
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
   const isThere = (target: string) =>
     target === "." || files.some(({ path }) => path === target || path.startsWith(`${target}/`));
-  const broken = [...text.replace(code, blank).matchAll(links)].flatMap((link) => {
+  for (const link of text.replace(code, blank).matchAll(links)) {
     const target = readTarget(link[1] ?? link[2] ?? "");
-    return target === undefined || isThere(target) ? [] : { target, index: link.index };
-  });
-  for (const { target, index } of broken.slice(0, maximumReported)) {
-    const line = lineAt(text, index);
+    if (target === undefined || isThere(target)) continue;
+    const line = text.slice(0, link.index).split("\n").length;
     yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
   }
 }
 
 function* findHiddenText(file: string, text: string, place: object): Generator<Finding> {
-  const found = text.split("\n").flatMap((line, index) => {
+  for (const [index, line] of text.split("\n").entries()) {
     const { hidden: codePoints } = findHiddenCharacters(line);
-    return codePoints.length === 0 ? [] : { codePoints, line: index + 1 };
-  });
-  for (const { codePoints, line } of found.slice(0, maximumReported))
-    yield findInFile(file, "HiddenText", { codePoints }, { ...place, line });
+    if (codePoints.length > 0)
+      yield findInFile(file, "HiddenText", { codePoints }, { ...place, line: index + 1 });
+  }
 }
 
 /** Finds broken links in the instructions of skills, and invisible characters in all of their Markdown. */
