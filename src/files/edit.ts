@@ -1,5 +1,14 @@
 import { createHash, randomBytes } from "node:crypto";
-import { accessSync, constants, readdirSync, rmdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  constants,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { attempt, errorCode } from "./file-errors.ts";
@@ -103,11 +112,11 @@ function writeEdits(edits: readonly Edit[], { makesFolders = false, newMode, exp
       const mode = isProgram ? 0o755 : stats === undefined ? newMode : stats.mode & 0o7777;
       const draft =
         after === undefined ? undefined : writeBeside(real, Buffer.from(after), { mode, owner: stats });
-      if (draft !== undefined) undo.unshift(draft.discard);
+      if (draft !== undefined) undo.unshift(() => rmSync(draft, { force: true }));
       return () => {
         current = file;
         if (draft === undefined) rmSync(real, { force: true });
-        else draft.commit();
+        else renameSync(draft, real);
         if (before === undefined) undo.unshift(() => rmSync(real, { force: true }));
       };
     });

@@ -111,14 +111,6 @@ export function makeFolders(folder: string, mode?: number): string[] {
   }
 }
 
-/** A new file that is ready to replace another one. */
-export interface Draft {
-  /** Replaces the file unconditionally. */
-  commit(): void;
-  /** Deletes the draft. Does nothing after `commit`. */
-  discard(): void;
-}
-
 /** The usual mode of new files unless it is given. */
 interface DraftOptions {
   mode?: number | undefined;
@@ -133,30 +125,32 @@ export function removeDrafts(file: string): void {
     if (name.startsWith(draftPrefix(file))) rmSync(join(dirname(file), name), { force: true });
 }
 
-/** Writes a draft next to a file. Leaves nothing behind if that, or replacing the file, fails. */
-export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: DraftOptions = {}): Draft {
-  const path = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
-  const discard = () => rmSync(path, { force: true });
-  const descriptor = openSync(path, "wx", mode === undefined ? 0o666 : 0o600);
+/** Writes a draft next to a file and returns its path. Leaves nothing behind if that fails. */
+export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: DraftOptions = {}): string {
+  const draft = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
+  const descriptor = openSync(draft, "wx", mode === undefined ? 0o666 : 0o600);
   try {
     writeFileSync(descriptor, bytes);
     // Where it cannot be given to its owner, the file becomes this user's.
     if (owner !== undefined) attempt(() => fchownSync(descriptor, owner.uid, owner.gid));
     if (mode !== undefined) fchmodSync(descriptor, mode);
     fsyncSync(descriptor);
+    return draft;
   } catch (error) {
-    discard();
+    rmSync(draft, { force: true });
     throw error;
   } finally {
     closeSync(descriptor);
   }
-  const commit = () => {
-    try {
-      renameSync(path, file);
-    } catch (error) {
-      discard();
-      throw error;
-    }
-  };
-  return { commit, discard };
+}
+
+/** Replaces a file as a whole. Leaves nothing behind if that fails. */
+export function replaceFile(file: string, bytes: Uint8Array, mode: number): void {
+  const draft = writeBeside(file, bytes, { mode });
+  try {
+    renameSync(draft, file);
+  } catch (error) {
+    rmSync(draft, { force: true });
+    throw error;
+  }
 }

@@ -32,22 +32,8 @@ export interface RemoteSearchOptions {
 
 const everything = { allow: undefined, deny: [], transitive: [] };
 
-/** The number of concurrent requests. npm's limit on sockets is twelve. */
+/** How many hits are read at once. npm's limit on sockets is twelve. */
 const concurrency = 8;
-
-/** Maps an array with limited concurrency. Results keep the order. */
-async function mapSome<From, To>(list: readonly From[], map: (one: From) => Promise<To>): Promise<To[]> {
-  const results: To[] = new Array(list.length);
-  let next = 0;
-  const work = async () => {
-    while (next < list.length) {
-      const index = next++;
-      results[index] = await map(list[index] as From);
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(concurrency, list.length) }, work));
-  return results;
-}
 
 /** The limit of npm's registry. */
 const pageSize = 250;
@@ -128,7 +114,11 @@ class RegistrySearch {
     const names = [...hits].flatMap(([name, hasKeyword]) =>
       hasKeyword !== false && this.#client.registryOf(name) === this.registry ? [name] : [],
     );
-    const packs = await mapSome(names, (name) => this.#readHit(name, installed));
+    const packs: (RemotePack | undefined)[] = [];
+    for (let from = 0; from < names.length; from += concurrency) {
+      const some = names.slice(from, from + concurrency);
+      packs.push(...(await Promise.all(some.map((name) => this.#readHit(name, installed)))));
+    }
     return packs.flatMap((pack) => pack ?? []);
   }
 }

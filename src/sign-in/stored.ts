@@ -10,7 +10,7 @@ import type {
 import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { findUserFolder } from "../files/user-folders.ts";
-import { makeFolders, readBytes, removeDrafts, writeBeside } from "../files/write-files.ts";
+import { makeFolders, readBytes, removeDrafts, replaceFile } from "../files/write-files.ts";
 import type { OAuthSettings, RemotePlan } from "../runtime/server-launches.ts";
 
 /** A server to sign in to. Its headers are for it alone. */
@@ -89,7 +89,7 @@ export async function withSignInLock<Result>(
     return await use((record) => {
       const isThere = existsSync(file);
       if (record === undefined) rmSync(file, { force: true });
-      else writeBeside(file, Buffer.from(JSON.stringify(record)), { mode: 0o600 }).commit();
+      else replaceFile(file, Buffer.from(JSON.stringify(record)), 0o600);
       return isThere;
     });
   } finally {

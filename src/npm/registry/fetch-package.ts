@@ -1,17 +1,8 @@
 import { createHash } from "node:crypto";
-import { once } from "node:events";
-import {
-  createReadStream,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
-import { type ReadEntry, Unpack } from "tar";
+import { extract, type ReadEntry } from "tar";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { findManagerProgram, runManager } from "../managers/package-manager.ts";
@@ -86,32 +77,26 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
 }
 
 /** Unpacks the files of a tarball that are in the package. */
-async function unpack(tarball: string, cwd: string, { signal }: FetchContext, spec: RegistrySpec) {
+function unpack(file: string, cwd: string, spec: RegistrySpec): void {
   let size = 0;
-  const target: Unpack = new Unpack({
-    cwd,
-    strip: 1,
-    filter(_path, entry) {
-      // Headers count: a tarball may consist of them.
-      size += 512 + (entry.size ?? 0);
-      if (size > limits.unpacked) target.abort(new Error("too large"));
-      // npm, too, makes files readable that are not.
-      entry.mode = (entry.mode ?? 0o644) | 0o400;
-      return "type" in entry && /File$/.test((entry as ReadEntry).type);
-    },
-  });
-  const source = createReadStream(tarball).on("error", (error) => target.abort(error));
-  // After the first error, which ends the wait, the rest of a tarball may fail once the folder is removed.
-  target.on("error", () => {});
-  source.pipe(target as unknown as NodeJS.WritableStream);
   try {
-    await once(target, "close", { signal });
+    extract({
+      file,
+      cwd,
+      sync: true,
+      strip: 1,
+      filter(_path, entry) {
+        // Headers count: a tarball may consist of them.
+        size += 512 + (entry.size ?? 0);
+        if (size > limits.unpacked) throw new Error("too large");
+        // npm, too, makes files readable that are not.
+        entry.mode = (entry.mode ?? 0o644) | 0o400;
+        return "type" in entry && /File$/.test((entry as ReadEntry).type);
+      },
+    });
   } catch {
-    if (signal?.aborted) throw createFailure(spec, "it was interrupted");
     const limit = `its tarball exceeds the limit of ${formatSize(limits.unpacked)} when unpacked`;
     throw createFailure(spec, size > limits.unpacked ? limit : "its tarball is not a valid package");
-  } finally {
-    source.destroy();
   }
 }
 
@@ -127,7 +112,7 @@ export async function fetchPackage(context: FetchContext, spec: RegistrySpec): P
     if (statSync(tarball).size > limits.packed)
       throw createFailure(spec, `its tarball exceeds the limit of ${formatSize(limits.packed)}`);
     mkdirSync(folder);
-    await unpack(tarball, folder, context, spec);
+    unpack(tarball, folder, spec);
     return { folder, remove };
   } catch (error) {
     remove();
