@@ -17,7 +17,7 @@ import {
   valueAt,
 } from "./editing/config-format.ts";
 import { matchEntry, mergeEntry, type StartedServer } from "./entry.ts";
-import { formatEntryDiff, hideEntry } from "./format-diff.ts";
+import { type EntryChange, formatEntryDiff, hideEntry } from "./format-diff.ts";
 import type { InstallPlan } from "./plan-install.ts";
 
 /** The result of an edit. */
@@ -46,35 +46,63 @@ function chooseContainer(
   return isRecord(newer) && !isEntry ? newerContainer : container;
 }
 
-/** The entry without the name that an array of entries repeats in it. */
-function withoutName(value: unknown, isList: boolean): unknown {
-  if (!isList || !isRecord(value)) return value;
-  const { name: _, ...rest } = value;
-  return rest;
-}
-
 /**
- * Opens a config and runs an edit. Throws a syntax error as `ClientConfigMalformed`, and a layout that the editor does not
+ * Opens a config and uses it. Throws a syntax error as `ClientConfigMalformed`, and a layout that the editor does not
  * handle as `ClientConfigUnwritable` with what to do by hand.
  */
 function withConfig<Result>(
   file: string,
   editor: ConfigEditor,
   text: string | undefined,
-  run: (config: ConfigDocument) => Result,
-  byHand?: string,
+  use: (config: ConfigDocument) => Result,
+  byHand?: () => string,
 ): Result {
   try {
-    return run(new ConfigDocument(editor, text ?? ""));
+    return use(new ConfigDocument(editor, text ?? ""));
   } catch (error) {
     if (!(error instanceof ConfigSyntaxError)) throw error;
     const { reason, offset } = error;
     if (error instanceof ConfigLayoutError)
-      throw failure("ClientConfigUnwritable", { file, reason, byHand }, { file });
+      throw failure("ClientConfigUnwritable", { file, reason, byHand: byHand?.() }, { file });
     const body = (text ?? "").replace(/^\uFEFF/, "");
     const place = createLineIndex(body)(Math.min(offset, body.length));
     throw failure("ClientConfigMalformed", { file, reason }, { file, ...place });
   }
+}
+
+/**
+ * Edits entries of a config, which `decide` chooses. The text is `undefined` if removing them leaves nothing. Throws
+ * `TrailblazeError` `ClientConfigMalformed` or `ClientConfigUnwritable`.
+ */
+export function editEntries(
+  file: string,
+  editor: ConfigEditor,
+  text: string | undefined,
+  decide: (config: ConfigDocument) => readonly EntryChange[],
+): { changed: boolean; text: string | undefined; diff: string } {
+  let changes: readonly EntryChange[] = [];
+  const edit = (config: ConfigDocument) => {
+    changes = decide(config);
+    if (changes.length === 0) return { changed: false, text, diff: "" };
+    const edited = changes.reduce(
+      (now, { place, after }) => (after === undefined ? now.remove(place) : now.set(place, after)),
+      config,
+    );
+    const isGone = edited.isBlank && changes.every(({ after }) => after === undefined);
+    return {
+      changed: true,
+      text: isGone ? undefined : edited.text,
+      diff: formatEntryDiff(file, editor, changes),
+    };
+  };
+  return withConfig(file, editor, text, edit, () => {
+    const steps = changes.map(({ place: { key, isList }, after }) =>
+      after === undefined
+        ? `remove ${JSON.stringify(key)}`
+        : editor.writeInline(key, hideEntry(isList ? { name: key, ...after } : after)),
+    );
+    return steps.join("\n");
+  });
 }
 
 /** The existing project in which an entry starts its server, if it is not the one that another entry is for. */
@@ -98,38 +126,31 @@ export function decideEdit(
 ): EditDecision {
   const { file, key, server, entry: wanted, force } = request;
   const isList = client.isList === true;
-  const run = (config: ConfigDocument): EditDecision => {
+  const notes: string[] = [];
+  const edited = editEntries(file, editor, text, (config) => {
     const place: EntryPlace = { container: chooseContainer(client, config), key, isList };
-    const entry = withoutName(config.get(place), isList);
+    const entry = config.get(place);
     const started = matchEntry(entry);
     const isOwn = started?.server === server;
-    if (wanted === null && entry !== undefined && !isOwn) {
-      const note = `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`;
-      return { changed: false, text, notes: [note], diff: "" };
-    }
-    const project = isOwn && wanted !== null ? findOtherProject(started, wanted) : undefined;
-    const isReplaced = entry !== undefined && wanted !== null && (!isOwn || project !== undefined);
-    if (isReplaced && !force)
-      throw failure("ClientConfigConflict", { file, key, owner: started?.server, project }, { file });
     // What another program wrote is not shown.
     const before = started === undefined ? undefined : (entry as JsonRecord);
-    const isMerged = wanted !== null && before !== undefined && !isReplaced;
-    const after = isMerged ? mergeEntry(client, before, wanted) : (wanted ?? undefined);
-    if (isDeepStrictEqual(toPlain(entry), toPlain(after)))
-      return { changed: false, text, notes: [], diff: "" };
-    const edited = after === undefined ? config.remove(place) : config.set(place, after);
-    return {
-      changed: true,
-      text: after === undefined && edited.isBlank ? undefined : edited.text,
-      notes: [],
-      diff: formatEntryDiff(file, editor, [{ place, before, after }]),
-    };
-  };
-  const byHand =
-    wanted === null
-      ? `remove ${JSON.stringify(key)}`
-      : editor.writeInline(key, hideEntry(isList ? { name: key, ...wanted } : wanted));
-  return withConfig(file, editor, text, run, byHand);
+    if (wanted === null) {
+      if (isOwn) return [{ place, before, after: undefined }];
+      if (entry !== undefined)
+        notes.push(
+          `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
+        );
+      return [];
+    }
+    const project = isOwn ? findOtherProject(started, wanted) : undefined;
+    const isReplaced = entry !== undefined && (!isOwn || project !== undefined);
+    if (isReplaced && !force)
+      throw failure("ClientConfigConflict", { file, key, owner: started?.server, project }, { file });
+    const after = before === undefined || isReplaced ? wanted : mergeEntry(client, before, wanted);
+    const isSame = isDeepStrictEqual(toPlain(entry), toPlain(after));
+    return isSame ? [] : [{ place, before, after }];
+  });
+  return { ...edited, notes };
 }
 
 /** The entries of Trailblaze in a client's file. Throws `TrailblazeError` `ClientConfigMalformed`. */

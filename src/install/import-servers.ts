@@ -18,13 +18,7 @@ import {
   valueAt,
 } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
-import {
-  type ConfigEdit,
-  type EntryToWrite,
-  locateServer,
-  planConfigEdit,
-  readProjectServers,
-} from "./project-config.ts";
+import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
@@ -103,12 +97,10 @@ function findEntries(
   root: Record<string, unknown>,
   { client, folders }: Pick<Source, "client" | "folders">,
 ): Map<string, unknown> {
-  // VS Code's settings have the containers of its own config under `mcp`.
-  const inSettings = client === undefined ? [["mcp", "servers"]] : [];
   const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
     newerContainer === undefined ? [container] : [newerContainer, container],
   );
-  const everywhere = [...inSettings, ...containers].map((path) => entriesOf(valueAt(root, path)));
+  const everywhere = containers.map((path) => entriesOf(valueAt(root, path)));
   const { byFolder, container = [], disabledNames = [] } = client ?? {};
   const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>
     folders.includes(normalize(folder)) ? [settings] : [],
@@ -351,8 +343,7 @@ function readEntry(label: string, value: unknown, reader: EntryReader) {
   const known = [...plainKeys, ...(command === undefined ? keysOfAddresses : keysOfCommands)];
   for (const key of Object.keys(others)) {
     if (known.includes(key) || isEmpty(value[key])) continue;
-    const advice = key === "envFile" ? ": write it as `envFile`, relative to the config" : "";
-    notes.push(`the key ${quote(key)} was not imported${advice}`);
+    notes.push(`the key ${quote(key)} was not imported`);
   }
   return { entry, notes: notes.map((note) => `Server ${quote(label)}: ${note}.`) };
 }
@@ -403,12 +394,10 @@ export async function planImport(source: string, options: ImportOptions): Promis
     const reader = new EntryReader(label, client, variables);
     const imported = readEntry(label, value, reader);
     const existing = taken.get(label.toLowerCase());
-    if (existing?.isPasted === false) {
-      const place = await locateServer(directory, existing);
-      throw new SkippedError("exists", `in ${place}, to be replaced by hand`);
-    }
     const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
     if (isAdded || (existing !== undefined && !replace)) throw new SkippedError("exists");
+    if (existing?.isPasted === false)
+      throw new SkippedError("exists", "in trailblazeSubprocessToolsets, to be replaced by hand");
     await checkEntry(directory, label, imported.entry);
     const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
     const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
@@ -425,6 +414,6 @@ export async function planImport(source: string, options: ImportOptions): Promis
       skipped.push(detail === undefined ? { name, reason } : { name, reason, detail });
     }
   }
-  const edit = await planConfigEdit(directory, { write: entries });
+  const edit = await planConfigEdit(directory, entries);
   return { added: entries.map(({ label }) => label), skipped, variables: [...variables.keys()], notes, edit };
 }

@@ -7,7 +7,7 @@ import type { LockOptions } from "../files/file-lock.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
-import { failure, listOf, printable, quote, TrailblazeError } from "../problems/index.ts";
+import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
@@ -114,10 +114,9 @@ export async function refuseLinkOut(file: string, options: InstallOptions): Prom
 function describeNextSteps(client: ClientRecord, scope: Scope, omitted: readonly string[]): string[] {
   const notes: string[] = [];
   if (omitted.length > 0) {
-    const [were, them] = omitted.length === 1 ? ["was", "it"] : ["were", "them"];
     notes.push(
-      `${listOf(omitted, "and")} ${were} omitted, because ${client.name} entries cannot refer to environment variables: ` +
-        `set ${them} in the environment of ${client.name}, or add ${them} to the entry by hand.`,
+      `Omitted, because ${client.name} entries cannot refer to environment variables: ${omitted.join(", ")}. ` +
+        `Set this in the environment of ${client.name}, or add it to the entry by hand.`,
     );
   }
   notes.push(`Restart ${client.name}, or start a new session in it, to load the new configuration.`);
@@ -199,17 +198,11 @@ export async function resolveServer(
   };
 }
 
-const maximumKeyLength = 128;
-
-function explainInvalidKey(key: string, { keyPattern }: ClientRecord): string | undefined {
-  if (key.trim() === "" || key.trim() !== key) return "it is empty, or starts or ends with a space";
-  if (key.length > maximumKeyLength) return `it is longer than ${maximumKeyLength} characters`;
-  if (printable(key) !== key) return "it has unprintable characters";
-  if (key === "__proto__") return "it is reserved";
-  if (keyPattern !== undefined && !new RegExp(keyPattern, "u").test(key))
-    return `it does not match ${keyPattern}`;
-  return undefined;
-}
+/** Whether a client accepts a key: it is printable, has at most 128 characters, and is as its record says. */
+const isValidKey = (key: string, { keyPattern = "" }: ClientRecord): boolean =>
+  /^(?!__proto__$)\S(?:.{0,126}\S)?$/u.test(key) &&
+  printable(key) === key &&
+  new RegExp(keyPattern, "u").test(key);
 
 /** The key of the entry: the requested one, otherwise the author's, otherwise the server's. Throws `InvalidArguments`. */
 function chooseKey(
@@ -218,13 +211,13 @@ function chooseKey(
   { name, mcpServerName = name }: ResolvedServer,
 ): string {
   if (asked !== undefined) {
-    const fault = explainInvalidKey(asked, client);
-    if (fault === undefined) return asked;
-    const reason = `${client.name} does not accept the entry name ${quote(asked)}: ${fault}`;
-    throw failure("InvalidArguments", { reason, hint: "Choose another name with --name." });
+    if (isValidKey(asked, client)) return asked;
+    const reason = `${client.name} does not accept the entry name ${quote(asked)}`;
+    const hint = "Choose another name with --name, such as one of letters, digits and dashes.";
+    throw failure("InvalidArguments", { reason, hint });
   }
   const fitting = mcpServerName.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
-  return [mcpServerName, fitting].find((key) => explainInvalidKey(key, client) === undefined) ?? name;
+  return [mcpServerName, fitting].find((key) => isValidKey(key, client)) ?? name;
 }
 
 /**
@@ -292,8 +285,8 @@ export async function planUninstall(
   const { scope = "user", cwd = process.cwd(), name } = options;
   const { server, name: itemName } = normalizeServer(reference);
   const editor = await loadEditor(client.format);
-  const own = findFiles(client, options).flatMap((file) => findOwnEntries(client, editor, file));
-  const chosen = await chooseEntries(own, reference, cwd);
+  const entries = findFiles(client, options).flatMap((file) => findOwnEntries(client, editor, file));
+  const chosen = await chooseEntries(entries, reference, cwd);
   const named = name === undefined ? chosen : chosen.filter(({ key }) => key === name);
   const [place, second] = named;
   if (place !== undefined && second !== undefined) {
@@ -301,17 +294,8 @@ export async function planUninstall(
     const reason = `${client.name} has several entries that start ${server ?? "the session"}: ${names}`;
     throw failure("InvalidArguments", { reason, hint: "Choose one with --name." });
   }
-  const {
-    file,
-    key,
-    server: started,
-  } = place ?? {
-    file: findFile(client, options),
-    key: name ?? itemName,
-    server,
-  };
-  const target = { file, key, server: started, scope, entry: null, force: false };
-  return createPlan(client, target, options, []);
+  const own = place ?? { file: findFile(client, options), key: name ?? itemName, server };
+  return createPlan(client, { ...own, scope, entry: null, force: false }, options, []);
 }
 
 /** What was done. */

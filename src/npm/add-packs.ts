@@ -145,17 +145,16 @@ export async function addParsedPacks(
   const packages = parsed.map(({ text }) => text);
   let found: FoundPacks | undefined;
   let skipped: string[] = [];
-  await changePackages(project, { kind: "add", packages }, options, async () => {
+  const verify = async () => {
     const news = findNewPackages(installed, await readInstalledPackages(port, project.directory));
     const claim = findClaim(news);
     if (claim !== undefined) return claim;
     skipped = findSkippedScripts(port, news);
     const now = await findPacks(port, { cwd: project.directory });
     found = now;
-    const [difference] = previews.flatMap((one) => compare(port, now, one) ?? []);
-    if (difference === undefined && !signal?.aborted) await options.complete?.();
-    return difference;
-  });
+    return previews.flatMap((one) => compare(port, now, one) ?? [])[0];
+  };
+  await changePackages(project, { kind: "add", packages }, options, { verify, complete: options.complete });
   const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const added = parsed.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
   const warnings = previews.flatMap((preview) => preview.warnings);

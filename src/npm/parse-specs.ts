@@ -13,26 +13,19 @@ export interface RegistrySpec {
   text: string;
 }
 
-const kindsOfOthers: Readonly<Record<string, string>> = {
-  git: "it is a git repository",
-  file: "it is a file",
-  directory: "it is a folder",
-  remote: "it is a URL",
-  alias: "it is an alias of another package",
-};
+/** Kinds of dependencies that no registry has, so that fetching them may run code. */
+const foreignKinds: readonly string[] = ["git", "file", "directory", "remote"];
 
 const unsupported = (spec: string, reason: string) => failure("UnsupportedSpec", { spec, reason });
 
 /** Parses user input. Rejects anything that could be read as an option or as a second spec. */
 function parseSpec(spec: string): RegistrySpec {
-  const value: unknown = spec;
-  if (typeof value !== "string") throw unsupported(String(value), "it is not a string");
-  if (spec === "") throw unsupported(spec, "it is empty");
-  if (/\s/.test(spec)) throw unsupported(spec, "it contains white space");
   if (/^-|@-/.test(spec)) throw unsupported(spec, "package managers would read part of it as an option");
-  if (spec.length > 512 || /[^!-~]/.test(spec))
-    throw unsupported(spec, "it is too long or contains characters that are not allowed");
-  return readSpec(spec);
+  if (typeof spec === "string" && /^[!-~]{1,512}$/.test(spec)) return readSpec(spec);
+  throw unsupported(
+    String(spec),
+    "it is empty or too long, or contains white space or characters that npm does not allow",
+  );
 }
 
 function readSpec(spec: string): RegistrySpec {
@@ -46,7 +39,7 @@ function readSpec(spec: string): RegistrySpec {
   if (type !== "tag" && type !== "version" && type !== "range") {
     const isQualified = /^[^@:/]+\/[^@:/]+(@|$)/.test(spec) && isPackageName(`@${spec.replace(/@.*/, "")}`);
     const suggestion = isQualified ? ` (did you mean "@${spec}"?)` : "";
-    throw unsupported(spec, `${kindsOfOthers[type] ?? "it is not a package of a registry"}${suggestion}`);
+    throw unsupported(spec, `it is not a package of a registry${suggestion}`);
   }
   if (registry !== true || typeof name !== "string" || !isPackageName(name))
     throw unsupported(spec, "npm does not allow this name");
@@ -91,7 +84,7 @@ export function parseReferredPack(name: string, range = "*", declared?: unknown)
 export function explainForeignDependency(name: string, wanted: unknown): string | undefined {
   try {
     const { type } = parsePackageSpec(`${name}@${String(wanted)}`);
-    return type === "alias" ? undefined : kindsOfOthers[type];
+    return foreignKinds.includes(type) ? "it is not a package of a registry" : undefined;
   } catch {
     return "the name or the version is not valid";
   }

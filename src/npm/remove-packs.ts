@@ -82,7 +82,7 @@ export async function removePacks(
   names: readonly string[],
   options: RemoveOptions = {},
 ): Promise<{ removed: RemovedPack[] }> {
-  const { cwd = process.cwd(), signal, isServer = () => false, complete } = options;
+  const { cwd = process.cwd(), isServer = () => false, complete } = options;
   const written = [...new Set(names.map(readName))];
   if (written.length === 0)
     throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
@@ -96,14 +96,16 @@ export async function removePacks(
   );
   const packages = [...new Set(removed.map(({ name }) => name))];
   const change = { kind: "remove", packages } as const;
-  await changePackages(project, change, options, async () => {
+  const verify = async () => {
     const read = readUsableManifest(port, project.directory);
     if (read === undefined) return "package.json can no longer be read";
     const declared = declaredDependencies(read);
     const left = packages.find((name) => declared.has(name));
-    if (left !== undefined) return `package.json still declares ${left}`;
-    if (!signal?.aborted) await complete?.(packages);
-    return undefined;
+    return left && `package.json still declares ${left}`;
+  };
+  await changePackages(project, change, options, {
+    verify,
+    complete: complete && (() => complete(packages)),
   });
   return { removed: removed.map(({ pack }) => pack) };
 }

@@ -114,10 +114,9 @@ test("a spec that is not a string and a repeated package name are rejected", () 
   );
 });
 
-test.each([
-  ["github:acme/jira", "it is a git repository"],
-  ["https://example.org/x.tgz", "it is a URL"],
-  ["file:../x", "it is a folder"],
-])("a dependency on %j does not come from a registry, because %s", (wanted, reason) => {
-  expect(explainForeignDependency("x", wanted)).toBe(reason);
-});
+test.each(["github:acme/jira", "https://example.org/x.tgz", "file:../x"])(
+  "a dependency on %j does not come from a registry",
+  (wanted) => {
+    expect(explainForeignDependency("x", wanted)).toBe("it is not a package of a registry");
+  },
+);

@@ -19,7 +19,7 @@ describe("a failed change", () => {
       },
       { kind: "add", packages: ["x"] },
       options,
-      async () => undefined,
+      { verify: async () => undefined },
     );
 
   test("package.json and lockfiles get their bytes and modes back, new ones are deleted, and links stay", async () => {

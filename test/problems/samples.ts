@@ -227,7 +227,7 @@ export const samples: Samples = {
   InvalidArguments: [{ reason: 'There is no option "--jsn"', hint: "Did you mean --json?" }],
   InternalError: [{ reason: "x is undefined" }],
   RegistryUnavailable: [{ registry: "https://registry.example", reason: "does not answer in time" }],
-  UnsupportedSpec: [{ spec: "file:../x", reason: "it is a folder" }],
+  UnsupportedSpec: [{ spec: "file:../x", reason: "it is not a package of a registry" }],
   ReservedCommand: [{ command: "trailblaze" }],
   SimilarName: [{ name: "@acme/jjra", existing: "@acme/jira", allowed: false }],
   InstallFailed: [{ what: "add @acme/jira", reason: "npm exited with code 1" }],

@@ -72,7 +72,7 @@ export const command = defineCommand({
       });
       if (writesConfig && planned.length > 0) {
         await checkLabels(directory, planned);
-        edit = await planConfigEdit(directory, { write: planned });
+        edit = await planConfigEdit(directory, planned);
         output.note(printableLines(edit.diff.trimEnd()));
       }
       shown = await previewAdditions(directory, {
@@ -99,9 +99,6 @@ export const command = defineCommand({
           for (const server of planned) checkProgram(directory, server);
           await edit?.apply();
         },
-      }).catch(async (error: unknown) => {
-        await edit?.undo();
-        throw error;
       });
       const { added, declined } = change;
       const problems = [...change.problems];

@@ -37,7 +37,10 @@ export const command = defineCommand({
           listed = own;
           if (pasted.length === 0) return;
           try {
-            edit = await planConfigEdit(directory, { remove: pasted.map(({ name }) => name) });
+            edit = await planConfigEdit(
+              directory,
+              pasted.map(({ name: label }) => ({ label, entry: undefined })),
+            );
           } catch (error) {
             // A layout that cannot be edited is named as entries of the list are.
             if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return;
@@ -47,9 +50,6 @@ export const command = defineCommand({
           listed = own.filter(({ entry }) => !entry.isPasted);
           await edit.apply();
         },
-      }).catch(async (error: unknown) => {
-        await edit?.undo();
-        throw error;
       }),
     );
     const { recordRemovals } = await import("../../approval/update-lock.ts");

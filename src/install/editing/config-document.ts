@@ -81,9 +81,6 @@ export class ConfigDocument {
       const [size, limit] = [body.length, this.editor.maximumLength].map((one) => Math.ceil(one / (1 << 20)));
       throw new ConfigSyntaxError(`it has ${size} MiB; the limit for its format is ${limit} MiB`, 0);
     }
-    const conflict = /^<<<<<<< .*$/m.exec(body);
-    if (conflict !== null && /^>>>>>>> /m.test(body))
-      throw new ConfigSyntaxError("it has unresolved merge conflicts", conflict.index);
     const value = body.trim() === "" ? undefined : this.#config.value;
     if (value === undefined) return Object.create(null);
     if (!isRecord(value))
@@ -91,12 +88,12 @@ export class ConfigDocument {
     return value;
   }
 
-  /** The entries of a container by their keys. */
+  /** The entries of a container by their keys, which those of an array have as `name`. */
   entries({ container, isList }: Omit<EntryPlace, "key">): Map<string, unknown> {
     const value = valueAt(this.root, container);
     if (!isList) return new Map(isRecord(value) ? Object.entries(value) : []);
     const list = Array.isArray(value) ? value : [];
-    return new Map(list.map((entry) => [String(nameOf(entry)), entry]));
+    return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
   }
 
   /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
@@ -122,7 +119,7 @@ export class ConfigDocument {
     for (const text of texts) {
       const edited = openConfig(this.editor, this.#mark + text);
       if (edited instanceof ConfigSyntaxError) continue;
-      const written = edited.entries(place).get(place.key);
+      const written = toPlain(edited.entries(place).get(place.key));
       if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
         return edited;
     }
@@ -137,8 +134,7 @@ export class ConfigDocument {
   /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
     this.get(place);
-    const wanted = toPlain(place.isList ? { name: place.key, ...entry } : entry);
-    return this.#verify(this.#config.set(place, entry), place, wanted) ?? this.#refuse(place);
+    return this.#verify(this.#config.set(place, entry), place, toPlain(entry)) ?? this.#refuse(place);
   }
 
   /** Removes an entry, and the containers that are empty then and have no comment. */

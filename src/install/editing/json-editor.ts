@@ -81,40 +81,24 @@ function readTail(text: string, from: number, until: number) {
   return { commaAt, end, endsInLineComment };
 }
 
-/** How values are written: on one line if the whole text is, with a space after each colon unless it has none. */
-class Layout {
-  readonly lineEnd: string;
-  readonly isOneLine: boolean;
-  readonly #unit: string;
-  readonly space: string;
-
-  constructor(text: string, root: Node | undefined) {
-    const first = root?.children?.[0];
-    const written = root === undefined ? "" : text.slice(root.offset, endOf(root));
-    this.lineEnd = findLineEnd(text);
-    this.isOneLine = first !== undefined && !written.includes("\n");
-    this.space = this.isOneLine && /"\s*:\S/.test(written) ? "" : " ";
-    const inner = first === undefined || this.isOneLine ? "" : indentationAt(text, first.offset);
-    this.#unit = inner.slice(indentationAt(text, root?.offset ?? 0).length) || "  ";
-  }
-
-  indent(indentation: string): string {
-    return indentation + this.#unit;
-  }
-
-  /** Without an indentation, a value is on one line. */
-  write(value: JsonValue, indentation: string | undefined): string {
-    if (indentation !== undefined)
-      return JSON.stringify(value, null, this.#unit).replaceAll("\n", this.lineEnd + indentation);
-    return this.space === "" ? JSON.stringify(value) : JSON.stringify(value, null, 1).replace(/\n\s*/g, " ");
-  }
+/** Writes values with the indentation of a text; without one, on one line. */
+function createWriter(text: string, root: Node | undefined) {
+  const indentationOf = (node: Node | undefined) => (node ? indentationAt(text, node.offset) : "");
+  const unit = indentationOf(root?.children?.[0]).slice(indentationOf(root).length) || "  ";
+  const lineEnd = findLineEnd(text);
+  const write = (value: JsonValue, indentation?: string) =>
+    indentation === undefined
+      ? JSON.stringify(value)
+      : JSON.stringify(value, null, unit).replaceAll("\n", lineEnd + indentation);
+  return { unit, lineEnd, write };
 }
 
+type Writer = ReturnType<typeof createWriter>;
+
 /** Adds a property behind the last one of an object. */
-function addProperty(text: string, object: Node, layout: Layout, name: string, value: JsonValue): string {
-  const { lineEnd, isOneLine, space } = layout;
-  const write = (indentation: string | undefined) =>
-    `${JSON.stringify(name)}:${space}${layout.write(value, indentation)}`;
+function addProperty(text: string, object: Node, writer: Writer, name: string, value: JsonValue): string {
+  const { lineEnd, unit } = writer;
+  const write = (indentation?: string) => `${JSON.stringify(name)}: ${writer.write(value, indentation)}`;
   const close = endOf(object) - 1;
   const last = object.children?.at(-1);
   const base = indentationAt(text, object.offset);
@@ -124,20 +108,17 @@ function addProperty(text: string, object: Node, layout: Layout, name: string, v
     const hasLineEnd = text.slice(at, close).includes("\n");
     // Comments keep the braces when the property is removed, and there is no line end to add then.
     const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
-    if (isOneLine || (!hasLineEnd && (inner + around).trim() !== ""))
-      return splice(text, at, at, (inner.trim() === "" ? "" : " ") + write(isOneLine ? undefined : base));
-    const indentation = layout.indent(base);
-    const property = lineEnd + indentation + write(indentation);
+    if (!hasLineEnd && (inner + around).trim() !== "")
+      return splice(text, at, at, (inner.trim() === "" ? "" : " ") + write(base));
+    const property = lineEnd + base + unit + write(base + unit);
     return hasLineEnd ? splice(text, at, at, property) : splice(text, at, close, property + lineEnd + base);
   }
   const { commaAt, end, endsInLineComment } = readTail(text, endOf(last), close);
   const isOnLines = text.slice(object.offset, last.offset).includes("\n") || endsInLineComment;
   const startsLine = (node: Node) => text.slice(startOfLine(text, node.offset), node.offset).trim() === "";
   const model = [last, object.children?.[0] ?? last].find(startsLine);
-  const indentation = model === undefined ? layout.indent(base) : indentationAt(text, model.offset);
-  const property = isOnLines
-    ? lineEnd + indentation + write(indentation)
-    : (isOneLine ? space : " ") + write(undefined);
+  const indentation = model === undefined ? base + unit : indentationAt(text, model.offset);
+  const property = isOnLines ? lineEnd + indentation + write(indentation) : ` ${write()}`;
   if (commaAt !== undefined) return splice(text, end, end, `${property},`);
   return splice(text, endOf(last), end, `,${text.slice(endOf(last), end)}${property}`);
 }
@@ -175,16 +156,16 @@ export const jsonEditor: ConfigEditor = {
       value: root && toValue(root),
       offsetOf: (path) => findValue(root, path)?.offset ?? 0,
       set({ container, key }, entry) {
-        const layout = new Layout(text, root);
+        const writer = createWriter(text, root);
         const keys = [...container, key];
         // What is added to a text with comments only could not be told from an object that was there before.
         if (root === undefined)
-          return text.trim() === "" ? [layout.write(wrap(keys, entry), "") + layout.lineEnd] : [];
+          return text.trim() === "" ? [writer.write(wrap(keys, entry), "") + writer.lineEnd] : [];
         const value = findValue(root, keys);
         if (isDeepStrictEqual(value && toValue(value), toPlain(entry))) return [text];
         if (value !== undefined) {
-          const indentation = layout.isOneLine ? undefined : indentationAt(text, value.parent?.offset ?? 0);
-          return [splice(text, value.offset, endOf(value), layout.write(entry, indentation))];
+          const indentation = indentationAt(text, value.parent?.offset ?? 0);
+          return [splice(text, value.offset, endOf(value), writer.write(entry, indentation))];
         }
         const depth = container.findIndex(
           (_, index) => findValue(root, keys.slice(0, index + 1)) === undefined,
@@ -192,7 +173,7 @@ export const jsonEditor: ConfigEditor = {
         const [parents, [name = "", ...below]] =
           depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
         const object = findValue(root, parents);
-        if (object?.type === "object") return [addProperty(text, object, layout, name, wrap(below, entry))];
+        if (object?.type === "object") return [addProperty(text, object, writer, name, wrap(below, entry))];
         const reason = `its ${JSON.stringify(parents.at(-1))} must be an object, but its type is ${object?.type}`;
         throw new ConfigSyntaxError(reason, object?.offset ?? 0);
       },

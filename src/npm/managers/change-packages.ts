@@ -12,7 +12,7 @@ import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { explainFileError, readBytes, writeBeside } from "../../files/write-files.ts";
+import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { InstalledClaim } from "./installed-packages.ts";
@@ -91,7 +91,11 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
 /** The reason why a change is undone, or a package that overrides a reserved command. */
 export type UndoReason = string | InstalledClaim;
 
-type Verify = () => Promise<UndoReason | undefined>;
+/** What follows a change. `complete` is last, and undoes the change if it rejects. */
+interface Checks {
+  verify: () => Promise<UndoReason | undefined>;
+  complete?: (() => Promise<void>) | undefined;
+}
 
 /** A change, with what the package manager takes: names or specs. */
 interface PackageChange {
@@ -108,7 +112,7 @@ function saveFile(path: string): () => void {
   if (bytes === undefined) return () => rmSync(path, { force: true });
   const [real, mode] = [realpathSync(path), statSync(path).mode & 0o777];
   return () => {
-    if (!readBytes(real)?.equals(bytes)) writeBeside(real, bytes, { mode }).commit();
+    if (!readBytes(real)?.equals(bytes)) replaceFile(real, bytes, mode);
   };
 }
 
@@ -157,13 +161,18 @@ async function lockProject(
   }
 }
 
-/** The reason to undo a change that a package manager finished without an error; `undefined` if there is none. */
+/**
+ * The reason to undo a change that a package manager finished without an error; `undefined` if there is none, and then the change
+ * is complete.
+ */
 async function findReason(
-  verify: Verify,
+  { verify, complete }: Checks,
   signal: AbortSignal | undefined,
 ): Promise<{ reason?: UndoReason | undefined; cause?: unknown }> {
   try {
-    return { reason: (await verify()) ?? (signal?.aborted ? "it was interrupted" : undefined) };
+    const reason = (await verify()) ?? (signal?.aborted ? "it was interrupted" : undefined);
+    if (reason === undefined) await complete?.();
+    return { reason };
   } catch (cause) {
     const isKnown = cause instanceof TrailblazeError;
     return {
@@ -174,7 +183,7 @@ async function findReason(
 }
 
 /**
- * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `verify` checks the
+ * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `checks.verify` checks the
  * result. After a failure, restores package.json and lockfiles byte for byte and runs the package manager's install again.
  * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
@@ -182,7 +191,7 @@ export async function changePackages(
   project: ChangeableProject,
   { kind, packages }: PackageChange,
   options: ChangeOptions,
-  verify: Verify,
+  checks: Checks,
 ): Promise<void> {
   const { directory, workspaceRoot = directory, manager, program } = project;
   const { timeoutMs = 600_000, signal, onCommand } = options;
@@ -209,7 +218,7 @@ export async function changePackages(
     const end = await run({ kind, packages }, signal);
     const isDone = end.exitCode === 0;
     const { reason, cause } = isDone
-      ? await findReason(verify, signal)
+      ? await findReason(checks, signal)
       : { reason: describeEnd(manager.name, end), cause: undefined };
     if (reason === undefined) return;
     const output = isDone ? undefined : lastLines(end.tail, project);
