@@ -196,9 +196,12 @@ export const clients: readonly ClientRecord[] = [
     project: ["./.grok/config.toml"],
     container: ["mcp_servers"],
   }),
-  client("jetbrains-ai-assistant jetbrains intellij", "JetBrains AI Assistant", "rulesync", {
-    ...both(".ai/mcp/mcp.json"),
-  }),
+  client(
+    "jetbrains-ai-assistant jetbrains intellij",
+    "JetBrains AI Assistant",
+    "rulesync",
+    both(".ai/mcp/mcp.json"),
+  ),
   client("junie", "JetBrains Junie", "rulesync, Glean", {
     ...both(".junie/mcp/mcp.json"),
     signs: ["~/.junie"],
@@ -226,7 +229,7 @@ export const clients: readonly ClientRecord[] = [
     user: {},
     format: "yaml",
     project: ["./librechat.yaml"],
-    shape: { first: { type: "stdio" } },
+    shape: typedShape,
     reference: "${NAME}",
   }),
   client("lm-studio lmstudio", "LM Studio", "docs; the second file: its bug tracker, 1371", {
@@ -288,9 +291,7 @@ export const clients: readonly ClientRecord[] = [
     ...vscode,
     user: inSettings("Code - Insiders/User/mcp.json"),
   }),
-  client("warp", "Warp", "rulesync", {
-    ...both(".warp/.mcp.json"),
-  }),
+  client("warp", "Warp", "rulesync", both(".warp/.mcp.json")),
   client("zed", "Zed", "docs, add-mcp, rulesync", {
     format: "jsonc",
     user: xdgOnLinux("zed/settings.json", "Zed/settings.json"),
