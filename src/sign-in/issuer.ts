@@ -1,15 +1,11 @@
 // Requests to issuers, and what is checked of them: tokens, codes and secrets go nowhere else.
-import type {
-  FetchLike,
-  OAuthProtectedResourceMetadata,
-  StoredOAuthClientInformation,
-} from "@modelcontextprotocol/client";
+import type { FetchLike } from "@modelcontextprotocol/client";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { fetchThrough, findProxy } from "../mcp/client/proxied-fetch.ts";
-import { findReason } from "../mcp/client/remote-fetch.ts";
+import { findReason, readStart } from "../mcp/client/remote-fetch.ts";
 import { isLoopback } from "../mcp/http/http-options.ts";
 import { failure, type SignInFault, type TrailblazeError } from "../problems/index.ts";
-import { type SignInServer, type StoredSignIn, scopesOf } from "./stored.ts";
+import { type Issuer, type SignInServer, type StoredSignIn, scopesOf } from "./stored.ts";
 
 /** Less than the age at which another process takes over a lock. Milliseconds. */
 const requestMs = 8000;
@@ -37,21 +33,15 @@ export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLik
   const npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
   const send = async (url: URL, init: RequestInit): Promise<Response> => {
     checkAddress(label, url);
-    const { status, headers, body } = await fetchThrough(findProxy(url, npm, process.env), url, {
+    const answer = await fetchThrough(findProxy(url, npm, process.env), url, {
       ...init,
       body: init.body == null ? undefined : String(init.body),
       signal: AbortSignal.any([AbortSignal.timeout(requestMs), ...(signal ? [signal] : [])]),
     });
-    const chunks: Uint8Array[] = [];
-    let left = maximumBytes;
+    const { status, headers } = answer;
     // A server's stream of events may not end.
-    if (headers.get("content-type")?.startsWith("text/event-stream")) await body?.cancel();
-    else
-      for await (const chunk of body ?? []) {
-        left -= chunk.length;
-        if (left < 0) throw new Error(`an answer has more than ${maximumBytes} bytes`);
-        chunks.push(chunk);
-      }
+    if (headers.get("content-type")?.startsWith("text/event-stream")) await answer.body?.cancel();
+    const bytes = await readStart(answer, maximumBytes, requestMs);
     const location = status >= 300 && status < 400 ? headers.get("location") : null;
     const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : url;
     if (target.origin !== url.origin)
@@ -59,7 +49,7 @@ export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLik
     // The SDK follows redirects itself.
     if ([307, 308].includes(status) && init.redirect !== "manual")
       return send(target, { ...init, redirect: "manual" });
-    return new Response(chunks.length === 0 ? null : Buffer.concat(chunks), { status, headers });
+    return new Response(bytes.length === 0 ? null : bytes, { status, headers });
   };
   return (address, init = {}) =>
     send(new URL(address), init).catch((cause) => {
@@ -67,38 +57,28 @@ export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLik
     });
 }
 
-/** Where a server's tokens are from, and the scopes to ask for. */
-interface Issuer extends Pick<StoredSignIn, "issuer" | "metadata" | "resource"> {
-  scope: string | undefined;
-}
-
 /**
- * Finds the issuer of a server by its answer without a token, or takes the recorded one if there is no answer, and checks it
- * before anything is sent to that: throws `SignInFailed`. `undefined` if the answer, and the server's metadata, ask for no sign-in.
+ * Finds the issuer of a server by its answer without a token, and checks it before anything is sent to that: throws
+ * `SignInFailed`. `scope` is what to ask for. `undefined` if the answer, and the server's metadata, ask for no sign-in.
  */
 export async function findIssuer(
   { label, url, oauth }: SignInServer,
   stored: StoredSignIn | undefined,
   challenge: Response | undefined,
   fetchFn: FetchLike,
-): Promise<Issuer | undefined> {
+): Promise<(Issuer & { scope: string | undefined }) | undefined> {
   const sdk = await import("@modelcontextprotocol/client");
   const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
   // Where its answer names metadata of another origin, nothing is fetched from the server itself.
   checkAddress(label, url);
   const asked = challenge === undefined ? {} : sdk.extractWWWAuthenticateParams(challenge);
-  const recorded = challenge === undefined ? stored : undefined;
-  const described: OAuthProtectedResourceMetadata | undefined =
-    recorded === undefined
-      ? await sdk.discoverOAuthProtectedResourceMetadata(url, asked, fetchFn).catch((error: unknown) => {
-          if (error instanceof TypeError) throw error;
-          return undefined;
-        })
-      : { resource: recorded.resource, scopes_supported: scopesOf(recorded.tokens?.scope) };
+  const described = await sdk.discoverOAuthProtectedResourceMetadata(url, asked, fetchFn).catch((error) => {
+    if (error instanceof TypeError) throw error;
+    return undefined;
+  });
   if (described === undefined && challenge !== undefined && challenge.status !== 401) return undefined;
   const address = described?.authorization_servers?.[0] ?? new URL("/", url).href;
-  const metadata =
-    recorded?.metadata ?? (await sdk.discoverAuthorizationServerMetadata(address, { fetchFn }));
+  const metadata = await sdk.discoverAuthorizationServerMetadata(address, { fetchFn });
   if (metadata === undefined) throw fail("pkce", "it has no metadata");
   const { issuer, token_endpoint, authorization_endpoint, registration_endpoint = issuer } = metadata;
   // A secret goes to no other issuer than before.
@@ -112,15 +92,10 @@ export async function findIssuer(
   const resource = described?.resource ?? url.href;
   const allowed = { requestedResource: url, configuredResource: resource };
   if (!URL.canParse(resource) || !sdk.checkResourceAllowed(allowed)) throw fail("resource", resource);
-  const scopes = [oauth.scopes, scopesOf(asked.scope), described?.scopes_supported];
-  return { issuer, metadata, resource, scope: scopes.find((some) => some?.length)?.join(" ") };
+  const choices = [oauth.scopes, scopesOf(asked.scope), described?.scopes_supported];
+  const scopes = choices.find((some) => some?.length) ?? [];
+  // Some issuers give refresh tokens only to those who ask for this.
+  const isOffline = isForUsers && scopes[0] && metadata.scopes_supported?.includes("offline_access");
+  const scope = sdk.computeScopeUnion(...scopes, isOffline ? "offline_access" : undefined);
+  return { issuer, metadata, resource, scope };
 }
-
-/** The client of a sign-in, with the secret that the config has for it. */
-export const withSecret = (
-  client: StoredOAuthClientInformation,
-  { clientId, clientSecret }: SignInServer["oauth"],
-): StoredOAuthClientInformation =>
-  clientId === client.client_id && clientSecret !== undefined
-    ? { ...client, client_secret: clientSecret }
-    : client;

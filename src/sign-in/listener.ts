@@ -27,20 +27,18 @@ async function listenAt(url: string, state: string): Promise<Redirect> {
   redirect.port = String(port);
   const isOwnHost = createHostCheck(redirect.hostname, []);
   const answer = new Promise<URLSearchParams>((resolve) => {
-    server.on("request", (request, response) => {
-      const reply = (status: number, text: string) =>
-        response
-          .writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" })
-          .end(`${text}\n`);
-      if (!isOwnHost(request.headers.host ?? "", port, 80))
-        return reply(403, "This address is not for other hosts.");
-      const address = URL.canParse(request.url ?? "", url) ? new URL(request.url ?? "", url) : undefined;
-      if (address?.pathname !== redirect.pathname || request.method !== "GET")
-        return reply(404, "There is nothing here.");
-      const { searchParams } = address;
-      if (searchParams.get("state") !== state) return reply(400, "This is not the answer that is awaited.");
-      reply(200, "You can close this page and go back to the terminal.");
-      return response.once("close", () => resolve(searchParams));
+    server.on("request", ({ method, url: target = "", headers }, response) => {
+      const { pathname, searchParams } = URL.canParse(target, url) ? new URL(target, url) : {};
+      const [status, text] = !isOwnHost(headers.host ?? "", port, 80)
+        ? [403, "This address is not for other hosts."]
+        : pathname !== redirect.pathname || method !== "GET"
+          ? [404, "There is nothing here."]
+          : searchParams?.get("state") !== state
+            ? [400, "This is not the answer that is awaited."]
+            : [200, "You can close this page and go back to the terminal."];
+      response.writeHead(status, { "content-type": "text/plain; charset=utf-8", connection: "close" });
+      response.end(`${text}\n`);
+      if (searchParams && status === 200) response.once("close", () => resolve(searchParams));
     });
   });
   return {
@@ -68,19 +66,15 @@ export async function openRedirect(
   const toUrl = (port: number, host = "127.0.0.1") => `http://${host}:${port}/callback`;
   const fixed = redirectUrl ?? (callbackPort === undefined ? undefined : toUrl(callbackPort, "localhost"));
   if (readPasted !== undefined) {
-    const answer = async () => {
-      const line = (await readPasted())?.trim() ?? "";
-      return URL.canParse(line) ? new URL(line).searchParams : new URLSearchParams();
-    };
+    const answer = async () => new URLSearchParams((await readPasted())?.replace(/^[^?]*|#.*$/g, ""));
     return { redirectUrl: fixed ?? before ?? toUrl(randomInt(49_152, 65_536)), answer, close() {} };
   }
-  if (fixed !== undefined && !isLocal(new URL(fixed))) {
-    const reason = "`oauth.redirectUrl` of the server is not on this machine";
-    throw failure("InvalidArguments", { reason, hint: "Add --no-browser, and paste the URL." });
-  }
-  const isLocalBefore = before !== undefined && isLocal(new URL(before));
-  return listenAt(fixed ?? (isLocalBefore ? before : toUrl(0)), state).catch((error: Error) => {
-    if (fixed !== undefined) throw signInFailure(label, "port", error.message);
-    return listenAt(toUrl(0), state);
-  });
+  const first = fixed ?? (before !== undefined && isLocal(new URL(before)) ? before : toUrl(0));
+  if (isLocal(new URL(first)))
+    return listenAt(first, state).catch((error: Error) => {
+      if (fixed !== undefined) throw signInFailure(label, "port", error.message);
+      return listenAt(toUrl(0), state);
+    });
+  const reason = "`oauth.redirectUrl` of the server is not on this machine";
+  throw failure("InvalidArguments", { reason, hint: "Add --no-browser, and paste the URL." });
 }

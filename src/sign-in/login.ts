@@ -1,16 +1,23 @@
 // Signing in: the only place that opens a browser.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
-import type { OAuthClientProvider, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type { FetchLike, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
 import { createRedactor } from "../mcp/client/redact.ts";
 import { type SignInFault, TrailblazeError } from "../problems/index.ts";
 import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
-import { createIssuerFetch, findIssuer, signInFailure, withSecret } from "./issuer.ts";
+import { createIssuerFetch, findIssuer, isLocal, signInFailure } from "./issuer.ts";
 import { openRedirect } from "./listener.ts";
 import { useStoredTokens } from "./renew.ts";
-import { readSignIn, type SignInServer, type StoredSignIn, toTokens, withSignInLock } from "./stored.ts";
+import {
+  type Issuer,
+  readSignIn,
+  type SignInServer,
+  type StoredSignIn,
+  toTokens,
+  withSignInLock,
+} from "./stored.ts";
 
 export interface LoginOptions {
   /** Reads the redirect URL that the user pastes, instead of listening; `undefined` at the end of the input. */
@@ -33,10 +40,12 @@ function openBrowser(url: string): void {
   const [command = "", ...args] = BROWSER ? [BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
   try {
     const written = { command, args: [...args, url], cwd: process.cwd(), env: process.env };
-    const program = findProgramHere(written) ?? { ...written, verbatim: false };
+    const program = findProgramHere(written);
+    if (program === undefined) return;
     const options = { detached: true, stdio: "ignore", windowsVerbatimArguments: program.verbatim } as const;
-    const child = spawn(program.command, [...program.args], options);
-    child.on("error", () => {}).unref();
+    spawn(program.command, [...program.args], options)
+      .on("error", () => {})
+      .unref();
   } catch {
     // What cannot be started.
   }
@@ -48,7 +57,34 @@ interface Progress {
   secrets: string[];
 }
 
-/** Resolves with what is stored now, or with `undefined` if the server needs no sign-in. */
+/** The client of the config, or of its document, or one that is registered for the redirect URL. Without a secret from the config. */
+async function findClient(
+  { oauth: { clientId, clientMetadataUrl } }: SignInServer,
+  { issuer, metadata, scope }: Issuer & { scope: string | undefined },
+  redirectUrl: string,
+  stored: StoredSignIn | undefined,
+  fetchFn: FetchLike,
+): Promise<StoredOAuthClientInformation> {
+  if (clientId !== undefined) return { client_id: clientId, issuer };
+  if (clientMetadataUrl && metadata.client_id_metadata_document_supported === true)
+    return { client_id: clientMetadataUrl, issuer };
+  if (stored?.redirectUrl === redirectUrl && stored.issuer === issuer) return stored.client;
+  const { registerClient } = await import("@modelcontextprotocol/client");
+  const clientMetadata = {
+    client_name: "Trailblaze",
+    redirect_uris: [redirectUrl],
+    grant_types: ["authorization_code", "refresh_token"],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: isLocal(new URL(redirectUrl)) ? "native" : "web",
+  };
+  return { ...(await registerClient(issuer, { metadata, clientMetadata, scope, fetchFn })), issuer };
+}
+
+/**
+ * Resolves with what is stored now, or with `undefined` if the server needs no sign-in. In the steps of the SDK: its `auth` would
+ * begin once more after a refusal, and write the issuer's words to stderr.
+ */
 async function signIn(
   server: SignInServer,
   options: LoginOptions,
@@ -56,6 +92,7 @@ async function signIn(
   signal: AbortSignal,
 ): Promise<StoredSignIn | undefined> {
   const { label, url, headers, oauth } = server;
+  const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
   const stored = readSignIn(server);
   const fetchFn = createIssuerFetch(label, signal);
   const media = { accept: "application/json, text/event-stream", "content-type": "application/json" };
@@ -66,11 +103,8 @@ async function signIn(
   });
   if (oauth.grant === "client_credentials") {
     progress.step = "exchange";
-    const tokens = await useStoredTokens(server, () => {}, signal).renew(
-      stored?.tokens?.access_token,
-      challenge,
-    );
-    return tokens && readSignIn(server);
+    const { renew } = useStoredTokens(server, () => {}, signal);
+    return (await renew(stored?.tokens?.access_token, challenge)) && readSignIn(server);
   }
   const found = await findIssuer(server, stored, challenge, fetchFn);
   if (found === undefined) return undefined;
@@ -82,73 +116,33 @@ async function signIn(
   const state = randomBytes(32).toString("base64url");
   const redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
   const { redirectUrl } = redirect;
-  const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
-  const mayKeepClient = stored?.redirectUrl === redirectUrl && !hasDocument;
-  let client: StoredOAuthClientInformation | undefined = mayKeepClient ? stored.client : undefined;
-  if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
-  let codeVerifier = "";
-  let address = new URL(issuer);
-  const provider: OAuthClientProvider = {
-    redirectUrl,
-    clientMetadataUrl: oauth.clientMetadataUrl,
-    clientMetadata: {
-      client_name: "Trailblaze",
-      redirect_uris: [redirectUrl],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    },
-    discoveryState: () => ({
-      authorizationServerUrl: issuer,
-      authorizationServerMetadata: metadata,
-      resourceMetadata: { resource },
-    }),
-    clientInformation: () => client,
-    saveClientInformation: (registered) => {
-      client = registered;
-    },
-    tokens: () => undefined,
-    saveTokens() {},
-    state: () => state,
-    saveCodeVerifier: (verifier) => {
-      codeVerifier = verifier;
-    },
-    codeVerifier: () => codeVerifier,
-    redirectToAuthorization: (target) => {
-      address = target;
-    },
-  };
   try {
-    await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
-    if (client === undefined) throw new Error("the client is not registered");
-    options.show(address.href);
-    if (options.readPasted === undefined) openBrowser(address.href);
+    const client = await findClient(server, found, redirectUrl, stored, fetchFn);
+    const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
+    const clientInformation = { ...client, ...secret };
+    const request = { metadata, clientInformation, redirectUrl, scope, state, resource };
+    const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, request);
+    options.show(authorizationUrl.href);
+    if (options.readPasted === undefined) openBrowser(authorizationUrl.href);
     const answer = await abortable(signal, redirect.answer);
 
-    if (answer.get("state") !== state) throw signInFailure(label, "state");
+    if (answer.get("state") !== state) throw fail("state");
     const iss = answer.get("iss") ?? undefined;
     const mustName = metadata.authorization_response_iss_parameter_supported === true;
     // What else it says may be of another issuer, and so may this name.
-    if (iss === undefined ? mustName : iss !== issuer) throw signInFailure(label, "issuer", "of the answer");
+    if (iss === undefined ? mustName : iss !== issuer) throw fail("issuer", "of the answer");
     const [error, description] = [answer.get("error"), answer.get("error_description")];
-    if (error !== null)
-      throw signInFailure(label, "denied", description === null ? error : `${error}: ${description}`);
+    if (error !== null) throw fail("denied", description === null ? error : `${error}: ${description}`);
 
     progress.step = "exchange";
     const authorizationCode = answer.get("code");
     if (authorizationCode === null) throw new Error("the answer has no code");
-    const clientInformation = withSecret(client, oauth);
     progress.secrets = [authorizationCode, codeVerifier, clientInformation.client_secret ?? ""];
-    // `auth` would redeem a refused code once more, and write the issuer's words to stderr.
-    const tokens = await sdk.exchangeAuthorization(issuer, {
-      ...{ metadata, clientInformation, authorizationCode, iss, codeVerifier, resource, fetchFn },
-      redirectUri: redirectUrl,
-    });
-    const record = {
-      ...{ url: url.href, ...lasting, client },
-      redirectUrl: oauth.clientId === undefined ? redirectUrl : undefined,
-      tokens: toTokens(tokens, address.searchParams.get("scope") ?? undefined),
-    };
+    const code = { authorizationCode, codeVerifier, iss, redirectUri: redirectUrl };
+    const exchange = { metadata, clientInformation, resource, fetchFn, ...code };
+    const tokens = toTokens(await sdk.exchangeAuthorization(issuer, exchange), scope);
+    const registeredAt = oauth.clientId === undefined ? redirectUrl : undefined;
+    const record = { url: url.href, ...lasting, client, redirectUrl: registeredAt, tokens };
     await withSignInLock(url, (write) => write(record), signal);
     return record;
   } finally {

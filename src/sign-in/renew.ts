@@ -1,18 +1,18 @@
 // Tokens of sessions: renewed, but never authorized anew.
 import type { OAuthClientProvider } from "@modelcontextprotocol/client";
 import type { Authorization } from "../mcp/client/remote-fetch.ts";
-import { createIssuerFetch, findIssuer, withSecret } from "./issuer.ts";
+import { createIssuerFetch, findIssuer } from "./issuer.ts";
 import {
   isEnding,
   readSignIn,
   type SignInServer,
   type StoredSignIn,
-  secretsOf,
   type Tokens,
   toTokens,
   withSignInLock,
 } from "./stored.ts";
 
+/** Is called with what must not be shown. */
 type OnSecrets = (secrets: readonly string[]) => void;
 
 /** Gets other tokens: for the client itself, or for a refresh token. A refused one takes the tokens away. */
@@ -26,26 +26,25 @@ async function renewSignIn(
   const sdk = await import("@modelcontextprotocol/client");
   const fetchFn = createIssuerFetch(label, signal);
   if (oauth.grant === "client_credentials") {
-    const found = await findIssuer(server, stored, challenge, fetchFn);
+    const recorded = stored && { ...stored, scope: oauth.scopes?.join(" ") ?? stored.tokens?.scope };
+    const found =
+      challenge === undefined && recorded ? recorded : await findIssuer(server, stored, challenge, fetchFn);
     if (found === undefined) return undefined;
-    const { scope, ...lasting } = found;
-    const { issuer } = lasting;
+    const { issuer, metadata, resource, scope } = found;
     const { clientId = "", clientSecret = "" } = oauth;
     const provider = new sdk.ClientCredentialsProvider({ clientId, clientSecret, expectedIssuer: issuer });
-    const tokens = toTokens(await sdk.fetchToken(provider, issuer, { ...found, fetchFn }), scope);
-    return { url: url.href, ...lasting, client: { client_id: clientId, issuer }, tokens };
+    const answer = await sdk.fetchToken(provider, issuer, { metadata, resource, scope, fetchFn });
+    const client = { client_id: clientId, issuer };
+    return { url: url.href, issuer, metadata, resource, client, tokens: toTokens(answer, scope) };
   }
   const { refresh_token: refreshToken, scope } = stored?.tokens ?? {};
   if (stored === undefined || refreshToken === undefined) return undefined;
-  const { issuer, metadata, client, resource } = stored;
+  const { issuer, metadata, resource, client } = stored;
+  // The secret of another client is not for this issuer.
+  const secret = oauth.clientId === client.client_id ? oauth.clientSecret : undefined;
+  const clientInformation = secret === undefined ? client : { ...client, client_secret: secret };
   try {
-    const request = {
-      metadata,
-      clientInformation: withSecret(client, oauth),
-      refreshToken,
-      resource,
-      fetchFn,
-    };
+    const request = { metadata, clientInformation, refreshToken, resource, fetchFn };
     return { ...stored, tokens: toTokens(await sdk.refreshAuthorization(issuer, request), scope) };
   } catch (error) {
     // Other errors say that the issuer cannot answer now.
@@ -60,20 +59,19 @@ async function renewSignIn(
 export function useStoredTokens(server: SignInServer, onSecrets: OnSecrets, signal?: AbortSignal) {
   const isOwnGrant = server.oauth.grant === "client_credentials";
   const note = (record: StoredSignIn | undefined) => {
-    if (record !== undefined) onSecrets(secretsOf(record));
-    return record?.tokens;
+    const { client, tokens } = record ?? {};
+    const secrets = [client?.client_secret, tokens?.access_token, tokens?.refresh_token];
+    onSecrets(secrets.filter((secret) => secret !== undefined));
+    return tokens;
   };
-  const read = () => note(readSignIn(server));
   const renew = async (refused?: string, challenge?: Response): Promise<Tokens | undefined> => {
-    if (!isOwnGrant && read()?.refresh_token === undefined) return undefined;
+    if (!isOwnGrant && readSignIn(server)?.tokens?.refresh_token === undefined) return undefined;
     const replace = async (write: (record: StoredSignIn) => void) => {
       const stored = readSignIn(server);
       const tokens = note(stored);
       // Another process may have been here.
       if (tokens && (refused === undefined ? !isEnding(tokens) : tokens.access_token !== refused))
         return stored;
-      // A full disk is noticed before a token is redeemed, which may be possible only once.
-      if (stored) write(stored);
       const record = await renewSignIn(server, stored, challenge, signal);
       if (record !== undefined) write(record);
       return record;
@@ -82,7 +80,7 @@ export function useStoredTokens(server: SignInServer, onSecrets: OnSecrets, sign
   };
   return {
     async tokens() {
-      const tokens = read();
+      const tokens = note(readSignIn(server));
       if (tokens === undefined ? !isOwnGrant : !isEnding(tokens)) return tokens;
       // Without another one, it is for the server to refuse the old.
       return (await renew().catch(() => undefined)) ?? tokens;
@@ -109,7 +107,7 @@ export function useHostTokens(
   const provider = given as OAuthClientProvider;
   const read = async () => {
     const tokens = await provider.tokens();
-    if (tokens !== undefined) onSecrets(secretsOf({ tokens: toTokens(tokens) }));
+    if (tokens !== undefined) onSecrets([tokens.access_token, tokens.refresh_token ?? ""]);
     return tokens;
   };
   return {

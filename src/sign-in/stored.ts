@@ -1,6 +1,6 @@
 // What is kept of sign-ins: a file for each server, in the user's state folder.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type {
   AuthorizationServerMetadata,
@@ -24,15 +24,18 @@ export interface Tokens extends Pick<OAuthTokens, "access_token" | "refresh_toke
   lifeMs: number | null;
 }
 
-/** The sign-in to a server. Nothing of it is for another issuer. */
-export interface StoredSignIn {
-  /** The server's. */
-  url: string;
+/** Who issues a server's tokens, and its endpoints. Nothing of a sign-in is for another issuer. */
+export interface Issuer {
   issuer: string;
-  /** The issuer's metadata: its endpoints. */
   metadata: AuthorizationServerMetadata;
   /** What tokens are for. */
   resource: string;
+}
+
+/** The sign-in to a server. */
+export interface StoredSignIn extends Issuer {
+  /** The server's. */
+  url: string;
   /** Without a secret from the config. */
   client: StoredOAuthClientInformation;
   /** The redirect URL with which the client was registered here; `undefined` for a client that the config names. */
@@ -42,30 +45,23 @@ export interface StoredSignIn {
 
 const maximumBytes = 1 << 20;
 
-/** The file of a server's sign-in; `undefined` without a state folder. */
-function findSignInFile(url: URL): string | undefined {
+/** The file of a server's sign-in. Throws without a state folder. */
+function findSignInFile(url: URL): string {
   const state = findUserFolder("state");
+  if (state === undefined) throw new Error("there is no folder for the state of applications");
   const name = createHash("sha256").update(url.href).digest("hex");
-  return state === undefined ? undefined : join(state, "trailblaze", "oauth", `${name}.json`);
+  return join(state, "trailblaze", "oauth", `${name}.json`);
 }
 
-/**
- * The sign-in to a server; `undefined` without one that can be read, or by another issuer than the config has. Others may not
- * read it either.
- */
+/** The sign-in to a server; `undefined` without one that can be read, or by another issuer than the config has. */
 export function readSignIn({ url, oauth }: Pick<SignInServer, "url" | "oauth">): StoredSignIn | undefined {
-  const file = findSignInFile(url);
   return attempt(() => {
-    const bytes = file === undefined ? undefined : readBytes(file, maximumBytes);
-    if (file === undefined || bytes === undefined) return undefined;
-    if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
-    const record = JSON.parse(bytes.toString()) as StoredSignIn;
+    const record: StoredSignIn = JSON.parse(String(readBytes(findSignInFile(url), maximumBytes)));
     const { issuer, resource, metadata, client, tokens } = record;
     const texts = [issuer, resource, metadata.token_endpoint, client.client_id, tokens?.access_token ?? ""];
     const isWhole = texts.every((text) => typeof text === "string") && record.url === url.href;
-    return isWhole && [metadata.issuer, oauth.issuer ?? issuer].every((one) => one === issuer)
-      ? record
-      : undefined;
+    const isOfIssuer = metadata.issuer === issuer && (oauth.issuer ?? issuer) === issuer;
+    return isWhole && isOfIssuer ? record : undefined;
   });
 }
 
@@ -79,7 +75,6 @@ export async function withSignInLock<Result>(
   signal?: AbortSignal,
 ): Promise<Result> {
   const file = findSignInFile(url);
-  if (file === undefined) throw new Error("there is no folder for the state of applications");
   const folder = dirname(file);
   makeFolders(folder, 0o700);
   chmodSync(folder, 0o700);
@@ -113,12 +108,7 @@ export function toTokens(
 export const expiryOf = ({ receivedAt, lifeMs }: Tokens): string | null =>
   lifeMs === null ? null : new Date(receivedAt + lifeMs).toISOString();
 
-export const scopesOf = (scope: string | undefined): string[] =>
-  (scope ?? "").split(/\s+/).filter((one) => one !== "");
-
-/** What must not be shown of a sign-in. */
-export const secretsOf = ({ client, tokens }: Partial<Pick<StoredSignIn, "client" | "tokens">>): string[] =>
-  [client?.client_secret, tokens?.access_token, tokens?.refresh_token].filter((one) => one !== undefined);
+export const scopesOf = (scope = ""): string[] => scope.split(/\s+/).filter((one) => one !== "");
 
 /** The shortest life that is left of a token that is used. Milliseconds. */
 const shortestMs = 60_000;

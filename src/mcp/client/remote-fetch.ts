@@ -82,11 +82,11 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-/** The start of an error's body, as far as it arrives in time. */
-async function readStart({ body }: Response): Promise<string> {
-  const signal = AbortSignal.timeout(errorBodyMs);
+/** The start of a body, as far as it arrives in time. */
+export async function readStart({ body }: Response, mostBytes: number, limitMs: number): Promise<Buffer> {
+  const signal = AbortSignal.timeout(limitMs);
   const chunks: Uint8Array[] = [];
-  let left = errorBytes;
+  let left = mostBytes;
   try {
     for await (const chunk of body?.pipeThrough(new TransformStream<Uint8Array>(), { signal }) ?? []) {
       chunks.push(chunk.subarray(0, left));
@@ -97,8 +97,12 @@ async function readStart({ body }: Response): Promise<string> {
   } catch {
     // What has arrived says enough.
   }
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
+
+/** The start of the text of an error. */
+const readErrorText = async (response: Response) =>
+  (await readStart(response, errorBytes, errorBodyMs)).toString();
 
 /**
  * The requests of one remote server, for the SDK's transport. Obeys proxies, refuses redirects to other origins and messages
@@ -129,7 +133,7 @@ export class RemoteFetch {
     // The SDK follows what is left.
     if (this.#checkRedirect(url, response)) return response;
     if (status === 401 || status === 403) {
-      const said = summarize(redactor.redactCut(await readStart(response)), type);
+      const said = summarize(redactor.redactCut(await readErrorText(response)), type);
       const reason = (fault === undefined ? said : printable(redactor.redact(fault))) || undefined;
       const [scheme] = /^[A-Za-z0-9._-]{1,40}/.exec(headers.get("www-authenticate")?.trim() ?? "") ?? [];
       const hasHeader = new Headers(init.headers).has("authorization");
@@ -142,7 +146,7 @@ export class RemoteFetch {
       throw new SessionLostError("it no longer knows the session");
     }
     if (!response.ok && init.method === "POST") {
-      const text = await readStart(response);
+      const text = await readErrorText(response);
       // A JSON-RPC error is the answer to the request.
       const error = exchange.id === undefined ? undefined : readRpcError(text);
       if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
