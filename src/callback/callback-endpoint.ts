@@ -7,9 +7,9 @@ import {
   checkMethod,
   checkPath,
   checkToken,
+  type HttpRequest,
   listenForHttp,
-  type Refusal,
-  type RequestHead,
+  Refusal,
   refuseToken,
 } from "../mcp/http/http-server.ts";
 import { quote } from "../problems/text.ts";
@@ -95,12 +95,6 @@ const formatResult = (result: object, init: ResponseInit = {}): Response =>
     headers: { "content-type": "application/json", ...init.headers },
   });
 
-const formatRefusal = ({ message, ...init }: Refusal): Response =>
-  formatResult({ type: "error", message }, init);
-
-/** The request is valid but cannot be executed. */
-const createError = (message: string): Response => formatRefusal({ status: 200, message });
-
 /** The answer with a call's outcome. Throws if its structured content is not JSON. */
 function createCallResult(outcome: CallbackOutcome): Response {
   const result = outcome.success
@@ -113,20 +107,17 @@ function createCallResult(outcome: CallbackOutcome): Response {
 const failedCall = (errorMessage: string): Response => createCallResult({ success: false, errorMessage });
 
 /** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
-function checkPlace(head: RequestHead, port: number): Refusal | undefined {
-  if (head.headers.has("origin")) {
-    const message = "Requests with an Origin header are refused: browsers may not call back.";
-    return { status: 403, message };
-  }
-  const host = head.headers.get("host")?.toLowerCase();
+function checkPlace({ headers, port }: HttpRequest): void {
+  if (headers.has("origin"))
+    throw new Refusal(403, "Requests with an Origin header are refused: browsers may not call back.");
+  const host = headers.get("host")?.toLowerCase();
   if (host !== `127.0.0.1:${port}` && host !== `localhost:${port}`)
-    return { status: 403, message: "The Host header does not match this endpoint." };
-  return checkPath(head, "/scripting/callback") ?? checkMethod(head, ["POST"]);
+    throw new Refusal(403, "The Host header does not match this endpoint.");
 }
 
-function checkType(head: RequestHead): Refusal | undefined {
-  if (json.test(head.headers.get("content-type") ?? "")) return undefined;
-  return { status: 415, message: "The Content-Type must be application/json in UTF-8." };
+function checkType({ headers }: HttpRequest): void {
+  if (!json.test(headers.get("content-type") ?? ""))
+    throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
 }
 
 /**
@@ -159,19 +150,13 @@ async function runCall(
 /** The supported version of the format. */
 const supportedVersion = 1;
 
-/** A request that calls nothing, with its answer. */
-class UncalledError extends Error {
-  readonly answer: Response;
+/** The failure of a call that is not made. */
+class UncalledError extends Error {}
 
-  constructor(answer: Response) {
-    super();
-    this.answer = answer;
-  }
-}
-
-const malformed = (message: string) => new UncalledError(formatRefusal({ status: 400, message }));
-const unsupported = (message: string) => new UncalledError(createError(message));
-const uncalled = (message: string) => new UncalledError(failedCall(message));
+const malformed = (message: string) => new Refusal(400, message);
+/** The request is valid but cannot be executed. */
+const unsupported = (message: string) => new Refusal(200, message);
+const uncalled = (message: string) => new UncalledError(message);
 
 /** An object in JSON. Throws what `refuse` returns for a reason. */
 function readObject(what: string, json: string | Uint8Array, refuse: (message: string) => Error) {
@@ -189,7 +174,7 @@ function readString(name: string, value: unknown): string {
   throw malformed(`"${name}" must be a string, but it is ${describeType(value)}.`);
 }
 
-/** Parses the body of a callback. Unknown keys are ignored. Throws `UncalledError`. */
+/** Parses the body of a callback. Unknown keys are ignored. Throws `Refusal`. */
 function parseRequest(bytes: Uint8Array) {
   const { version, action, ...ids } = readObject("The body", bytes, malformed);
   // First, because other versions may have other keys.
@@ -249,27 +234,26 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
     // Enough for all callbacks of one invocation and as many of others.
     maxConnections: 2048,
-    formatRefusal,
-    // In the order that docs/callback.md has.
-    admit: (head, port) => {
-      const misplaced = checkPlace(head, port);
-      if (misplaced !== undefined) return misplaced;
-      const find = (token: string) => [digestOf(token)].find((digest) => servers.has(digest));
-      const checked = checkToken(head, find, tokenMessages);
-      if ("refusal" in checked) return checked.refusal;
-      return (
-        checkEncoding(head) ??
-        checkType(head) ??
-        (async (body) => {
-          const server = servers.get(checked.access);
-          // The server may have exited while the body arrived.
-          if (server === undefined) return formatRefusal(refuseToken(tokenMessages.invalid, true));
-          return answer(server, body, head.over).catch((error) => {
-            if (error instanceof UncalledError) return error.answer;
-            throw error;
-          });
-        })
-      );
+    async answer(request) {
+      try {
+        // In the order that docs/callback.md has.
+        checkPlace(request);
+        checkPath(request, "/scripting/callback");
+        checkMethod(request, ["POST"]);
+        const find = (token: string) => [digestOf(token)].find((digest) => servers.has(digest));
+        const access = checkToken(request, find, tokenMessages);
+        checkEncoding(request);
+        checkType(request);
+        const body = await request.read();
+        const server = servers.get(access);
+        // The server may have exited while the body arrived.
+        if (server === undefined) throw refuseToken(tokenMessages.invalid);
+        return await answer(server, body, request.over);
+      } catch (error) {
+        if (error instanceof UncalledError) return failedCall(error.message);
+        if (!(error instanceof Refusal)) throw error;
+        return formatResult({ type: "error", message: error.message }, error);
+      }
     },
   });
 

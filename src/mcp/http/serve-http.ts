@@ -9,7 +9,6 @@ import { markIntegers } from "../../data/exact-integers.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { atMost, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
-import { checkParams } from "../check-params.ts";
 import {
   cancelledIdOf,
   isModern,
@@ -18,7 +17,6 @@ import {
   noBatches,
   parseMessage,
   type RequestId,
-  RpcError,
   requestIdOf,
   rpcCode,
 } from "../client-message.ts";
@@ -40,11 +38,10 @@ import {
   checkMethod,
   checkPath,
   checkToken,
-  type Handler,
+  type HttpRequest,
   type HttpServer,
   listenForHttp,
-  type Refusal,
-  type RequestHead,
+  Refusal,
 } from "./http-server.ts";
 
 const path = "/mcp";
@@ -74,7 +71,7 @@ export interface ServeHttpOptions extends HttpTransport {
 export interface ServedOverHttp {
   /** `http://HOST:PORT/mcp` */
   readonly url: string;
-  /** Resolves when no request is under way, at the latest after `limitMs`. Probes get 503 from now on. */
+  /** Resolves when no request of now is under way, at the latest after `limitMs`. Probes get 503 from now on. */
   drain(limitMs: number): Promise<void>;
   /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
   close(): Promise<void>;
@@ -87,74 +84,47 @@ const tokenMessages = {
 
 const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** Lets pages of the origins that the operator allows, and of no others, send requests and read answers (CORS). */
-function createCors({ allowedOrigins = [] }: HttpTransport, methods: readonly string[]) {
+/** The headers with which pages of the origins that the operator allows, and of no others, may read answers (CORS). */
+function createCors({ allowedOrigins = [] }: HttpTransport) {
   const origins = new Set(allowedOrigins.map((text) => text.toLowerCase().replace(/\/$/, "")));
-  const isAllowed = ({ headers }: RequestHead) => origins.has(headers.get("origin") ?? "");
-  return {
-    isAllowed,
-    /** The answer to a browser that asks if a page may send a request. */
-    answerPreflight(head: RequestHead): Handler | undefined {
-      if (head.method !== "OPTIONS" || !isAllowed(head)) return undefined;
-      const headers = {
-        "access-control-allow-methods": methods.join(", "),
-        "access-control-allow-headers": head.headers.get("access-control-request-headers") ?? "",
-      };
-      return async () => new Response(null, { status: 204, headers });
-    },
-    permit(head: RequestHead, answer: Response): Response {
-      if (!isAllowed(head)) return answer;
-      answer.headers.set("access-control-allow-origin", head.headers.get("origin") as string);
-      answer.headers.set("access-control-expose-headers", "Mcp-Session-Id, Mcp-Protocol-Version");
-      answer.headers.set("vary", "Origin");
-      return answer;
-    },
+  return ({ headers }: HttpRequest): Record<string, string> | undefined => {
+    const origin = headers.get("origin") ?? "";
+    return origins.has(origin)
+      ? {
+          "access-control-allow-origin": origin,
+          "access-control-expose-headers": "Mcp-Session-Id, Mcp-Protocol-Version",
+          vary: "Origin",
+        }
+      : undefined;
   };
 }
 
-type Cors = ReturnType<typeof createCors>;
-
-/** Checks Host, Origin, path, token, method and encoding of a request before its body, in this order. */
-function createHeadCheck(options: ServeHttpOptions, methods: readonly string[], cors: Cors) {
-  const { token, allowedHosts = [] } = options;
-  const isOurHost = createHostCheck(hostOf(options), allowedHosts);
-  const digest = token === undefined ? undefined : digestOf(token);
-  const findToken = (sent: string) =>
-    digest === undefined || timingSafeEqual(digestOf(sent), digest) || undefined;
+/** Checks Host and Origin of a request. */
+function createPlaceCheck(options: ServeHttpOptions) {
+  const isOurHost = createHostCheck(hostOf(options), options.allowedHosts ?? []);
   const isOurOrigin = (origin: string, port: number): boolean => {
     const { protocol, host, origin: canonical } = URL.canParse(origin) ? new URL(origin) : {};
     if (host === undefined || canonical !== origin || !/^https?:$/.test(protocol ?? "")) return false;
     return isOurHost(host, port, protocol === "https:" ? 443 : 80);
   };
-  const refuseName = (header: string, value: string): Refusal => {
-    const message = `The ${header} header ${quote(value, 200)} is not of this server. If clients use it, pass it with --allowed-${header.toLowerCase()}.`;
-    return { status: 403, message };
+  return ({ headers, port }: HttpRequest, isAllowedOrigin: boolean): void => {
+    const refuseName = (name: string, value: string) =>
+      new Refusal(
+        403,
+        `The ${name} header ${quote(value, 200)} is not of this server. If clients use it, pass it with --allowed-${name.toLowerCase()}.`,
+      );
+    const host = headers.get("host") ?? "";
+    const origin = headers.get("origin");
+    if (!isOurHost(host, port, 80)) throw refuseName("Host", host);
+    if (origin !== null && !isAllowedOrigin && !isOurOrigin(origin, port)) throw refuseName("Origin", origin);
   };
-  const checkPlace = (head: RequestHead, port: number): Refusal | undefined => {
-    const host = head.headers.get("host") ?? "";
-    const origin = head.headers.get("origin");
-    if (!isOurHost(host, port, 80)) return refuseName("Host", host);
-    if (origin === null || cors.isAllowed(head) || isOurOrigin(origin, port)) return undefined;
-    return refuseName("Origin", origin);
-  };
-  const refuseToken = (head: RequestHead): Refusal | undefined => {
-    const checked = checkToken(head, findToken, tokenMessages);
-    return digest !== undefined && "refusal" in checked ? checked.refusal : undefined;
-  };
-  return (head: RequestHead, port: number): Refusal | Handler | undefined =>
-    checkPlace(head, port) ??
-    cors.answerPreflight(head) ??
-    checkPath(head, path) ??
-    refuseToken(head) ??
-    checkMethod(head, methods) ??
-    checkEncoding(head);
 }
 
 /** Headers that neither the protocol nor handlers may see. */
 const secret = ["authorization", "cookie", "proxy-authorization"];
 
 /** A request for the SDK, which gets its body as a parsed message. A client that accepts anything accepts what the protocol needs. */
-function toRequest({ method, headers: written, over: signal }: RequestHead): Request {
+function toRequest({ method, headers: written, over: signal }: HttpRequest): Request {
   const headers = new Headers(written);
   for (const name of secret) headers.delete(name);
   const accept = headers.get("accept");
@@ -218,20 +188,18 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     };
   }
 
-  async answer(head: RequestHead, message: unknown): Promise<Response> {
+  async answer(request: HttpRequest, message: unknown): Promise<Response> {
     const id = requestIdOf(message);
-    if (id !== undefined && this.#open.has(id))
-      return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
     if (id !== undefined) this.#open.add(id);
     this.#underWay++;
     this.#cancelExpiry?.();
-    const answer = await this.handleRequest(toRequest(head), { parsedBody: message });
+    const answer = await this.handleRequest(toRequest(request), { parsedBody: message });
     const cancelled = cancelledIdOf(message);
     if (cancelled !== undefined) this.#forget(cancelled);
     // A refusal of the SDK.
     if (id !== undefined && !answer.ok) this.#open.delete(id);
-    if (head.over.aborted) this.#leave(id);
-    else whenAborted(head.over, () => this.#leave(id));
+    if (request.over.aborted) this.#leave(id);
+    else whenAborted(request.over, () => this.#leave(id));
     return answer;
   }
 
@@ -284,57 +252,42 @@ const noSession = () =>
   refuse(404, "Session not found or ended. Start a new one with `initialize`.", { code: rpcCode.noSession });
 
 /** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
-class HttpSessions {
-  readonly #create: CreateProtocolServer;
-  readonly #options: SessionOptions & { maxSessions: number };
-  readonly #sessions = new Map<string, HttpSession>();
-  #isClosed = false;
-
-  constructor(create: CreateProtocolServer, options: SessionOptions & { maxSessions: number }) {
-    this.#create = create;
-    this.#options = options;
-  }
-
-  /** `message`: the parsed JSON; `undefined` for a method without a body. */
-  async answer(head: RequestHead, message: unknown): Promise<Response> {
-    if (this.#options.stateless) return this.#begin(head, message);
-    const id = head.headers.get("mcp-session-id") || undefined;
-    if (id !== undefined) return this.#sessions.get(id)?.answer(head, message) ?? noSession();
-    if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
-      return refuse(400, "The Mcp-Session-Id header is missing.");
-    try {
-      // The SDK's transport takes an invalid one for another request.
-      checkParams("initialize", (message as { params?: unknown }).params);
-    } catch (error) {
-      if (!(error instanceof RpcError)) throw error;
-      return refuse(400, error.message, { code: error.code, id: requestIdOf(message) });
-    }
-    if (this.#isClosed || this.#sessions.size >= this.#options.maxSessions)
-      return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
-    return this.#begin(head, message);
-  }
-
-  /** Ends all sessions. Never rejects. */
-  async close(): Promise<void> {
-    this.#isClosed = true;
-    await Promise.all([...this.#sessions.values()].map((session) => session.end()));
-  }
-
-  async #begin(head: RequestHead, message: unknown): Promise<Response> {
+function createSessions(create: CreateProtocolServer, options: SessionOptions & { maxSessions: number }) {
+  const { stateless, maxSessions } = options;
+  const sessions = new Map<string, HttpSession>();
+  let isClosed = false;
+  const begin = async (request: HttpRequest, message: unknown): Promise<Response> => {
     const id = randomUUID();
-    const server = this.#create({ sessionId: id });
-    const session = new HttpSession(id, server, this.#options, () => this.#sessions.delete(id));
-    this.#sessions.set(id, session);
+    const session = new HttpSession(id, create({ sessionId: id }), options, () => sessions.delete(id));
+    sessions.set(id, session);
     try {
       await session.connect();
-      const answer = await session.answer(head, message);
-      if (!this.#options.stateless && session.sessionId === undefined) await session.end();
+      const answer = await session.answer(request, message);
+      if (!stateless && session.sessionId === undefined) await session.end();
       return answer;
     } catch (error) {
       await session.end();
       throw error;
     }
-  }
+  };
+  return {
+    /** `message`: the parsed JSON; `undefined` for a method without a body. */
+    async answer(request: HttpRequest, message: unknown): Promise<Response> {
+      if (stateless) return begin(request, message);
+      const id = request.headers.get("mcp-session-id") || undefined;
+      if (id !== undefined) return sessions.get(id)?.answer(request, message) ?? noSession();
+      if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
+        return refuse(400, "The Mcp-Session-Id header is missing.");
+      if (isClosed || sessions.size >= maxSessions)
+        return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
+      return begin(request, message);
+    },
+    /** Ends all sessions. Never rejects. */
+    async close(): Promise<void> {
+      isClosed = true;
+      await Promise.all([...sessions.values()].map((session) => session.end()));
+    },
+  };
 }
 
 /**
@@ -351,9 +304,10 @@ export async function serveHttp(
   const host = hostOf(options);
   const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
-  const cors = createCors(options, methods);
-  const checkHead = createHeadCheck(options, methods, cors);
-  const sessions = new HttpSessions(create, {
+  const findCors = createCors(options);
+  const checkPlace = createPlaceCheck(options);
+  const digest = options.token === undefined ? undefined : digestOf(options.token);
+  const sessions = createSessions(create, {
     stateless,
     sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
     maxSessions: options.maxSessions ?? 1000,
@@ -361,38 +315,49 @@ export async function serveHttp(
   });
   const open = new Set<AbortSignal>();
   let isEnding = false;
-  let whenIdle = () => {};
 
-  /** The answer to a probe, which needs neither a token nor a known host; `undefined` for another path. */
-  const answerProbe = (head: RequestHead): Refusal | Handler | undefined => {
-    if (options.health !== true || checkPath(head, "/healthz") !== undefined) return undefined;
-    const [code, status] = isEnding ? [503, "ending"] : [200, "ok"];
-    return checkMethod(head, ["GET", "HEAD"]) ?? (async () => Response.json({ status }, { status: code }));
-  };
-  const answer = async (head: RequestHead, body: Uint8Array): Promise<Response> => {
-    const { over } = head;
-    const parsed = head.method === "POST" ? parseMessage(body) : { value: undefined };
+  /** Answers a request after its checks, in this order. Rejects with `Refusal`. */
+  const answer = async (request: HttpRequest, isAllowedOrigin: boolean): Promise<Response> => {
+    const { method, target, headers, over } = request;
+    // A probe needs neither a token nor a known host.
+    if (options.health === true && target.split("?", 1)[0] === "/healthz") {
+      checkMethod(request, ["GET", "HEAD"]);
+      await request.read();
+      return Response.json({ status: isEnding ? "ending" : "ok" }, { status: isEnding ? 503 : 200 });
+    }
+    checkPlace(request, isAllowedOrigin);
+    if (method === "OPTIONS" && isAllowedOrigin) {
+      const preflight = {
+        "access-control-allow-methods": methods.join(", "),
+        "access-control-allow-headers": headers.get("access-control-request-headers") ?? "",
+      };
+      await request.read();
+      return new Response(null, { status: 204, headers: preflight });
+    }
+    checkPath(request, path);
+    if (digest !== undefined)
+      checkToken(request, (sent) => timingSafeEqual(digestOf(sent), digest) || undefined, tokenMessages);
+    checkMethod(request, methods);
+    checkEncoding(request);
+    const body = await request.read();
+    const parsed = method === "POST" ? parseMessage(body) : { value: undefined };
     if ("fault" in parsed) return refuse(400, parsed.fault, { code: parsed.code });
     const { value: message } = parsed;
     if (Array.isArray(message)) return refuse(400, noBatches, { code: rpcCode.request });
     // A subscription would never end by itself.
     if (requestIdOf(message) !== undefined && methodOf(message) !== "subscriptions/listen") {
       open.add(over);
-      whenAborted(over, () => {
-        open.delete(over);
-        if (open.size === 0) whenIdle();
-      });
+      whenAborted(over, () => open.delete(over));
     }
-    const isClaimed = () =>
-      isOfModernClient(message) || isModern(head.headers.get("mcp-protocol-version") ?? "");
-    if (protocol !== "modern" && !(head.method === "POST" && isClaimed()))
-      return sessions.answer(head, message);
-    if (modern !== undefined && protocol !== "legacy") return modern.answer(toRequest(head), message, over);
+    const isClaimed = () => isOfModernClient(message) || isModern(headers.get("mcp-protocol-version") ?? "");
+    if (protocol !== "modern" && !(method === "POST" && isClaimed()))
+      return sessions.answer(request, message);
+    if (modern !== undefined && protocol !== "legacy")
+      return modern.answer(toRequest(request), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
     const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
     return refuse(400, text, { id: requestIdOf(message) });
   };
-  const failed = () => refuse(500, "The server failed.", { code: rpcCode.internal });
 
   let server: HttpServer;
   try {
@@ -405,12 +370,15 @@ export async function serveHttp(
       // Streams send a comment every 15 s.
       idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
       maxConnections: connections.max ?? 5120,
-      formatRefusal: ({ status, message, headers }, head) =>
-        cors.permit(head, refuse(status, message, { headers })),
-      admit(head, bound) {
-        const admitted = answerProbe(head) ?? checkHead(head, bound) ?? ((body) => answer(head, body));
-        if (typeof admitted !== "function") return admitted;
-        return async (body) => cors.permit(head, await admitted(body).catch(failed));
+      async answer(request) {
+        const cors = findCors(request);
+        const response = await answer(request, cors !== undefined).catch((error) =>
+          error instanceof Refusal
+            ? refuse(error.status, error.message, error)
+            : refuse(500, "The server failed.", { code: rpcCode.internal }),
+        );
+        for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
+        return response;
       },
     });
   } catch (error) {
@@ -423,10 +391,8 @@ export async function serveHttp(
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
     drain: async (limitMs) => {
       isEnding = true;
-      const idle = new Promise<void>((resolve) => {
-        whenIdle = resolve;
-      });
-      if (open.size > 0) await atMost(idle, limitMs);
+      const ends = [...open].map((over) => new Promise<void>((resolve) => whenAborted(over, resolve)));
+      await atMost(Promise.all(ends), limitMs);
     },
     close: async () => {
       const closed = server.close(graceMs);

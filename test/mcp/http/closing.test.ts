@@ -18,15 +18,13 @@ test("an answer that a slow client has not read yet is sent to its end", async (
     ...limits,
     host: "127.0.0.1",
     port: 0,
-    admit:
-      ({ over }) =>
-      async () => {
-        over.addEventListener("abort", () => {
-          isSent = true;
-        });
-        return new Response(body);
-      },
-    formatRefusal: ({ status }) => new Response(null, { status }),
+    async answer({ over, read }) {
+      await read();
+      over.addEventListener("abort", () => {
+        isSent = true;
+      });
+      return new Response(body);
+    },
   });
   onTestFinished(() => server.close(0));
   const { socket, received } = await openConnection(server.port);
