@@ -22,6 +22,16 @@ const isolated = [
   "test/mcp/http/connections.test.ts",
 ];
 
+/** What takes long because it runs package managers, compilers or what was built: once, on the oldest Node. */
+const slow = [
+  "test/integration/**/*.test.ts",
+  "test/docs/examples.test.ts",
+  "test/adapters/hosting-loops.test.ts",
+  "test/npm/commands.test.ts",
+  "test/npm/preview-limits.test.ts",
+  "test/validate/real-packages.test.ts",
+];
+
 const common = {
   server,
   setupFiles: ["test/support/change-back.ts"],
@@ -41,7 +51,7 @@ export default defineConfig({
         test: {
           name: "shared",
           include: ["test/**/*.test.ts"],
-          exclude: [...quarantine, ...isolated, "test/integration/**"],
+          exclude: [...quarantine, ...isolated, ...slow],
           isolate: false,
           ...common,
         },
@@ -55,10 +65,10 @@ export default defineConfig({
         },
       },
       {
-        // Real package managers against a registry on loopback.
+        // Most use a registry on loopback.
         test: {
-          name: "integration",
-          include: ["test/integration/**/*.test.ts"],
+          name: "slow",
+          include: slow,
           exclude: [...quarantine],
           isolate: false,
           globalSetup: ["test/support/registry-setup.ts"],

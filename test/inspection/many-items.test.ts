@@ -89,8 +89,8 @@ describe.each(packs)("%s", (_, make) => {
         return await validateExtension("many", { cwd });
       });
     };
-    const few = await callsOf(100);
+    const few = await callsOf(40);
     // What is quadratic takes 36 times as many calls.
-    expect(await callsOf(600)).toBeLessThan(12 * few);
+    expect(await callsOf(240)).toBeLessThan(12 * few);
   });
 });

@@ -201,7 +201,7 @@ describe("limits of patterns and values", () => {
   });
 
   test("of many violations, the first are reported in bounded time", async () => {
-    const many = Array.from({ length: 1_000_000 }, () => 1);
+    const many = Array.from({ length: 200_000 }, () => 1);
     expect(await inTime({ items: { type: "string" } }, many)).toMatch(
       /^\/v\/0 must be string; \/v\/1 must be string; .*; and 990 more$/,
     );
