@@ -16,21 +16,21 @@ export class DefinitionLibrary {
   readonly problems: Problem[] = [];
   readonly #port: InspectionPort;
   readonly #options: ReadOptions;
-  readonly #approve: (loaded: InspectedPack) => InspectedPack;
+  readonly #check: (loaded: InspectedPack) => Promise<InspectedPack>;
   readonly #readers = new Map<FoundPack, DefinitionReader>();
   readonly #declared = new Map<FoundPack, ReadonlyMap<string, Declaration>>();
   readonly #items = new Map<string, InspectedItem>();
   readonly #sources = new Map<InspectedItem, InspectedPack>();
   #manager: PackageManager | undefined;
 
-  /** `approve` may replace the items of a pack before they are used. */
+  /** `check` may replace the items of a pack before they are used. */
   constructor(
     port: InspectionPort,
     found: FoundPacks,
     options: ReadOptions,
-    approve: (loaded: InspectedPack) => InspectedPack = (loaded) => loaded,
+    check: (loaded: InspectedPack) => Promise<InspectedPack> = async (loaded) => loaded,
   ) {
-    this.#approve = approve;
+    this.#check = check;
     this.#port = port;
     this.found = found;
     this.#options = options;
@@ -74,7 +74,7 @@ export class DefinitionLibrary {
       if (only.length === 0) continue;
       const reader = this.#readers.get(found) ?? new DefinitionReader(this.#port, found, this.#options);
       this.#readers.set(found, reader);
-      const loaded = this.#approve(await reader.load(only));
+      const loaded = await this.#check(await reader.load(only));
       this.problems.push(...loaded.problems);
       this.add(loaded);
     }

@@ -80,16 +80,24 @@ export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #builtIns: readonly string[];
   readonly #isHostKnown: boolean;
+  readonly #isRefused: (item: InspectedItem) => boolean;
   /** npm specifiers of packs that are referenced but not installed, in order. */
   readonly missingPacks: string[] = [];
 
-  /** `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. */
+  /**
+   * `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. `isRefused`: whether a toolset is not approved, so
+   * that it adds no members.
+   */
   constructor(
     library: DefinitionLibrary,
     builtIns: readonly string[],
-    { isHostKnown = false }: { isHostKnown?: boolean } = {},
+    {
+      isHostKnown = false,
+      isRefused = () => false,
+    }: { isHostKnown?: boolean; isRefused?: (item: InspectedItem) => boolean } = {},
   ) {
     this.#isHostKnown = isHostKnown;
+    this.#isRefused = isRefused;
     this.#library = library;
     this.#builtIns = builtIns;
   }
@@ -133,7 +141,7 @@ export class ServerContentsReader {
         if (isSeen) continue;
         toolsets.set(name, toolset);
         if (isBundle) offer([toolset]);
-        const inner = this.#asReferrer(item);
+        const inner = this.#isRefused(item) ? undefined : this.#asReferrer(item);
         if (inner !== undefined && isBundle) referred.push(...(await this.#read(inner, "tool")));
         else if (inner !== undefined) await add(inner);
       }

@@ -106,7 +106,7 @@ export async function listServerTools(
   const config = isInConfig ? {} : { config: { mcpServers: { [label]: entry } } };
   const session = await openSessionByRules(
     { cwd: directory, lock: "off", ...notes, ...config },
-    { userServers: "needed", only: { label, pack: undefined } },
+    { userServers: "needed", selection: { label, packs: [] } },
   );
   try {
     return session.tools.map(({ name }) => name);

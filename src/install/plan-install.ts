@@ -181,7 +181,8 @@ export async function resolveServer(
   const { ofPack } = target;
   const named = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
   if (target.type === "composed") {
-    const { name, transport, origin } = target.server;
+    const { name, transport, selection } = target;
+    const { origin } = selection.composed ?? {};
     const own = config.servers.find((one) => one.name === reference);
     const mcpServerName = textOrUndefined(own?.mcpServerName ?? origin?.item.definition?.mcpServerName);
     return { ...named, name, mcpServerName, envPassthrough: [], isHttp: transport === "http", project };

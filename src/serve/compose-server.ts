@@ -16,7 +16,6 @@ import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
 import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
-import { createRegistry } from "../qualified-names/create-registry.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { notFoundCode } from "../qualified-names/resolve-reference.ts";
@@ -27,26 +26,24 @@ import {
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
-import type { Selection } from "../session/members.ts";
+import type { Composition, Selection } from "../session/members.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
-/** A server that the host serves itself, with all its members. */
-export interface ComposedServer extends Omit<Selection, "allTools"> {
+/** How a composed server is offered. */
+interface Offer {
   /** The short name of the item, or the key in the config. */
   name: string;
+  /** What it says of itself. */
   info: { name: string; version: string };
   transport: "stdio" | "http";
   protocol: ServedProtocol;
 }
 
-/** What a server says of itself, and how it is offered. */
-type Offer = Pick<ComposedServer, "name" | "info" | "instructions" | "transport" | "protocol" | "origin">;
-
 /** What to start for a name. */
 export type ServeTarget = (
-  | { type: "composed"; server: ComposedServer }
+  | ({ type: "composed" } & Offer)
   | {
       type: "subprocess";
       plan: ServerPlan;
@@ -56,6 +53,8 @@ export type ServeTarget = (
       hasChoices: boolean;
     }
 ) & {
+  /** What a session of it has. */
+  selection: Selection;
   /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
   ofPack?: string;
 };
@@ -91,20 +90,6 @@ const toReferences = (
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
-/** Throws for an item that the config excludes. */
-function refuseExcluded(
-  { policy, workspace }: FoundPacks,
-  found: FoundPack,
-  { declaration, qualifiedName }: InspectedItem,
-): void {
-  const isAllowed = isItemAllowed(policy, found.pack.qualifiedName, qualifiedName);
-  const reason = isAllowed
-    ? findForbidden(workspace, found, declaration)
-    : "the config's `packs` excludes it.";
-  if (reason === undefined) return;
-  throw failure(notFoundCode[declaration.kind], { ...notFound(qualifiedName), reason });
-}
-
 /** Throws `DuplicateBundleEntry` for a name in two bundles. */
 function checkEntryNames(items: readonly InspectedItem[]): void {
   const owners = new Map<string, string>();
@@ -126,14 +111,14 @@ class ServerFinder {
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
-  /** The items that the lock refuses. */
-  readonly #refused = new Map<InspectedItem, Problem>();
+  /** What was loaded of packs, by what the library has of it. */
+  readonly #checked = new Map<InspectedPack, CheckedPack>();
 
   constructor(sources: ServeSources, found: FoundPacks) {
     const { port, builtIns } = sources;
     this.#sources = sources;
     this.#found = found;
-    this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#approve(loaded));
+    this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
     this.#builtInNames = builtIns.map(({ name }) => String(name));
   }
 
@@ -152,13 +137,10 @@ class ServerFinder {
       if (isInConfig || others.length > 0) {
         throw failure("AmbiguousName", { name: reference, kinds: ["server"], servers, isInConfig });
       }
-      const target: ServeTarget =
-        servers.length === 0
-          ? { type: "composed", server: await this.#composePack(pack) }
-          : await this.#findItem(server);
+      const target = await (servers.length === 0 ? this.#composePack(pack) : this.#findItem(server));
       return { ...target, ofPack: server };
     }
-    if (own !== undefined) return { type: "composed", server: await this.#composeOwn(own) };
+    if (own !== undefined) return this.#composeOwn(own);
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
       const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
@@ -171,30 +153,51 @@ class ServerFinder {
         subprocess.url === undefined
           ? await planUserServer(port, subprocess, config, gate !== undefined)
           : planRemoteServer(subprocess, config, gate !== undefined);
-      return { type: "subprocess", plan, hasChoices };
+      const selection = { label: subprocess.name, found: this.#found, packs: [] };
+      return { type: "subprocess", selection, plan, hasChoices };
     }
     return this.#findItem(reference);
   }
 
-  /** The same pack, whose refused toolsets add no members; notes the items that the lock refuses. */
-  #approve(loaded: InspectedPack): InspectedPack {
-    const { gate, report } = this.#sources;
-    if (gate === undefined) {
-      for (const item of isUnasked(loaded) ? loaded.items : [])
-        this.#refused.set(item, refuseUnasked(loaded, item.declaration.name));
-      return loaded;
-    }
-    const checked = gate.checkPack({ inspected: loaded, problems: [], unusable: new Map() });
+  /** Notes which items of what was loaded of a pack cannot be used, or are not approved. */
+  async #check(loaded: InspectedPack): Promise<InspectedPack> {
+    const { gate, port, report } = this.#sources;
+    const valid = await checkPack(port, loaded, this.#library.manager);
+    const refused = (isUnasked(loaded) ? loaded.items : []).map(
+      (item) => [item, refuseUnasked(loaded, item.declaration.name)] as const,
+    );
+    const unlocked = { ...valid, problems: [], unusable: new Map([...valid.unusable, ...refused]) };
+    const checked = gate?.checkPack({ ...valid, problems: [] }) ?? unlocked;
     for (const problem of checked.problems) report?.(problem);
-    const items = checked.inspected.items.map((item) => {
-      const problem = checked.unusable.get(item);
-      if (problem === undefined) return item;
-      const emptied = { ...item.definition, tools: [], toolsets: [], entries: [] };
-      const kept = item.declaration.kind === "toolset" ? { ...item, definition: emptied } : item;
-      this.#refused.set(kept, problem);
-      return kept;
-    });
-    return { ...checked.inspected, items };
+    this.#checked.set(checked.inspected, checked);
+    return checked.inspected;
+  }
+
+  #checkedOf(item: InspectedItem): CheckedPack {
+    const pack = this.#library.sourceOf(item);
+    const checked = pack && this.#checked.get(pack);
+    if (checked === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
+    return checked;
+  }
+
+  /** Why the lock refuses an item. */
+  #refusalOf(item: InspectedItem): Problem | undefined {
+    const fault = this.#checkedOf(item).unusable.get(item);
+    return fault?.code === "NotApproved" ? fault : undefined;
+  }
+
+  /** Throws for an item that the config excludes or that cannot be used. */
+  #refuseUnusable(item: InspectedItem): void {
+    const { declaration, qualifiedName } = item;
+    const { inspected, unusable } = this.#checkedOf(item);
+    const { policy, workspace } = this.#found;
+    const reason = isItemAllowed(policy, inspected.pack.qualifiedName, qualifiedName)
+      ? findForbidden(workspace, inspected, declaration)
+      : "the config's `packs` excludes it.";
+    if (reason !== undefined)
+      throw failure(notFoundCode[declaration.kind], { ...notFound(qualifiedName), reason });
+    const fault = unusable.get(item);
+    if (fault !== undefined) throw new TrailblazeError(fault);
   }
 
   async #findItem(reference: string): Promise<ServeTarget> {
@@ -202,19 +205,14 @@ class ServerFinder {
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     if (item === undefined) throw failure("ServerNotFound", notFound(reference));
-    const owner = this.#inspectedOf(item);
-    refuseExcluded(this.#found, owner, item);
-    await this.#checkItems([item]);
-    const refusal = this.#refused.get(item);
-    if (refusal !== undefined) throw new TrailblazeError(refusal);
-    if (item.shape === "subprocessServer") {
-      const described = describeServers(owner)(item.declaration.name);
-      const hasChoices = mayDenyTools(config.packs, described);
-      const plan = planPackServer(port, owner, item, config, gate !== undefined);
-      return { type: "subprocess", plan, item, hasChoices };
-    }
-    const server = await this.#composeItem(owner, item);
-    return { type: "composed", server };
+    const checked = this.#checkedOf(item);
+    const { inspected } = checked;
+    this.#refuseUnusable(item);
+    if (item.shape !== "subprocessServer") return this.#composeItem(inspected, item);
+    const hasChoices = mayDenyTools(config.packs, describeServers(inspected)(item.declaration.name));
+    const plan = planPackServer(port, inspected, item, config, gate !== undefined);
+    const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
+    return { type: "subprocess", selection, plan, item, hasChoices };
   }
 
   async #resolve(reference: string) {
@@ -250,16 +248,16 @@ class ServerFinder {
     }
   }
 
-  #composeOwn(own: UserComposedServer): Promise<ComposedServer> {
+  #composeOwn(own: UserComposedServer): Promise<ServeTarget> {
     const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
     const { name, instructions, transport = "stdio", protocol = "both" } = own;
     const info = { name, version: own.version ?? textOr(version, "0.0.0") };
     const references = toReferences(own, ["servers", name]);
-    const offer = { name, info, instructions, transport, protocol, origin: undefined };
-    return this.#compose(offer, { from: "user", references, item: undefined });
+    const referrer = { from: "user", references, item: undefined } as const;
+    return this.#compose({ name, info, transport, protocol }, name, referrer, { instructions });
   }
 
-  #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ComposedServer> {
+  #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ServeTarget> {
     const definition = item.definition ?? {};
     const isDocument = item.shape === "serverDocument";
     const info = (isDocument ? definition.serverInfo : definition) as Record<string, unknown> | undefined;
@@ -272,16 +270,16 @@ class ServerFinder {
         name: textOr(info?.name, textOr(metadata?.name, name)),
         version: textOr(info?.version, pack.version ?? "0.0.0"),
       },
-      instructions: textOrUndefined(definition.instructions),
       transport: isHttp ? "http" : "stdio",
       protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
-      origin: { item, pack },
     };
-    return this.#compose(offer, { from: pack, item, references: findReferences(item) });
+    const referrer = { from: pack, item, references: findReferences(item) };
+    const instructions = textOrUndefined(definition.instructions);
+    return this.#compose(offer, item.qualifiedName, referrer, { instructions, origin: { item, pack } });
   }
 
   /** A server of all tools, bundles, prompts, resources and skills of a pack that the policy allows. */
-  async #composePack(found: FoundPack): Promise<ComposedServer> {
+  async #composePack(found: FoundPack): Promise<ServeTarget> {
     const { pack } = found;
     const { policy, workspace } = this.#found;
     const allowed = (kind: Kind) =>
@@ -308,45 +306,44 @@ class ServerFinder {
     const { qualifiedName } = pack;
     const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
     const info = { name, version: pack.version ?? "0.0.0" };
-    const offer = { name, info, instructions: undefined, transport: "stdio", protocol: "both" } as const;
-    return this.#compose({ ...offer, origin: undefined }, { from: pack, item: undefined, references });
+    const offer = { name, info, transport: "stdio", protocol: "both" } as const;
+    return this.#compose(offer, name, { from: pack, item: undefined, references }, {});
   }
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
-  async #compose(offer: Offer, referrer: Referrer): Promise<ComposedServer> {
-    const reader = new ServerContentsReader(this.#library, this.#builtInNames, { isHostKnown: true });
-    const read = await reader.readMembers(referrer);
-    const isApproved = ({ item }: ServerMember) => item === undefined || !this.#refused.has(item);
-    const members = read.offered.filter(isApproved);
-    const [refusal] = itemsOf([...read.offered, ...read.used]).flatMap(
-      (item) => this.#refused.get(item) ?? [],
-    );
-    if (refusal !== undefined && members.length === 0) throw new TrailblazeError(refusal);
+  async #compose(
+    offer: Offer,
+    label: string,
+    referrer: Referrer,
+    more: Pick<Composition, "instructions" | "origin">,
+  ): Promise<ServeTarget> {
+    const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
+    const options = { isHostKnown: true, isRefused };
+    const reader = new ServerContentsReader(this.#library, this.#builtInNames, options);
+    const { offered, used, repeatedBundles } = await reader.readMembers(referrer);
+    const isLeft = ({ item }: ServerMember) => item === undefined || !isRefused(item);
+    const [refusal] = itemsOf([...offered, ...used]).flatMap((item) => this.#refusalOf(item) ?? []);
+    if (refusal !== undefined && !offered.some(isLeft)) throw new TrailblazeError(refusal);
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
     if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
-    const [repeated] = read.repeatedBundles;
+    const [repeated] = repeatedBundles;
     if (repeated !== undefined) {
       throw failure("DuplicateBundleEntry", { name: undefined, bundles: [repeated.qualifiedName] });
     }
-    members.push(...(await this.#findPages(members)));
-    const used = [...members, ...read.used.filter(isApproved)];
-    const items = itemsOf(used);
-    checkEntryNames(itemsOf(members));
-    for (const item of items) refuseExcluded(this.#found, this.#inspectedOf(item), item);
-    const builtIns = new Set(used.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
-    return {
-      ...offer,
-      label: offer.origin?.item.qualifiedName ?? offer.name,
+    const approved = offered.filter(isLeft);
+    checkEntryNames(itemsOf(approved));
+    const members = [...offered, ...(await this.#findPages(approved))];
+    const all = [...members, ...used];
+    for (const item of itemsOf(all.filter(isLeft))) this.#refuseUnusable(item);
+    const builtIns = new Set(all.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
+    const composed = {
+      ...more,
       members,
-      packs: await this.#checkItems(items),
       builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
-      refusals: new Map([...this.#refused].map(([{ qualifiedName }, problem]) => [qualifiedName, problem])),
-      registry: createRegistry(this.#packs, {
-        builtIns: this.#builtInNames,
-        manager: this.#library.manager,
-      }),
     };
+    const packs = [...new Set(itemsOf(all).map((item) => this.#checkedOf(item)))];
+    return { type: "composed", ...offer, selection: { label, found: this.#found, packs, composed } };
   }
 
   /** The pages of apps that tools of packs name, which a server has with them where they may be used. */
@@ -354,11 +351,11 @@ class ServerFinder {
     const pages = new Map<InspectedItem, ServerMember>();
     for (const tool of itemsOf(members)) {
       const named: unknown[] = pagesOf(tool.definition?._meta);
-      const { pack } = this.#inspectedOf(tool);
+      const { pack } = this.#checkedOf(tool).inspected;
       const resources = named.length === 0 ? [] : pack.resources.map(({ qualifiedName }) => qualifiedName);
       for (const item of await this.#library.load("resource", resources)) {
         const isAllowed = isItemAllowed(this.#found.policy, pack.qualifiedName, item.qualifiedName);
-        if (named.includes(item.definition?.uri) && isAllowed && !this.#refused.has(item))
+        if (named.includes(item.definition?.uri) && isAllowed && this.#refusalOf(item) === undefined)
           pages.set(item, { kind: "resource", name: item.qualifiedName, item });
       }
     }
@@ -374,30 +371,6 @@ class ServerFinder {
       return new TrailblazeError({ ...problem, ...meant.problem });
     }
     return new TrailblazeError(problem, { missingPack: spec });
-  }
-
-  #inspectedOf(item: InspectedItem): InspectedPack {
-    const owner = this.#library.sourceOf(item);
-    if (owner === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
-    return owner;
-  }
-
-  /** The packs of items, each with these items. Throws the first error of an item that cannot be used. */
-  async #checkItems(items: readonly InspectedItem[]): Promise<CheckedPack[]> {
-    const byPack = new Map<InspectedPack, Set<InspectedItem>>();
-    for (const item of items) {
-      const pack = this.#inspectedOf(item);
-      byPack.set(pack, (byPack.get(pack) ?? new Set()).add(item));
-    }
-    const { port } = this.#sources;
-    const packs: CheckedPack[] = [];
-    for (const [pack, own] of byPack) {
-      const checked = await checkPack(port, { ...pack, items: [...own] }, this.#library.manager);
-      const [problem] = checked.unusable.values();
-      if (problem !== undefined) throw new TrailblazeError(problem);
-      packs.push(checked);
-    }
-    return packs;
   }
 }
 

@@ -41,7 +41,7 @@ export async function startFoundServer(
   checkOptions(reference, options);
   const target = reference === null ? undefined : await findTarget(reference, options);
   options.signal?.throwIfAborted();
-  const isHttp = target?.type === "composed" && target.server.transport === "http";
+  const isHttp = target?.type === "composed" && target.transport === "http";
   const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {
     const reason = `${options.onlyHttp} applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
@@ -65,7 +65,7 @@ async function findTarget(reference: string, options: CommandServeOptions) {
   const gate = await openLockGate(config, options.lock);
   const sources = { port, config, builtIns, cwd, gate, report: createReporter() };
   const target = await findServer(reference, sources);
-  if (target.type === "composed") return target;
+  if (target.type === "composed") return { ...target, gate };
   const isOpen = gate === undefined && (config.results ?? config.calls) === undefined;
-  return { ...target, isPlain: isOpen && !target.hasChoices && options.skillTool !== true };
+  return { ...target, gate, isPlain: isOpen && !target.hasChoices && options.skillTool !== true };
 }

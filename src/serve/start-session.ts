@@ -1,4 +1,5 @@
 import { realpathSync } from "node:fs";
+import type { Gate } from "../lock/gate.ts";
 import { capabilitiesIn } from "../mcp/client-message.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
@@ -40,11 +41,10 @@ function refuseLoop(project: string, label: string): void {
 export async function startSession(
   transport: "stdio" | HttpTransport,
   options: CommandServeOptions,
-  target?: ServeTarget,
+  target?: ServeTarget & { gate: Gate | undefined },
 ): Promise<RunningServer> {
-  const only = target?.type === "subprocess" ? target.plan : undefined;
-  const composed = target?.type === "composed" ? target.server : undefined;
-  const label = only?.label ?? composed?.label ?? "trailblaze";
+  const composed = target?.type === "composed" ? target : undefined;
+  const { label } = target?.selection ?? { label: "trailblaze" };
   const {
     signal,
     protocol = composed?.protocol ?? "both",
@@ -80,8 +80,9 @@ export async function startSession(
   const prepared = await prepareSession(opened, {
     userServers: "reported",
     served: true,
-    only,
-    selection: composed && { ...composed, allTools },
+    selection: target && { ...target.selection, allTools },
+    // What differs from the lock was told when the server was found.
+    openGate: target && (async () => target.gate),
     onOutput: composed && logToStderr,
     installs: target === undefined,
   });
@@ -117,7 +118,7 @@ export async function startSession(
     opened.extensions = declaredApps(capabilitiesIn(message));
     begin();
     // The client of a single server gets its instructions.
-    if (only !== undefined) await opening.catch(() => {});
+    if (target !== undefined) await opening.catch(() => {});
   };
   if (target !== undefined && !isAwaited) {
     begin();

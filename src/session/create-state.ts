@@ -48,21 +48,21 @@ const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: 
  */
 export async function createState(
   reading: ProjectReading,
-  { cwd, options, resources, states, rules: { only } }: SessionFrame,
+  { cwd, options, resources, states, rules: { selection } }: SessionFrame,
   isFirst: boolean,
 ): Promise<SessionState> {
   const { config, packs, registry, isPartial } = reading;
   const { nameCollisions } = config;
   const sources = sourcesOf(reading);
   const contributions = reading.parts.map(collect);
-  const refusal = only && sources.flatMap(({ offer }) => offer?.refusal ?? [])[0];
+  const refusal = selection && sources.flatMap(({ offer }) => offer?.refusal ?? [])[0];
   if (refusal !== undefined) throw new TrailblazeError(refusal);
   const isPending = sources.some(
     ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
   );
   const { fitting, skipped: unfit } = selectFitting(
     contributions.flatMap((one) => one.items),
-    only === undefined ? config : undefined,
+    selection === undefined ? config : undefined,
   );
   const { items, problems: ofSkills } = selectFirst(fitting);
   const tools = items.filter(isOf("tool"));
@@ -81,7 +81,7 @@ export async function createState(
   // A problem without a pack is in the config, or in the options.
   const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
   // Toolsets may refer to tools of servers that have not started, and patterns match them.
-  const isComplete = !isPartial && !isPending && only === undefined;
+  const isComplete = !isPartial && !isPending && selection === undefined;
   const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
   let unmatched = isComplete ? findUnmatchedPatterns(reading, reading.found) : [];
   // Only what is declared was read before.
@@ -111,7 +111,9 @@ export async function createState(
       ...(await resources.step(locateInConfig(ofConfig, config.text))),
     ],
     servers: collectEntries(reading.parts),
-    instructions: only && sources.flatMap(({ offer }) => offer?.instructions ?? [])[0],
+    instructions:
+      selection &&
+      (selection.composed?.instructions ?? sources.flatMap(({ offer }) => offer?.instructions ?? [])[0]),
     packs,
     holds: reading.holds,
     startOthers: isPartial ? () => states.startOthers(reading) : undefined,

@@ -1,38 +1,38 @@
-// The session of a composed server: the members that it has, in its order, instead of what its project has.
-import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
+// A session of a selection, instead of what its project has.
+import type { BuiltInDefinition } from "../config/session-config.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import type { ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
-import type { Registry } from "../qualified-names/create-registry.ts";
 import { isForAppsAlone } from "../runtime/apps.ts";
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
-import { type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
-import { Holds } from "./read-project.ts";
+import { type Contribution, type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
 import { selectFirst } from "./session-skills.ts";
-import { SessionState } from "./session-state.ts";
 
-/** The members of a composed server, found and checked. */
+/** What a session has instead of what its project has: one server, or the members of a composed one. */
 export interface Selection {
-  /** The name of the server in messages. */
+  /** The name of the server in messages; for one of the config its label. */
   label: string;
-  instructions: string | undefined;
-  /** The server's item and its pack; `undefined` for a server of the config. */
-  origin: { item: InspectedItem; pack: DiscoveredPack } | undefined;
-  members: readonly ServerMember[];
-  /** The packs of members, and of what entries of bundles refer to, with these items only. */
+  /** Where packs were found. Default: in the project. */
+  found?: FoundPacks;
+  /** The packs of the server, or of its members and of what entries of bundles refer to, with these items only. */
   packs: readonly CheckedPack[];
-  /** The host's tools among them. */
+  composed?: Composition;
+  /** Members also offer tools that need a session or are not for models. */
+  allTools?: boolean;
+}
+
+/** What a composed server has. */
+export interface Composition {
+  instructions?: string | undefined;
+  /** The server's item and its pack; `undefined` for a server of the config. */
+  origin?: { item: InspectedItem; pack: DiscoveredPack };
+  /** In their order, also those that are not approved. */
+  members: readonly ServerMember[];
+  /** The host's tools among them, and among what entries of bundles refer to. */
   builtIns: readonly BuiltInDefinition[];
-  /** The tools that are not approved, by qualified name: entries of bundles that refer to them are left out. */
-  refusals: ReadonlyMap<string, Problem>;
-  registry: Registry;
-  /** Also offers tools that need a session or are not for models. */
-  allTools: boolean;
 }
 
 /** An `initialize` function and its owner. */
@@ -44,7 +44,7 @@ export interface Initializer {
 }
 
 /** The server's `initialize` function, then its tools' in their order. */
-function findInitializers({ origin, label }: Selection, tools: readonly ToolItem[]): Initializer[] {
+function findInitializers(label: string, { origin }: Composition, tools: readonly ToolItem[]): Initializer[] {
   const { item, pack } = origin ?? {};
   const owner = pack && { pack, root: pack.location };
   const place = owner && placeOfCode(item?.definition?.initialize, owner.root, "initialize", item);
@@ -72,22 +72,16 @@ function isMember(one: SessionItem, { kind, name, item }: ServerMember): boolean
     : one.shown.qualifiedName === name;
 }
 
-/** The only state of the session, and what runs before its code. Throws `TrailblazeError` for a bundle or a built-in that cannot be served. */
-export async function selectMembers(selection: Selection, config: SessionConfig, port: InspectionPort) {
-  const { members, builtIns, registry, allTools, refusals, instructions } = selection;
-  const packs = selection.packs.map((one) => {
-    const { pack } = one.inspected;
-    return { ...one, owner: { pack, root: pack.location } };
-  });
-  const own = await collectBuiltIns(port, builtIns, config);
-  const offered = [own, ...packs.map((pack) => collectPack(pack, config, pack.owner))];
-  const bundles = await collectBundles(packs, offered, registry, refusals);
-  const faults = [...bundles.flatMap(({ problems }) => problems), ...(own.skipped[0] ? own.problems : [])];
-  const broken = faults.find(({ severity }) => severity === "error");
-  if (broken !== undefined) throw new TrailblazeError(broken);
-  const all = [...offered, ...bundles].flatMap(({ items }) => items);
-  const named = members.flatMap((member) => all.filter((one) => isMember(one, member)));
-  const { items: candidates } = selectFirst(named);
+/** What a composed server has of all that its packs and the host offer, with numbers for repeated names, and what runs before its code. */
+export function selectMembers(
+  { label, allTools }: Selection,
+  composed: Composition,
+  offered: readonly Contribution[],
+): { items: SessionItem[]; initializers: Initializer[] } {
+  const all = offered.flatMap(({ items }) => items);
+  const { items: candidates } = selectFirst(
+    composed.members.flatMap((member) => all.filter((one) => isMember(one, member))),
+  );
   const items = candidates.filter(
     (one) =>
       one.kind !== "tool" ||
@@ -96,20 +90,5 @@ export async function selectMembers(selection: Selection, config: SessionConfig,
   );
   numberAll(items.filter(isOf("tool")));
   numberAll(items.filter(isOf("prompt")));
-  const state = new SessionState({
-    config,
-    items,
-    resourceServers: [],
-    toolsets: [],
-    shownToolsets: undefined,
-    skipped: [],
-    problems: [],
-    servers: [],
-    instructions,
-    registry,
-    packs,
-    holds: new Holds(),
-    startOthers: undefined,
-  });
-  return { state, initializers: findInitializers(selection, candidates.filter(isOf("tool"))) };
+  return { items, initializers: findInitializers(label, composed, candidates.filter(isOf("tool"))) };
 }

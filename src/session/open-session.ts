@@ -7,11 +7,10 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Gate } from "../lock/gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { Clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { ProjectFollower } from "./follow-project.ts";
-import { type Selection, selectMembers } from "./members.ts";
+import type { Selection } from "./members.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
@@ -26,9 +25,7 @@ export interface OpeningRules {
    * exits is restarted up to 3 times a minute; no exit ends the session.
    */
   served?: boolean;
-  /** The only server of the session, which then has nothing else; its failure rejects the start. */
-  only?: OnlyServer | undefined;
-  /** What the session has instead of its project's. Its code learns nothing of the session. */
+  /** What the session has instead of its project's; its failure rejects the start. Code of members learns nothing of the session. */
   selection?: Selection | undefined;
   /** Called with what packs' code prints in child processes. */
   onOutput?: ((text: string) => void) | undefined;
@@ -39,9 +36,6 @@ export interface OpeningRules {
   /** Whether packs that the session would miss are installed, as far as the config or the options allow it. */
   installs?: boolean;
 }
-
-/** A server of the config by its label, or of a pack by its qualified name. */
-export type OnlyServer = Pick<ServerPlan, "label" | "pack">;
 
 /** A problem if the config asks for packs' code in this process, which a session that follows its project does not do. */
 function findOverriddenIsolation(
@@ -75,17 +69,8 @@ async function open(
     if (follower !== undefined) await processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.watch();
-    if (rules.selection === undefined) await states.take(processes, { config, problems });
-    else {
-      const { state, initializers } = await selectMembers(
-        rules.selection,
-        config,
-        createNodeInspectionPort(),
-      );
-      processes.initializers = initializers;
-      for (const { owner } of initializers) await resources.step(processes.runners.get(owner));
-      states.current = state;
-    }
+    await states.take(processes, { config, problems });
+    for (const { owner } of processes.initializers) await resources.step(processes.runners.get(owner));
     await follower?.begin();
   };
   try {
@@ -140,22 +125,23 @@ export async function openSessionByRules(
 async function readSessionConfig(
   cwd: string,
   options: CommandSessionOptions,
-  { only, selection }: OpeningRules,
+  { selection }: OpeningRules,
 ): Promise<SessionConfig> {
   const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
-  if (only === undefined && selection === undefined) return config;
-  const isOnly = ({ name }: UserServer) => only?.pack === undefined && name === only?.label;
+  if (selection === undefined) return config;
+  const isComposed = selection.composed !== undefined;
+  const isSelected = ({ name }: UserServer) => !isComposed && name === selection.label;
   return {
     ...config,
     // Code that learns nothing of a session calls nothing of it.
-    callback: { ...config.callback, enabled: selection === undefined && config.callback.enabled },
+    callback: { ...config.callback, enabled: !isComposed && config.callback.enabled },
     device: undefined,
     memory: new Map(),
     builtIns: [],
     toolsets: new Map(),
     servers: [],
-    subprocessServers: config.subprocessServers.filter(isOnly),
+    subprocessServers: config.subprocessServers.filter(isSelected),
   };
 }

@@ -35,6 +35,7 @@ import {
   findRefusals,
   isOf,
 } from "./items.ts";
+import { selectMembers } from "./members.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
@@ -107,7 +108,7 @@ function awaitsSignIn(error: unknown): boolean {
 
 /** Whether what fails is an error of the start; `asked`: what the session wants. */
 function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): boolean {
-  return before === undefined && (rules.only !== undefined || (rules.served !== true && asked));
+  return before === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
 }
 
 /** Takes a server into the reading. It starts now, or when it is needed; `isOther`: the session's calls do not need it. */
@@ -201,7 +202,7 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
   try {
     await server.ready;
   } catch (error) {
-    if (!isFatal(context, isAsked) || (context.frame.rules.only === undefined && awaitsSignIn(error))) return;
+    if (!isFatal(context, isAsked) || (frame.rules.selection === undefined && awaitsSignIn(error))) return;
     if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
     const path = error.problem.path ?? plan.configPath;
     const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);
@@ -227,11 +228,11 @@ function holdCode(
   }
 }
 
-/** Reads the project and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
+/** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
 export async function readProject(context: ReadingContext): Promise<ProjectReading> {
-  const { frame, config, before, gate } = context;
+  const { frame, config, before, gate, processes } = context;
   const { options, resources, rules, cwd } = frame;
-  const { only } = rules;
+  const { selection } = rules;
   const { calls = [], toolsets, watch: follows = false } = options;
   const port = createNodeInspectionPort();
   const problems = [...context.problems];
@@ -246,17 +247,16 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const startsEarly = before === undefined && gate?.isFrozen !== true;
   const early = startsEarly ? await resources.step(addOwn()) : undefined;
 
-  const found = await resources.step(findPacks(port, { cwd, policy: config.packs }));
-  const named = only?.pack === undefined ? calls.filter((one) => isQualifiedName(one)) : [only.label];
+  const found = selection?.found ?? (await resources.step(findPacks(port, { cwd, policy: config.packs })));
   // What is named so takes a pack that the project does not declare.
-  for (const name of named) await resources.step(lookUpSubject(port, found, name));
+  for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
   const declared: ProjectReading["declared"] = follows ? locateDeclared(port, found) : new Map();
   if (before !== undefined) refuseIncompleteProject({ found, declared }, before);
-  const relevant = found.packs.filter(({ pack }) => only === undefined || pack.qualifiedName === only.pack);
-  if (only === undefined) problems.push(...found.problems);
-  problems.push(...relevant.flatMap(({ pack }) => pack.problems));
+  const ofProject = selection === undefined ? found.packs : [];
+  if (selection === undefined) problems.push(...found.problems);
+  problems.push(...ofProject.flatMap(({ pack }) => pack.problems));
   // A pack with an unreadable field has no items that could be checked.
-  for (const { pack } of relevant) {
+  for (const { pack } of ofProject) {
     const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
     const isLetIn = isAllowed(config.packs, pack.qualifiedName);
     if (isOwn && isLetIn) failForErrors(pack.problems);
@@ -264,16 +264,14 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   // Calls need no skills, but a frozen lock is held against all that is there.
   const needsSkills = needed === undefined || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
-  const selection = await resources.step(
-    selectPacks(port, found, {
-      references: referencesOf(config),
-      only,
-      takesSkills: needsSkills ? takesSkills : undefined,
-    }),
-  );
+  const wanted = { references: referencesOf(config), takesSkills: needsSkills ? takesSkills : undefined };
+  const { selected, skipped } =
+    selection === undefined
+      ? await resources.step(selectPacks(port, found, wanted))
+      : { selected: [], skipped: [] };
   const manager = managerIn(port, found.workspace);
-  const checkedPacks: CheckedPack[] = [];
-  for (const inspected of selection.selected) {
+  const checkedPacks = [...(selection?.packs ?? [])];
+  for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
     const valid = await resources.step(checkPack(port, inspected, manager));
     const checked = gate?.checkPack(valid) ?? valid;
@@ -282,7 +280,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     checkedPacks.push(checked);
   }
   // What is left of the lock is about others.
-  if (only === undefined) problems.push(...(gate?.finish(found) ?? []));
+  if (selection === undefined) problems.push(...(gate?.finish(found) ?? []));
   const ofConfig = early ?? (await resources.step(addOwn()));
 
   const packs = checkedPacks.map((checked) => {
@@ -298,26 +296,34 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const started = Promise.all(sources.map((one) => whenStarted(context, one)));
   started.catch(() => {});
 
-  const own = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
+  const composed = selection?.composed;
+  const own = composed?.builtIns ?? [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
   const hostTools = await resources.step(collectBuiltIns(port, own, config));
   const registry = createRegistry(
     found.packs.map(({ pack }) => pack),
     { builtIns: own.map(({ name }) => String(name)), manager },
   );
-  failForErrors(packs.flatMap(({ offered }) => offered.problems));
   const offered = [hostTools, ...packs.map((pack) => pack.offered)];
+  if (composed === undefined) failForErrors(packs.flatMap((one) => one.offered.problems));
+  else if (hostTools.skipped.length > 0) failForErrors(hostTools.problems);
   const refusals = findRefusals(checkedPacks);
   const bundles = await resources.step(collectBundles(packs, offered, registry, refusals));
   failForErrors(bundles.flatMap((one) => one.problems));
-  const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
   if (follows) holdCode(context, packs, [...offered, ...bundles]);
-  const skipped = [...selection.skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
+  const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
+  const left = [...skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
+  let parts = [hostTools, ...ofConfig, ...ofPacks.flat(), contribute({ skipped: left })];
+  if (selection !== undefined && composed !== undefined) {
+    const { items, initializers } = selectMembers(selection, composed, [...offered, ...bundles]);
+    processes.initializers = initializers;
+    parts = [contribute({ items })];
+  }
   return {
     config,
     found,
     declared,
     packs,
-    parts: [hostTools, ...ofConfig, ...ofPacks.flat(), contribute({ skipped })],
+    parts,
     problems,
     registry,
     isForCalls: needed !== undefined,

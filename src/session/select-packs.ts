@@ -13,7 +13,7 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { describeSource, type ServerPlan } from "../runtime/server-launches.ts";
+import { describeSource } from "../runtime/server-launches.ts";
 import { isReported, type Skipped, type SkipReason } from "./items.ts";
 
 export interface Selection {
@@ -47,8 +47,6 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
 /** What of the packs that were found a session is for. */
 interface Wanted {
   references: readonly string[];
-  /** The item that is the only one, if it is of a pack. */
-  only?: Pick<ServerPlan, "label" | "pack"> | undefined;
   /** Whether the skills of a pack are selected. */
   takesSkills?: ((found: FoundPack) => boolean) | undefined;
 }
@@ -60,7 +58,7 @@ interface Wanted {
 export async function selectPacks(
   port: InspectionPort,
   found: FoundPacks,
-  { references, only, takesSkills }: Wanted,
+  { references, takesSkills }: Wanted,
 ): Promise<Selection> {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
@@ -68,8 +66,6 @@ export async function selectPacks(
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
-  const isOnly = ({ pack }: FoundPack, { kind, name }: Declaration) =>
-    kind === "server" && pack.qualifiedName === only?.pack && `${pack.qualifiedName}/${name}` === only.label;
   const choose = (one: FoundPack): Declaration[] => {
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
     const isTransitive = one.pack.origin === "transitive" && one.pack.enabled === true;
@@ -78,7 +74,6 @@ export async function selectPacks(
       (declaration) =>
         (declaration.kind !== "skill" ||
           (takesSkills?.(one) && !findForbidden(workspace, one, declaration))) &&
-        (only === undefined || isOnly(one, declaration)) &&
         (isChosen(one, declaration, isTransitive) ||
           (declaration.kind === "server" &&
             isNeededForTools(policy, describe(declaration.name), isTransitive))),
@@ -106,7 +101,7 @@ export async function selectPacks(
     }
   }
 
-  const skipped = (only === undefined ? listPacks() : []).flatMap((one) => {
+  const skipped = listPacks().flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
       .filter((declaration) => isReported(declaration.kind) && !selected.has(declaration))

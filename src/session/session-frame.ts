@@ -308,7 +308,8 @@ export class SessionStates {
         holds,
       });
       const waits = [reading.started];
-      const mayJoinLater = (rules.served === true && rules.only === undefined) || this.current !== undefined;
+      const mayJoinLater =
+        (rules.served === true && rules.selection === undefined) || this.current !== undefined;
       if (mayJoinLater)
         waits.push(
           new Promise<void>((resolve) => {

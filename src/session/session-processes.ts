@@ -232,7 +232,7 @@ export class SessionProcesses {
       platform: process.platform,
       device: config.device,
       // Members of a composed server learn nothing of the session.
-      sessionId: rules.selection === undefined ? id : undefined,
+      sessionId: rules.selection?.composed === undefined ? id : undefined,
       callback:
         callback === undefined || token === undefined
           ? undefined
