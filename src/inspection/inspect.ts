@@ -8,6 +8,7 @@ import {
 } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
+import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
@@ -118,11 +119,13 @@ export async function missingPack(
   const manager = managerIn(port, found.workspace);
   const config = await readConfigNames(port, found.project);
   const inConfig = findInConfig(config, owner);
-  if (isTwofold)
+  const isDeclared = declaredDependencies(found.workspace.project.manifest).has(asPack);
+  if (isTwofold && !isDeclared)
     return failure("PackNotInstalled", { name: owner, nearest, alternative: asPack, manager, inConfig });
   // A package whose name happens to be the typed word may be unrelated.
   const isWord = !asPack.startsWith("@");
-  return failure("PackNotInstalled", { name: asPack, nearest, manager, inConfig, isWord });
+  const args = { name: asPack, nearest, manager, inConfig, isWord, isDeclared };
+  return failure("PackNotInstalled", args, {}, isWord ? {} : { missingPack: asPack });
 }
 
 /** The pack that a name refers to. Throws `TrailblazeError`, `InvalidArguments` for an item. */

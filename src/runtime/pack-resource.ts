@@ -181,10 +181,6 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
   };
 }
 
-/** Whether a prompt or a template suggests values for an argument. */
-export const makesSuggestions = ({ definition }: InspectedItem): boolean =>
-  isRecord(definition?.complete) && Object.keys(definition.complete).length > 0;
-
 /**
  * The values that a prompt or a template suggests for an argument, as `complete` of its definition says. Rejects with the
  * message of its function.

@@ -1,49 +1,48 @@
 import { isItemAllowed } from "../config/packs-policy.ts";
-import type { BuiltInDefinition, SessionConfig, UserComposedServer } from "../config/session-config.ts";
+import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
-import { resolveFrom } from "../discovery/package-folders.ts";
-import { declaredDependencies, findProject } from "../discovery/project.ts";
+import { findProject } from "../discovery/project.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
-import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
+import type { Declaration } from "../extension-schema/index.ts";
+import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
-import { type Referrer, ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
+import { ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
-import { failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
-import { isPackageName, splitSpec } from "../qualified-names/item-name.ts";
+import { splitSpec } from "../qualified-names/item-name.ts";
 import { notFoundCode } from "../qualified-names/resolve-reference.ts";
 import { pagesOf } from "../runtime/apps.ts";
+import { entryNamesOf } from "../runtime/bundle.ts";
 import {
   planPackServer,
   planRemoteServer,
   planUserServer,
   type ServerPlan,
 } from "../runtime/server-launches.ts";
-import type { Composition, Selection } from "../session/members.ts";
+import type { Selection } from "../session/members.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
-/** How a composed server is offered. */
-interface Offer {
-  /** The short name of the item, or the key in the config. */
-  name: string;
-  /** What it says of itself. */
-  info: { name: string; version: string };
-  transport: "stdio" | "http";
-  protocol: ServedProtocol;
-}
-
 /** What to start for a name. */
 export type ServeTarget = (
-  | ({ type: "composed" } & Offer)
+  | {
+      type: "composed";
+      /** The short name of the item, or the key in the config. */
+      name: string;
+      /** What it says of itself. */
+      info: { name: string; version: string };
+      transport: "stdio" | "http";
+      protocol: ServedProtocol;
+    }
   | {
       type: "subprocess";
       plan: ServerPlan;
@@ -72,36 +71,35 @@ export interface ServeSources {
 
 const textOr = (value: unknown, other: string) =>
   typeof value === "string" && value.trim() !== "" ? value : other;
-const textOrUndefined = (value: unknown) => (typeof value === "string" ? value : undefined);
 
 const itemsOf = (members: readonly ServerMember[]) => members.flatMap(({ item }) => item ?? []);
 
 const listServers = ({ servers, subprocessServers }: SessionConfig) => [...servers, ...subprocessServers];
 
-/** References of the kinds' lists. */
-const toReferences = (
-  lists: Readonly<Partial<Record<KindKey, readonly string[]>>>,
-  place: Path,
-): WrittenReference[] =>
-  kinds.flatMap((kind) => {
-    const key = keyOfKind[kind];
-    return (lists[key] ?? []).map((reference, index) => ({ reference, kind, path: [...place, key, index] }));
-  });
+/** What names itself in a definition. */
+type Named = Readonly<{ name?: unknown; version?: unknown }>;
+
+/** A composed server as its definition says, or what stands for one. */
+interface WrittenServer {
+  /** The short name of the item, or the key in the config. */
+  name: string;
+  definition: Readonly<Record<string, unknown>>;
+  from: DiscoveredPack | "user";
+  /** `undefined` for a server of the config, and for a whole pack. */
+  item?: InspectedItem;
+}
 
 const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
 
 /** Throws `DuplicateBundleEntry` for a name in two bundles. */
 function checkEntryNames(items: readonly InspectedItem[]): void {
   const owners = new Map<string, string>();
-  for (const { definition, qualifiedName, shape } of items) {
-    if (shape !== "toolsBundle") continue;
-    const entries = Array.isArray(definition?.entries) ? (definition.entries as { name?: unknown }[]) : [];
-    for (const { name } of entries) {
-      const other = owners.get(String(name));
-      if (other !== undefined) {
-        throw failure("DuplicateBundleEntry", { name: String(name), bundles: [other, qualifiedName] });
-      }
-      owners.set(String(name), qualifiedName);
+  for (const item of items) {
+    for (const name of item.shape === "toolsBundle" ? entryNamesOf(item) : []) {
+      const other = owners.get(name);
+      if (other !== undefined)
+        throw failure("DuplicateBundleEntry", { name, bundles: [other, item.qualifiedName] });
+      owners.set(name, item.qualifiedName);
     }
   }
 }
@@ -140,7 +138,7 @@ class ServerFinder {
       const target = await (servers.length === 0 ? this.#composePack(pack) : this.#findItem(server));
       return { ...target, ofPack: server };
     }
-    if (own !== undefined) return this.#composeOwn(own);
+    if (own !== undefined) return this.#compose({ name: own.name, definition: { ...own }, from: "user" });
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
       const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
@@ -186,14 +184,20 @@ class ServerFinder {
     return fault?.code === "NotApproved" ? fault : undefined;
   }
 
-  /** Throws for an item that the config excludes or that cannot be used. */
+  /** Why the config, or pnpm's file for a workspace, excludes an item. */
+  #exclusionOf(found: FoundPack, item: Pick<Declaration, "kind" | "name">): string | undefined {
+    const { policy, workspace } = this.#found;
+    const { qualifiedName } = found.pack;
+    return isItemAllowed(policy, qualifiedName, `${qualifiedName}/${item.name}`)
+      ? findForbidden(workspace, found, item)
+      : "the config's `packs` excludes it.";
+  }
+
+  /** Throws for an item that is excluded or that cannot be used. */
   #refuseUnusable(item: InspectedItem): void {
     const { declaration, qualifiedName } = item;
     const { inspected, unusable } = this.#checkedOf(item);
-    const { policy, workspace } = this.#found;
-    const reason = isItemAllowed(policy, inspected.pack.qualifiedName, qualifiedName)
-      ? findForbidden(workspace, inspected, declaration)
-      : "the config's `packs` excludes it.";
+    const reason = this.#exclusionOf(inspected, declaration);
     if (reason !== undefined)
       throw failure(notFoundCode[declaration.kind], { ...notFound(qualifiedName), reason });
     const fault = unusable.get(item);
@@ -207,9 +211,11 @@ class ServerFinder {
     if (item === undefined) throw failure("ServerNotFound", notFound(reference));
     const checked = this.#checkedOf(item);
     const { inspected } = checked;
+    const { name } = item.declaration;
     this.#refuseUnusable(item);
-    if (item.shape !== "subprocessServer") return this.#composeItem(inspected, item);
-    const hasChoices = mayDenyTools(config.packs, describeServers(inspected)(item.declaration.name));
+    if (item.shape !== "subprocessServer")
+      return this.#compose({ name, definition: item.definition ?? {}, from: inspected.pack, item });
+    const hasChoices = mayDenyTools(config.packs, describeServers(inspected)(name));
     const plan = planPackServer(port, inspected, item, config, gate !== undefined);
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
     return { type: "subprocess", selection, plan, item, hasChoices };
@@ -222,105 +228,52 @@ class ServerFinder {
       return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
-      const { project } = this.#found;
-      // Two segments without a range may name a server of an unscoped pack, or a scoped pack, which is written so or declared.
-      const isScoped = reference.startsWith("@") && isPackageName(reference);
-      const isTwofold = /^[^@/]+\/[^@/]+$/.test(reference);
-      const name = isScoped ? reference : `@${reference}`;
-      const isDeclared = declaredDependencies(findProject(port, project).manifest).has(name);
-      const isPack = isScoped || (isTwofold && isDeclared);
-      if (isPack && resolveFrom(port, project, name) === undefined)
-        throw failure(
-          "PackNotInstalled",
-          { name, isDeclared, manager },
-          { pack: name },
-          { missingPack: name },
-        );
-      // It may be a misspelled name of the config, or `name/tool` with a name of the config.
-      const isMissing = error.code === "PackNotInstalled";
+      // Two segments may also be a scoped pack, or `name/tool` with a name of the config.
+      if (error.code !== "ServerNotFound" && /^@?[^@/]+\/[^@/]+$/.test(reference))
+        throw await missingPack(port, this.#found, reference);
       const names = listServers(config).map((server) => server.name);
-      const nearest =
-        error.code === "ServerNotFound"
-          ? findNearestNames(reference, names)
-          : names.filter((server) => isMissing && server === reference.split("/")[0]);
-      if (nearest.length > 0) throw failure("ServerNotFound", { ...notFound(reference), nearest });
-      throw isScoped || (isTwofold && isMissing) ? await missingPack(port, this.#found, reference) : error;
+      const nearest = error.code === "ServerNotFound" ? findNearestNames(reference, names) : [];
+      throw nearest.length > 0 ? failure("ServerNotFound", { ...notFound(reference), nearest }) : error;
     }
-  }
-
-  #composeOwn(own: UserComposedServer): Promise<ServeTarget> {
-    const { version } = findProject(this.#sources.port, this.#sources.cwd).manifest?.value ?? {};
-    const { name, instructions, transport = "stdio", protocol = "both" } = own;
-    const info = { name, version: own.version ?? textOr(version, "0.0.0") };
-    const references = toReferences(own, ["servers", name]);
-    const referrer = { from: "user", references, item: undefined } as const;
-    return this.#compose({ name, info, transport, protocol }, name, referrer, { instructions });
-  }
-
-  #composeItem({ pack }: FoundPack, item: InspectedItem): Promise<ServeTarget> {
-    const definition = item.definition ?? {};
-    const isDocument = item.shape === "serverDocument";
-    const info = (isDocument ? definition.serverInfo : definition) as Record<string, unknown> | undefined;
-    const metadata = definition.metadata as Record<string, unknown> | undefined;
-    const { name } = item.declaration;
-    const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
-    const offer: Offer = {
-      name,
-      info: {
-        name: textOr(info?.name, textOr(metadata?.name, name)),
-        version: textOr(info?.version, pack.version ?? "0.0.0"),
-      },
-      transport: isHttp ? "http" : "stdio",
-      protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
-    };
-    const referrer = { from: pack, item, references: findReferences(item) };
-    const instructions = textOrUndefined(definition.instructions);
-    return this.#compose(offer, item.qualifiedName, referrer, { instructions, origin: { item, pack } });
   }
 
   /** A server of all tools, bundles, prompts, resources and skills of a pack that the policy allows. */
   async #composePack(found: FoundPack): Promise<ServeTarget> {
     const { pack } = found;
-    const { policy, workspace } = this.#found;
     const allowed = (kind: Kind) =>
-      pack[keyOfKind[kind]].filter(
-        ({ name, qualifiedName }) =>
-          isItemAllowed(policy, pack.qualifiedName, qualifiedName) &&
-          findForbidden(workspace, found, { kind, name }) === undefined,
-      );
+      pack[keyOfKind[kind]].filter(({ name }) => this.#exclusionOf(found, { kind, name }) === undefined);
     const toolsets = allowed("toolset").map(({ qualifiedName }) => qualifiedName);
     // Other toolsets only list tools.
     const bundles = (await this.#library.load("toolset", toolsets)).filter(
       ({ shape }) => shape === "toolsBundle",
     );
-    const isOffered = (name: string) => bundles.some(({ qualifiedName }) => qualifiedName === name);
-    const references = kinds.flatMap((kind) =>
-      allowed(kind)
-        .filter(({ qualifiedName }) => kind !== "toolset" || isOffered(qualifiedName))
-        .map(({ name }) => ({ reference: name, kind, path: ["trailblaze", keyOfKind[kind]] })),
-    );
-    if (references.length === 0) {
+    const namesOf = (kind: Kind) => allowed(kind).map(({ name }) => name);
+    const members = {
+      ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], namesOf(kind)])),
+      toolsets: bundles.map(({ declaration }) => declaration.name),
+    };
+    if (Object.values(members).every((names) => names.length === 0)) {
       const reason = "The pack has no servers, tools, prompts or resources that can be served.";
       throw failure("ServerNotFound", { ...notFound(pack.qualifiedName), reason });
     }
     const { qualifiedName } = pack;
     const name = qualifiedName.slice(qualifiedName.lastIndexOf("/") + 1);
-    const info = { name, version: pack.version ?? "0.0.0" };
-    const offer = { name, info, transport: "stdio", protocol: "both" } as const;
-    return this.#compose(offer, name, { from: pack, item: undefined, references }, {});
+    return this.#compose({ name, definition: members, from: pack });
   }
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
-  async #compose(
-    offer: Offer,
-    label: string,
-    referrer: Referrer,
-    more: Pick<Composition, "instructions" | "origin">,
-  ): Promise<ServeTarget> {
+  async #compose({ name, definition, from, item }: WrittenServer): Promise<ServeTarget> {
+    const { port, cwd, builtIns } = this.#sources;
+    const shape = item?.shape ?? "composedServer";
+    const path = from === "user" ? ["servers", name] : [];
+    const references = findReferences({ shape, definition }).map((one) => ({
+      ...one,
+      path: [...path, ...one.path],
+    }));
     const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
     const options = { isHostKnown: true, isRefused };
     const reader = new ServerContentsReader(this.#library, this.#builtInNames, options);
-    const { offered, used, repeatedBundles } = await reader.readMembers(referrer);
+    const { offered, used, repeatedBundles } = await reader.readMembers({ from, item, references });
     const isLeft = ({ item }: ServerMember) => item === undefined || !isRefused(item);
     const [refusal] = itemsOf([...offered, ...used]).flatMap((item) => this.#refusalOf(item) ?? []);
     if (refusal !== undefined && !offered.some(isLeft)) throw new TrailblazeError(refusal);
@@ -335,15 +288,33 @@ class ServerFinder {
     checkEntryNames(itemsOf(approved));
     const members = [...offered, ...(await this.#findPages(approved))];
     const all = [...members, ...used];
-    for (const item of itemsOf(all.filter(isLeft))) this.#refuseUnusable(item);
-    const builtIns = new Set(all.flatMap(({ name, item }) => (item === undefined ? [name] : [])));
-    const composed = {
-      ...more,
-      members,
-      builtIns: this.#sources.builtIns.filter((one) => builtIns.has(String(one.name))),
+    for (const one of itemsOf(all.filter(isLeft))) this.#refuseUnusable(one);
+    const ofHost = new Set(all.flatMap((one) => (one.item === undefined ? [one.name] : [])));
+    const info = (shape === "serverDocument" ? definition.serverInfo : definition) as Named | undefined;
+    const metadata = definition.metadata as Named | undefined;
+    const { version } = from === "user" ? (findProject(port, cwd).manifest?.value ?? {}) : from;
+    const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
+    return {
+      type: "composed",
+      name,
+      info: {
+        name: textOr(info?.name, textOr(metadata?.name, name)),
+        version: textOr(info?.version, textOr(version, "0.0.0")),
+      },
+      transport: isHttp ? "http" : "stdio",
+      protocol: servedProtocols.find((one) => one === definition.protocol) ?? "both",
+      selection: {
+        label: item?.qualifiedName ?? name,
+        found: this.#found,
+        packs: [...new Set(itemsOf(all).map((one) => this.#checkedOf(one)))],
+        composed: {
+          instructions: typeof definition.instructions === "string" ? definition.instructions : undefined,
+          origin: item && from !== "user" ? { item, pack: from } : undefined,
+          members,
+          builtIns: builtIns.filter((one) => ofHost.has(String(one.name))),
+        },
+      },
     };
-    const packs = [...new Set(itemsOf(all).map((item) => this.#checkedOf(item)))];
-    return { type: "composed", ...offer, selection: { label, found: this.#found, packs, composed } };
   }
 
   /** The pages of apps that tools of packs name, which a server has with them where they may be used. */
@@ -351,11 +322,12 @@ class ServerFinder {
     const pages = new Map<InspectedItem, ServerMember>();
     for (const tool of itemsOf(members)) {
       const named: unknown[] = pagesOf(tool.definition?._meta);
-      const { pack } = this.#checkedOf(tool).inspected;
-      const resources = named.length === 0 ? [] : pack.resources.map(({ qualifiedName }) => qualifiedName);
+      const { inspected } = this.#checkedOf(tool);
+      const declared = named.length === 0 ? [] : inspected.pack.resources;
+      const resources = declared.map(({ qualifiedName }) => qualifiedName);
       for (const item of await this.#library.load("resource", resources)) {
-        const isAllowed = isItemAllowed(this.#found.policy, pack.qualifiedName, item.qualifiedName);
-        if (named.includes(item.definition?.uri) && isAllowed && this.#refusalOf(item) === undefined)
+        if (!named.includes(item.definition?.uri) || this.#refusalOf(item) !== undefined) continue;
+        if (this.#exclusionOf(inspected, item.declaration) === undefined)
           pages.set(item, { kind: "resource", name: item.qualifiedName, item });
       }
     }

@@ -187,10 +187,9 @@ export class ClientServer extends Server {
       );
       this.#handle<Uri>("skills/get", ({ uri }) => this.#withHint({ skill: this.#findSkill(uri) }));
     }
-    if ("completions" in capabilities)
-      this.#handle<Completion>("completion/complete", (params, { mcpReq }) =>
-        this.#complete(params, mcpReq.signal),
-      );
+    this.#handle<Completion>("completion/complete", (params, { mcpReq }) =>
+      this.#complete(params, mcpReq.signal),
+    );
     if (this.#era === "legacy") {
       const subscriptions = this.follow();
       if (capabilities.resources?.subscribe === true) this.#handleSubscriptions(subscriptions);

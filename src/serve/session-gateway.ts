@@ -11,7 +11,7 @@ import { appsExtension, isForAppsAlone } from "../runtime/apps.ts";
 import { createGeneralError } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
-import { makesSuggestions, type ReadAnswer } from "../runtime/pack-resource.ts";
+import type { ReadAnswer } from "../runtime/pack-resource.ts";
 import type { CallToolResult, PromptResult, ToolResult } from "../runtime/tool-result.ts";
 import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
@@ -265,10 +265,9 @@ export class SessionGateway {
     const offers = (...keys: ListKey[]) =>
       fixed === undefined || keys.some((key) => (this.listed()?.lists[key].length ?? 0) > 0);
     const list = fixed === undefined && { listChanged: true };
-    const items = fixed?.packs.flatMap(({ inspected }) => inspected.items);
-    const suggests = items?.some((item) => item.declaration.kind !== "tool" && makesSuggestions(item));
-    const resources = fixed?.of("resource");
-    const watches = resources?.some(({ route }) => route.by === "code" && route.code.watch !== undefined);
+    const watches = fixed
+      ?.of("resource")
+      .some(({ route }) => route.by === "code" && route.code.watch !== undefined);
     // Results may link to what is in no list.
     const cutsResults = (fixed?.config.results?.maxChars ?? -1) !== -1;
     return {
@@ -279,7 +278,7 @@ export class SessionGateway {
         resources: { ...list, ...(watches !== false && { subscribe: true }) },
       }),
       extensions: { [appsExtension]: {}, ...(offers("skills") && { [skillsExtension]: {} }) },
-      ...(suggests !== false && { completions: {} }),
+      completions: {},
     };
   }
 

@@ -16,7 +16,7 @@ import { createProblem, type Problem } from "../problems/index.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { isReported, type Skipped, type SkipReason } from "./items.ts";
 
-export interface Selection {
+interface SelectedPacks {
   selected: InspectedPack[];
   /** The tools, servers and skills that are not selected: toolsets and prompts offer nothing by themselves. */
   skipped: Skipped[];
@@ -59,7 +59,7 @@ export async function selectPacks(
   port: InspectionPort,
   found: FoundPacks,
   { references, takesSkills }: Wanted,
-): Promise<Selection> {
+): Promise<SelectedPacks> {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");

@@ -40,7 +40,7 @@ test.each([
   [["inspect", "everythin/echo", "--start"], "ServerNotFound", { name: "everythin", isLabel: true }],
   [["call", "everythin/echo"], "ServerNotFound", { name: "everythin", nearest: ["everything"] }],
   [["inspect", "everything"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
-  [["start", "everything/echo"], "ServerNotFound", { nearest: ["everything"] }],
+  [["start", "everything/echo"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
   [["start", "mixed", "--install"], "PackNotInstalled", { name: "everything", inConfig: "server" }],
   [["remove", "everything"], "PackNotInstalled", { inConfig: "server", isRemoval: true }],
   [["remove", "@acme/jria"], "PackNotInstalled", { nearest: ["@acme/jira"], isRemoval: true }],
