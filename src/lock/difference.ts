@@ -1,4 +1,4 @@
-import { FILE_HEADERS_ONLY, formatPatch, structuredPatch } from "diff";
+import { formatLineDiff } from "../data/line-diff.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
@@ -69,35 +69,11 @@ export function formatSkill(owner: string, { name, text, files }: ShownSkill): s
   ].join("\n");
 }
 
-const textOf = (value: Json | undefined) => (value === undefined ? "" : `${formatJson(value, "")}\n`);
-
-/** Limit on the edits that are searched for. Larger differences are shown as removed and added. */
-const maximumEdits = 2000;
-const context = 3;
-
-const linesOf = (text: string) => text.split("\n").slice(0, -1);
-
-/** One hunk that removes all lines and adds all others. */
-const replaceAll = (from: readonly string[], to: readonly string[]) => ({
-  oldStart: 1,
-  oldLines: from.length,
-  newStart: 1,
-  newLines: to.length,
-  lines: [...from.map((line) => `-${line}`), ...to.map((line) => `+${line}`)],
-});
+const textOf = (value: Json | undefined) => (value === undefined ? undefined : `${formatJson(value, "")}\n`);
 
 function formatChange(whole: Whole, from: Json | undefined, to: Json | undefined): string {
-  const title = titleOf(whole);
-  const names = [from, to].map((value) => (value === undefined ? "/dev/null" : title)) as [string, string];
-  const [before, after] = [textOf(from), textOf(to)];
-  const options = { context, maxEditLength: maximumEdits };
-  const isChange = from !== undefined && to !== undefined;
-  const patch = isChange ? structuredPatch(...names, before, after, "", "", options) : undefined;
-  const hunks = patch?.hunks ?? [replaceAll(linesOf(before), linesOf(after))];
-  const shown = hunks.map((hunk) => ({ ...hunk, lines: hunk.lines.map(formatLine) }));
-  const [oldFileName, newFileName] = names;
-  const headers = { oldFileName, newFileName, oldHeader: undefined, newHeader: undefined };
-  return formatPatch({ ...headers, hunks: shown }, FILE_HEADERS_ONLY).trimEnd();
+  const lines = formatLineDiff(titleOf(whole), textOf(from), textOf(to)).trimEnd().split("\n");
+  return lines.map(formatLine).join("\n");
 }
 
 /** What differs between two locks, item by item, as text that is safe to print. Pure. */

@@ -10,7 +10,7 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
-import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import {
   describeInstalledServer,
@@ -20,24 +20,29 @@ import {
   describeNeeds,
   linesOf,
   lockedName,
+  placesOf,
   runsCode,
 } from "./describe.ts";
 import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
-import { findChanges, isSameJson, ownEntry } from "./json.ts";
-import { deniedIn, type FoundLock, hasOnlyDenials } from "./lock-file.ts";
+import { findChanges, isSameJson } from "./json.ts";
+import type { FoundLock } from "./lock-file.ts";
 import { LockScope } from "./lock-scope.ts";
-import { findListed, itemName, listedBy, listedKinds } from "./parts.ts";
-import type { Json, LockedItem, LockedServer, LockFile } from "./types.ts";
-
-/** A server that has started, and its entry in the lock. */
-interface LockedListing {
-  locked: LockedServer;
-  /** The ids of what was refused. */
-  deniedOf(kind: ListedKind): string[];
-}
-
-/** The items of the lock, by the entries of lists that were made from them, which need not be compared. */
-const originals = new WeakMap<object, LockedItem>();
+import {
+  entryPlace,
+  isDenied,
+  itemName,
+  keyOf,
+  type LockPart,
+  type LockParts,
+  type LockPlace,
+  listedPlace,
+  nameOf,
+  type Owner,
+  ownerOf,
+  partsOf,
+  placeOfLister,
+} from "./parts.ts";
+import type { Json, LockedItem } from "./types.ts";
 
 /** The text of its lines; `undefined` if there are none. */
 const textOf = (lines: Json | undefined): string | undefined =>
@@ -58,22 +63,7 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
     [key]: key === "name" && typeof name === "string" ? name : id,
     ...(kind === "tool" && { inputSchema: isRecord(inputSchema) ? inputSchema : {} }),
   };
-  originals.set(entry, item);
   return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
-}
-
-/** What the lock approves of a server, as the server would say it; `undefined` if it was never listed. */
-function readApproved({ locked, deniedOf }: LockedListing): ListedServer | undefined {
-  const { lists, instructions } = locked;
-  if (lists == null) return undefined;
-  const denied = deniedOf("tool").filter((name) => !Object.hasOwn(lists, name));
-  return {
-    entries: [
-      ...[...listedBy(locked)].map(([kind, id, item]) => readListed(kind, id, item)),
-      ...denied.map((name) => readListed("tool", name, {})),
-    ],
-    instructions: textOf(instructions),
-  };
 }
 
 /** The same item without the references that its entry in the lock does not have. */
@@ -93,9 +83,16 @@ function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: Locked
   return { ...item, definition };
 }
 
+/** What follows for a part that is there, and what to report. */
+interface Verdict extends Partial<Pick<NotApproved, "state" | "differences">> {
+  /** Why it is not used. */
+  refusal?: Problem;
+  problems: Problem[];
+}
+
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {
-  readonly #lock: LockFile;
+  readonly #parts: LockParts;
   readonly #config: SessionConfig;
   readonly #scope: LockScope;
   /** Whether the lock is the project's: one above it may have more than a session. */
@@ -104,101 +101,136 @@ export class LockGate implements Gate {
   readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
-  /** The packs and servers of the config whose packages have another version than was approved, by `pack NAME` or `config LABEL`. */
+  /** The keys of entries that were approved with another version of their package. */
   readonly #updated = new Set<string>();
-  /** Qualified names. */
+  /** npm names of the packs that were checked. */
   readonly #checked = new Set<string>();
-  /** Qualified names of packs that are not locked because of their origin. */
-  readonly #ownPacks = new Set<string>();
-  readonly takesUnasked = (pack: string) => ownEntry(this.#lock.packs, pack)?.skills !== undefined;
+  /** npm names of packs that are not locked. */
+  readonly #freePacks = new Set<string>();
+  /** npm names of packs of which nothing is said while it is new. */
+  readonly #unasked = new Set<string>();
+  readonly takesUnasked = (pack: string) => this.#skillsOf(pack).size > 0;
 
   constructor(
     { lock, folder }: Pick<FoundLock, "lock" | "folder">,
     config: SessionConfig,
     { isFrozen }: { isFrozen: boolean },
   ) {
-    this.#lock = lock;
+    this.#parts = partsOf(lock);
     this.#config = config;
     this.#isOwn = folder === config.project;
     this.#scope = new LockScope(config, folder);
     this.isFrozen = isFrozen;
   }
 
-  /** What is refused, and what to report. What packs without the field have, and a denial, is neither reported nor a difference. */
-  #refuse(
-    args: NotApproved,
-    place: ProblemPlace,
-    { isUnasked = false } = {},
-  ): { refusal: Problem; problems: Problem[] } {
-    const refusal = createProblem("NotApproved", args, place);
-    if (args.state === "denied" || (isUnasked && args.state === "new")) return { refusal, problems: [] };
-    this.#differences.add(args.name);
-    return { refusal, problems: [refusal] };
+  #valueOf(place: LockPlace): LockedItem | undefined {
+    return this.#parts.get(keyOf(place))?.value;
   }
 
-  #noteOutdated(name: string, reason: string, place: ProblemPlace): Problem {
+  /** What the lock says of a pack or a server of the config, or of what a server of it lists. */
+  #partsOf({ owner, entry }: Owner, server?: string): LockPart[] {
+    return [...this.#parts.values()].filter(
+      ({ place }) => place.owner === owner && place.entry === entry && place.server === server,
+    );
+  }
+
+  /** The names of the skills that the lock approves of a pack. */
+  #skillsOf(pack: string): ReadonlySet<string> {
+    const places = this.#partsOf({ owner: "pack", entry: pack }).map(({ place }) => place);
+    const skills = places.filter(({ kind, isDenial }) => kind === "skill" && !isDenial);
+    return new Set(skills.map(({ kind, name }) => itemName(kind, name)));
+  }
+
+  /** Where a part is reported. */
+  #problemAt({ owner, entry, kind, name, server }: LockPlace): ProblemPlace {
+    const path = this.#config.subprocessServers.find((one) => one.name === entry)?.path;
+    if (owner === "server") return path === undefined ? {} : { path };
+    if (kind === "entry" || kind === "needs") return { pack: entry };
+    return server === undefined
+      ? { pack: entry, kind, item: itemName(kind, name) }
+      : { pack: entry, kind: "server", item: server };
+  }
+
+  /** Refuses a part. A denial, and what is new without having been asked for, is neither reported nor a difference. */
+  #refuse(place: LockPlace, state: NotApproved["state"], differences: readonly string[] = []): Verdict {
+    const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
+    const refusal = createProblem("NotApproved", args, this.#problemAt(place));
+    const isSilent = state === "denied" || (state === "new" && this.#unasked.has(place.entry));
+    if (!isSilent) this.#differences.add(args.name);
+    return { state, differences, refusal, problems: isSilent ? [] : [refusal] };
+  }
+
+  /** Compares a part that is there with the lock. What a server says and lists is compared when it has started. */
+  #judge(place: LockPlace, now: LockedItem | undefined, isFree: boolean): Verdict {
+    if (isDenied(this.#parts, place)) return this.#refuse(place, "denied");
+    if (isFree) return { problems: [this.#noteFree(place)] };
+    const before = this.#valueOf(place);
+    if (now === undefined) return this.#refuse(place, "unrecordable");
+    if (before === undefined) return this.#refuse(place, "new");
+    const isLaunched = place.kind === "server" && now.launch !== undefined;
+    const changes = isLaunched ? findChanges(before.launch, now.launch) : findChanges(before, now);
+    if (changes.length > 0) return this.#refuse(place, "changed", changes);
+    if (isLaunched && before.lists === null) this.#differences.add(nameOf(place));
+    return { problems: [] };
+  }
+
+  #noteFree(place: LockPlace): Problem {
+    return createProblem("NotLocked", { name: nameOf(place) }, this.#problemAt(place));
+  }
+
+  #noteVanished(place: LockPlace, reason: string): Problem {
+    const name = nameOf(place);
     this.#differences.add(name);
-    return createProblem("LockOutdated", { name, reason }, place);
+    return createProblem(
+      "LockOutdated",
+      { name, reason: `is approved, but ${reason}` },
+      this.#problemAt(place),
+    );
   }
 
-  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
-    const { name, path } = server;
-    const place = { path };
-    const locked = ownEntry(this.#lock.servers, name);
-    const refuse = (state: NotApproved["state"], differences: string[] = []) =>
-      this.#refuse({ name, state, differences, entry: name }, place);
-    if (deniedIn(locked).includes(`server:${name}`)) return refuse("denied");
-    if (this.#scope.isServerFree(name)) return { problems: [createProblem("NotLocked", { name }, place)] };
-    if (locked?.launch === undefined) return refuse("new");
-    const now = describeInstalledServer(this.#config.project, server);
-    const changes = findChanges(locked.launch, now.launch);
-    if (changes.length > 0) return refuse("changed", changes);
-    if (locked.lists == null) this.#differences.add(name);
-    return { problems: this.#compareVersions(name, locked.version, now.version, place) };
-  }
-
-  /** Compares the versions of a pack, or of the package of a server. Another version alone is no difference. */
-  #compareVersions(name: string, locked: unknown, version: unknown, place: ProblemPlace): Problem[] {
-    if (locked === version || typeof version !== "string") return [];
-    this.#updated.add(`${place.pack === undefined ? "config" : "pack"} ${name}`);
-    const was = typeof locked === "string" ? `version ${locked}` : "another version";
+  /** Another version of a pack, or of the package of a server, alone is no difference. */
+  #compareVersions(owner: Owner, version: unknown): Problem[] {
+    const place = entryPlace(owner);
+    const locked = this.#valueOf(place);
+    if (locked === undefined || locked.version === version || typeof version !== "string") return [];
+    this.#updated.add(keyOf(place));
+    const was = typeof locked.version === "string" ? `version ${locked.version}` : "another version";
     const reason = `was approved as ${was}; ${version} is installed`;
-    return [createProblem("LockOutdated", { name, reason }, place)];
+    return [createProblem("LockOutdated", { name: ownerOf(owner), reason }, this.#problemAt(place))];
+  }
+
+  checkServer(server: UserServer): Verdict {
+    const { name } = server;
+    const place = { owner: "server", entry: name, kind: "server", name } as const;
+    const now = describeInstalledServer(this.#config.project, server);
+    const isFree = this.#scope.isServerFree(name);
+    const verdict = this.#judge(place, now, isFree);
+    if (verdict.refusal === undefined && !isFree)
+      verdict.problems.push(...this.#compareVersions(place, now.version));
+    return verdict;
   }
 
   checkPack(checked: CheckedPack): CheckedPack {
     const { inspected } = checked;
     const { pack } = inspected;
-    const { qualifiedName: name } = pack;
-    const place = { pack: pack.name };
-    this.#checked.add(name);
+    const entry = entryPlace({ owner: "pack", entry: pack.name });
+    this.#checked.add(pack.name);
     if (!this.#scope.hasPack(pack)) {
-      this.#ownPacks.add(name);
-      if (!this.#scope.isPackFree(name)) return checked;
-      return { ...checked, problems: [...checked.problems, createProblem("NotLocked", { name }, place)] };
+      this.#freePacks.add(pack.name);
+      const isNamed = this.#scope.isPackFree(pack.qualifiedName);
+      return isNamed ? { ...checked, problems: [...checked.problems, this.#noteFree(entry)] } : checked;
     }
-    const locked = ownEntry(this.#lock.packs, pack.name);
-    const unasked = { isUnasked: isUnasked(inspected) };
-    const approved = new Set(Object.keys(locked?.skills ?? {}).map((key) => itemName("skill", key)));
+    const approved = this.#skillsOf(pack.name);
+    if (isUnasked(inspected)) this.#unasked.add(pack.name);
     // Nobody asked for the others.
-    const problems = checked.problems.filter(({ item = "" }) => !unasked.isUnasked || approved.has(item));
-    /** Refuses all of the pack, or all that runs code. */
-    const refuse = (state: NotApproved["state"], differences: string[]) => {
-      const refused = this.#refuse({ name, state, differences, entry: name }, place, unasked);
-      problems.push(...refused.problems);
-      return refused.refusal;
-    };
-    let all: Problem | undefined;
-    let code: Problem | undefined;
-    if (locked === undefined) {
-      const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
-      all = refuse("new", declared);
-    } else {
-      if (!hasOnlyDenials(locked))
-        problems.push(...this.#compareVersions(name, locked.version, pack.version ?? undefined, place));
-      const changes = findChanges(locked.needs, describeNeeds(inspected), ["needs"]);
-      if (changes.length > 0) code = refuse("changed", changes);
-    }
+    const problems = checked.problems.filter(({ item = "" }) => !isUnasked(inspected) || approved.has(item));
+    const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
+    const isNew = this.#partsOf(entry).length === 0;
+    const all = isNew ? this.#refuse(entry, "new", declared) : undefined;
+    const needs = { ...entry, kind: "needs", name: "needs" } as const;
+    const changes = isNew ? [] : findChanges(this.#valueOf(needs), describeNeeds(inspected), ["needs"]);
+    const code = changes.length > 0 ? this.#refuse(needs, "changed", changes) : all;
+    problems.push(...this.#compareVersions(entry, pack.version), ...(code?.problems ?? []));
     const unusable = new Map<InspectedItem, Problem>();
     const items = inspected.items.map((item) => {
       const broken = checked.unusable.get(item);
@@ -206,13 +238,13 @@ export class LockGate implements Gate {
         if (broken !== undefined) unusable.set(item, broken);
         return item;
       }
-      const verdict = this.#checkItem(inspected, item, all ?? (runsCode(item) ? code : undefined));
+      const verdict = this.#checkItem(inspected, item, (runsCode(item) ? code : all)?.refusal);
       problems.push(...verdict.problems);
       const { item: left = item, refusal } = verdict;
       if (refusal !== undefined) unusable.set(left, refusal);
       return left;
     });
-    if (all === undefined) problems.push(...this.#findVanished(pack));
+    problems.push(...this.#findVanished(pack));
     return { inspected: { ...inspected, items }, problems, unusable };
   }
 
@@ -221,74 +253,47 @@ export class LockGate implements Gate {
     inspected: InspectedPack,
     item: InspectedItem,
     refusal: Problem | undefined,
-  ): { item?: InspectedItem; refusal?: Problem | undefined; problems: Problem[] } {
-    const { name: pack, qualifiedName: entry } = inspected.pack;
-    const { qualifiedName } = item;
+  ): Verdict & { item?: InspectedItem } {
+    const { pack } = inspected;
     const { kind, name } = item.declaration;
-    const place = { pack, kind, item: name };
-    const locked = ownEntry(this.#lock.packs, pack);
-    const unasked = { isUnasked: isUnasked(inspected) };
-    const refuse = (state: NotApproved["state"], differences: string[] = []) =>
-      this.#refuse({ name: qualifiedName, state, differences, entry }, place, unasked);
-    if (deniedIn(locked).includes(`${kind}:${lockedName(item)}`)) return refuse("denied");
-    if (this.#scope.isItemFree(entry, kind, name, item.definition))
-      return { problems: [createProblem("NotLocked", { name: qualifiedName }, place)] };
-    if (refusal !== undefined) return { refusal, problems: [] };
-    const before = ownEntry<LockedItem>(locked?.[keyOfKind[kind]], lockedName(item));
-    const now = describeItem(inspected, item);
-    if (now === undefined) return refuse("unrecordable");
-    if (before === undefined) return refuse("new");
-    // What a server says and lists is compared when it has started.
-    const isLaunched = item.shape === "subprocessServer";
-    const changes = isLaunched ? findChanges(before.launch, now.launch) : findChanges(before, now);
-    if (changes.length === 0) {
-      if (isLaunched && before.lists == null) this.#differences.add(qualifiedName);
-      return { problems: [] };
-    }
-    if (!changes.every((path) => /^members(?:\.|$)/.test(path))) return refuse("changed", changes);
-    const { problems } = refuse("changed", ["members"]);
-    return { item: narrowItem(inspected, item, before), problems };
+    const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
+    const isFree = this.#scope.isItemFree(pack.qualifiedName, kind, name, item.definition);
+    if (refusal && !isFree && !isDenied(this.#parts, place)) return { refusal, problems: [] };
+    const verdict = this.#judge(place, describeItem(inspected, item), isFree);
+    const locked = this.#valueOf(place);
+    if (!locked || verdict.state !== "changed" || verdict.differences?.join() !== "members") return verdict;
+    return { item: narrowItem(inspected, item, locked), problems: verdict.problems };
   }
 
   /** Items that the lock approves and that the pack no longer declares. */
   #findVanished(pack: DiscoveredPack): Problem[] {
-    const locked = ownEntry(this.#lock.packs, pack.name);
-    return kinds.flatMap((kind) => {
-      const declared = new Set(pack[keyOfKind[kind]].map(({ name, path = name }) => path));
-      return Object.keys(locked?.[keyOfKind[kind]] ?? {})
-        .filter((key) => !declared.has(key))
-        .map((key) => itemName(kind, key))
-        .map((name) =>
-          this.#noteOutdated(
-            `${pack.qualifiedName}/${name}`,
-            "is approved, but the pack no longer declares it",
-            { pack: pack.name, kind, item: name },
-          ),
-        );
-    });
+    const declared = new Set(placesOf(pack).map(keyOf));
+    return this.#partsOf({ owner: "pack", entry: pack.name })
+      .map(({ place }) => place)
+      .filter((place) => !place.isDenial && place.kind !== "needs" && !declared.has(keyOf(place)))
+      .map((place) => this.#noteVanished(place, "the pack no longer declares it"));
   }
 
   finish({ packs }: FoundPacks): Problem[] {
     const { project, subprocessServers, unusedServers } = this.#config;
-    const installed = new Set(packs.map(({ pack }) => pack.name));
-    const servers = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
+    const owners: Owner[] = [
+      ...packs.map(({ pack }) => ({ owner: "pack", entry: pack.name }) as const),
+      ...[...subprocessServers, ...unusedServers].map(
+        ({ name }) => ({ owner: "server", entry: name }) as const,
+      ),
+    ];
+    const there = new Set(owners.map((owner) => keyOf(entryPlace(owner))));
     const problems: Problem[] = [];
-    const noteGone = (names: ReadonlySet<string>, key: "packs" | "servers", as: (name: string) => string) => {
-      for (const [name, entry] of Object.entries(this.#isOwn ? this.#lock[key] : {})) {
-        if (names.has(name) || hasOnlyDenials(entry)) continue;
-        const place = key === "packs" ? { pack: name } : {};
-        problems.push(this.#noteOutdated(name, `is approved, but it is no longer ${as(name)}`, place));
-      }
-    };
-    // A package without the field is a pack only while it has skills.
-    noteGone(installed, "packs", (name) =>
-      resolveFrom(createNodeInspectionPort(), project, name) ? "a pack" : "installed",
-    );
-    noteGone(servers, "servers", () => "in the config");
+    for (const [key, { place }] of this.#isOwn ? this.#parts : []) {
+      if (place.kind !== "entry" || place.isDenial || there.has(key)) continue;
+      // A package without the field is a pack only while it has skills.
+      const isInstalled = () => resolveFrom(createNodeInspectionPort(), project, place.entry) !== undefined;
+      const was = place.owner === "server" ? "in the config" : isInstalled() ? "a pack" : "installed";
+      problems.push(this.#noteVanished(place, `it is no longer ${was}`));
+    }
     // Nothing of the others is used, so they were not checked.
     for (const { pack } of packs)
-      if (!pack.shadowed && !this.#checked.has(pack.qualifiedName))
-        problems.push(...this.#findVanished(pack));
+      if (!pack.shadowed && !this.#checked.has(pack.name)) problems.push(...this.#findVanished(pack));
     this.refuseDifferences();
     return problems;
   }
@@ -299,114 +304,81 @@ export class LockGate implements Gate {
     throw failure("LockMismatch", { names: [...this.#differences].sort() });
   }
 
-  findApproved(plan: ServerPlan): ListedServer | undefined {
-    const server = this.#findServer(plan);
-    const owner = plan.pack === undefined ? `config ${plan.label}` : `pack ${plan.pack}`;
-    // The lock has no sizes of a skill's files, which clients want to know.
-    const hasSkills = server?.locked.skills !== undefined;
-    if (server === undefined || this.#updated.has(owner) || hasSkills) return undefined;
-    return this.#scope.mayFreeListed(plan.label, plan.pack) ? undefined : readApproved(server);
-  }
-
-  checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict {
-    const verdict = this.#compareList(plan, listed, isDenied);
-    this.refuseDifferences();
-    return verdict;
-  }
-
-  /** A server that has started; `undefined` if it is not locked. */
-  #findServer({ label, pack, source }: ServerPlan): LockedListing | undefined {
-    if (pack !== undefined && (this.#ownPacks.has(pack) || this.#scope.isPackFree(pack))) return undefined;
-    const { item = "" } = source;
-    const ofPack = source.pack === undefined ? undefined : ownEntry(this.#lock.packs, source.pack);
-    const locked =
-      source.pack === undefined ? ownEntry(this.#lock.servers, label) : ownEntry(ofPack?.servers, item);
+  /** What the lock has of a server that has started; `undefined` if it is not locked. */
+  #findServer(plan: ServerPlan) {
+    const place = placeOfLister(plan);
+    const server = this.#valueOf(place);
+    const isFree = this.#scope.isServerFree(plan.label) || this.#freePacks.has(plan.source.pack ?? "");
     // The launch was compared before: a server without an entry is not locked.
-    if (locked === undefined || this.#scope.isServerFree(label)) return undefined;
-    const deniedOf = (kind: ListedKind) => {
-      const prefix = source.pack === undefined ? `${kind}:` : `${kind}:${item}/`;
-      return deniedIn(ofPack ?? locked).flatMap((one) =>
-        one.startsWith(prefix) ? [one.slice(prefix.length)] : [],
-      );
-    };
-    return { locked, deniedOf };
+    if (server === undefined || isFree) return undefined;
+    const parts = this.#partsOf(place, place.name);
+    const listed = parts.filter((part) => !part.place.isDenial);
+    return { place, server, listed, denied: parts.filter((part) => part.place.isDenial) };
   }
 
-  #compareList(plan: ServerPlan, { entries, instructions }: ListedServer, isDenied: IsDenied): ListVerdict {
+  findApproved(plan: ServerPlan): ListedServer | undefined {
+    const found = this.#findServer(plan);
+    if (found?.server.lists == null || this.#updated.has(keyOf(entryPlace(found.place)))) return undefined;
+    const { server, listed, denied } = found;
+    // The lock has no sizes of a skill's files, which clients want to know.
+    const hasSkills = listed.some((part) => part.place.kind === "skill");
+    if (hasSkills || this.#scope.mayFreeListed(plan.label, plan.pack)) return undefined;
+    const refused = denied.filter((part) => part.place.kind === "tool");
+    const entries = [...refused, ...listed].map(({ place: { kind, name }, value }) =>
+      readListed(kind as ListedKind, name, value),
+    );
+    return { entries, instructions: textOf(server.instructions) };
+  }
+
+  checkList(plan: ServerPlan, { entries, instructions }: ListedServer, isExcluded: IsDenied): ListVerdict {
     const { label, pack } = plan;
-    const refused = new Map<ListedEntry, Problem>();
-    const problems: Problem[] = [];
-    const verdict: ListVerdict = { refused, problems, vanished: [], instructions };
-    const server = this.#findServer(plan);
-    if (server === undefined) return verdict;
-    const { locked, deniedOf } = server;
-    const place = placeOfServer(plan);
-    const entry = pack ?? label;
-    const approved = [...listedBy(locked)];
-    const reserve = (kind: ListedKind) => [
-      ...approved.flatMap(([one, id, { name }]) =>
-        one !== kind ? [] : [one === "tool" && typeof name === "string" ? name : id],
-      ),
-      ...deniedOf(kind),
-    ];
-    const resource = deniedOf("resource");
-    verdict.reserved = { tool: reserve("tool"), prompt: reserve("prompt"), resource, skill: [] };
-    const isListed = locked.lists != null;
+    const verdict: ListVerdict = { refused: new Map(), problems: [], vanished: [], instructions };
+    const { problems } = verdict;
+    const found = this.#findServer(plan);
+    if (found === undefined) return verdict;
+    const { place, server, listed, denied } = found;
+    const idsOf = (kind: ListedKind, parts: readonly LockPart[]) =>
+      parts
+        .filter((part) => part.place.kind === kind)
+        .map((part) => String((kind === "tool" && part.value.name) || part.place.name));
+    verdict.reserved = {
+      tool: idsOf("tool", [...listed, ...denied]),
+      prompt: idsOf("prompt", [...listed, ...denied]),
+      resource: idsOf("resource", denied),
+      skill: [],
+    };
+    const isListed = server.lists !== null;
     if (!isListed) verdict.instructions = undefined;
-    else if (!isSameJson(linesOf(instructions), locked.instructions)) {
-      const args = { name: label, state: "changed", differences: ["instructions"], entry } as const;
-      return { ...verdict, refusal: this.#refuse(args, place).refusal };
+    else if (!isSameJson(linesOf(instructions), server.instructions)) {
+      verdict.refusal = this.#refuse(place, "changed", ["instructions"]).refusal;
+      this.refuseDifferences();
+      return verdict;
     }
-    for (const kind of listedKinds) {
-      const denied = new Set(deniedOf(kind));
-      const fresh: string[] = [];
-      for (const one of entries) {
-        if (one.kind !== kind || isDenied(one)) continue;
-        const { id } = one;
-        const refuse = (state: NotApproved["state"], differences: string[] = []) => {
-          const { refusal } = this.#refuse({ name: `${label}/${id}`, state, differences, entry }, place);
-          refused.set(one, refusal);
-          return refusal;
-        };
-        if (denied.has(id)) {
-          refuse("denied");
-          continue;
-        }
-        if (this.#scope.isListedFree(kind, label, id, pack)) {
-          problems.push(createProblem("NotLocked", { name: `${label}/${one.entry.name}` }, place));
-          continue;
-        }
-        const before = findListed(locked, kind, id);
-        if (before !== undefined && originals.get(one.entry) === before) continue;
-        const now = describeListed(one);
-        const changes = findChanges(before, now);
-        if (now === undefined) problems.push(refuse("unrecordable"));
-        else if (before === undefined) {
-          refuse("new");
-          fresh.push(id);
-        } else if (changes.length > 0) problems.push(refuse("changed", changes));
-      }
-      if (fresh.length === 0) continue;
-      // One for all of them: a new server may have hundreds.
-      const isNew = kind === "tool" && isListed;
-      const isOne = isNew && fresh.length === 1;
-      const args: NotApproved = {
-        name: isOne ? `${label}/${fresh[0]}` : label,
-        state: isNew ? "new" : "unlisted",
-        differences: isOne ? [] : fresh,
-        entry,
-        ...(!isOne && (isListed || kind !== "tool") && { list: `${kind}s` as const }),
-      };
-      problems.push(createProblem("NotApproved", args, place));
+    const fresh: { id: string; problems: Problem[] }[] = [];
+    const gone = new Map(listed.map((part) => [keyOf(part.place), part.place]));
+    for (const one of entries) {
+      const listedAt = listedPlace(place, one.kind, one.id);
+      gone.delete(keyOf(listedAt));
+      if (isExcluded(one)) continue;
+      const isFree = this.#scope.isListedFree(one.kind, label, one.id, pack);
+      const judged = this.#judge(listedAt, describeListed(one), isFree);
+      if (judged.refusal !== undefined) verdict.refused.set(one, judged.refusal);
+      if (judged.state === "new") fresh.push({ ...judged, id: one.id });
+      else problems.push(...judged.problems);
     }
-    const listed = new Set(entries.map(({ kind, id }) => `${kind} ${id}`));
-    for (const [kind, id] of approved) {
-      if (listed.has(`${kind} ${id}`)) continue;
-      const reason = "is approved, but the server no longer lists it";
-      const problem = this.#noteOutdated(`${label}/${id}`, reason, place);
+    // One for all that is new: a server may list hundreds.
+    const [first, ...others] = fresh;
+    if (isListed && first !== undefined && others.length === 0) problems.push(...first.problems);
+    else if (first !== undefined) {
+      const ids = fresh.map(({ id }) => id);
+      problems.push(...this.#refuse(place, "unlisted", ids).problems);
+    }
+    for (const listedAt of gone.values()) {
+      const problem = this.#noteVanished(listedAt, "the server no longer lists it");
       problems.push(problem);
-      verdict.vanished.push({ kind, id, problem });
+      verdict.vanished.push({ kind: listedAt.kind as ListedKind, id: listedAt.name, problem });
     }
+    this.refuseDifferences();
     return verdict;
   }
 }

@@ -4,6 +4,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import { isSameJson, ownEntry } from "./json.ts";
 import { deniedIn, hasOnlyDenials } from "./lock-file.ts";
 import type { LockedItem, LockedKind, LockedPack, LockedServer, LockFile } from "./types.ts";
@@ -53,10 +54,6 @@ export function* listedBy(
     for (const [name, item] of Object.entries(server?.[keyOfListed[kind]] ?? {})) yield [kind, name, item];
 }
 
-/** What the lock records of an entry of a server's list. */
-export const findListed = (server: LockedServer, kind: ListedKind, id: string): LockedItem | undefined =>
-  ownEntry(server[keyOfListed[kind]] ?? {}, id);
-
 /** The same place has the same key. */
 export const keyOf = ({ owner, entry, kind, name, server, isDenial = false }: LockPlace): string =>
   JSON.stringify([isDenial, owner, entry, kind, name, server]);
@@ -75,6 +72,23 @@ export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace
   entry,
   kind: "server",
   name: server,
+});
+
+/** Where a server is that has started. */
+export const placeOfLister = ({
+  label,
+  source: { pack, item },
+}: Pick<ServerPlan, "label" | "source">): LockPlace =>
+  pack === undefined
+    ? { owner: "server", entry: label, kind: "server", name: label }
+    : { owner: "pack", entry: pack, kind: "server", name: item ?? label };
+
+/** Where an entry of the list of a server is. */
+export const listedPlace = (server: LockPlace, kind: ListedKind, name: string): LockPlace => ({
+  ...server,
+  kind,
+  name,
+  server: server.name,
 });
 
 /** How an owner is written on the command line. */
@@ -121,8 +135,7 @@ function* partsOfServer(place: LockPlace, server: LockedServer): Generator<LockP
   const { lists, prompts: _, resources: __, skills: ___, ...said } = server;
   yield { place, value: said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} } };
   if (said.launch === undefined) return;
-  for (const [kind, name, value] of listedBy(server))
-    yield { place: { ...place, kind, name, server: place.name }, value };
+  for (const [kind, name, value] of listedBy(server)) yield { place: listedPlace(place, kind, name), value };
 }
 
 function* partsOfPack(owner: Owner, pack: LockedPack): Generator<LockPart> {

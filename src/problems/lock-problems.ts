@@ -5,16 +5,14 @@ export interface NotApproved {
   /** The pack, the server of the config, or the item: `acme/jira`, `my-tools`, `acme/jira/createIssue`. */
   name: string;
   /**
-   * `new`: the lock has no entry for it. `changed`: it differs from its entry. `unlisted`: the tools of a server that were
-   * never approved. `unrecordable`: invalid, or nested too deep. `denied`: refused by `trailblaze approve --deny`.
+   * `new`: the lock has no entry for it. `changed`: it differs from its entry. `unlisted`: things that a server lists
+   * and that are not approved. `unrecordable`: invalid, or nested too deep. `denied`: refused by `trailblaze approve --deny`.
    */
   state: "new" | "changed" | "unlisted" | "unrecordable" | "denied";
   /** The keys that differ, such as `description` or `inputSchema.properties.body`; or the new items. */
   differences: readonly string[];
   /** What `trailblaze diff` shows it by. */
   entry: string;
-  /** What of the server is new or has changed, instead of all of it. */
-  list?: "tools" | "prompts" | "resources" | "skills";
 }
 
 /** Problems of trailblaze.lock: what differs from what was approved, and files that cannot be used. */
@@ -30,11 +28,9 @@ export const lockProblems = {
           'The definition of "{name:200}" is invalid or nested too deep, so trailblaze.lock cannot record it.',
         hint: "Add it to `lock.unlocked` in the config to use it without approval.",
       },
-      list: {
-        message:
-          'Some {list} of "{name:200}" are not approved by trailblaze.lock, or have changed: {differences:some}.',
+      "state=unlisted": {
+        message: 'Not all that "{name:200}" lists is approved by trailblaze.lock: {differences:some}.',
       },
-      "state=unlisted": { message: 'The tools of "{name:200}" have not been approved yet.' },
       "state=new": {
         message: '"{name:200}" is new[ ({differences:some})], and trailblaze.lock does not approve it.',
       },

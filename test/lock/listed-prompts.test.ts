@@ -100,9 +100,8 @@ test("what a server lists that a lock does not have is left out until the comman
   expect(session.tools.map(({ name }) => name)).toContain("query");
   expect(offeredBy(session)).toEqual([]);
   expect(session.problems).toMatchObject([
-    { code: "NotApproved", message: expect.stringMatching(/Some prompts of .*report and audit/) },
-    { code: "NotApproved", message: expect.stringMatching(/Some resources of .*db:\/\/tables/) },
-    { code: "NotApproved" },
+    { code: "NotApproved", message: expect.stringMatching(/warehouse.*: report, audit and db:\/\/tables/) },
+    { code: "NotApproved", args: { name: "mine/db://tables", state: "new" } },
   ]);
   await expect(session.getPrompt("report")).rejects.toMatchObject({ code: "NotApproved" });
   await expect(session.readResource("db://tables")).rejects.toMatchObject({ code: "NotApproved" });
@@ -155,8 +154,8 @@ test("unlocked prompts and resources of a server are used as they are, a resourc
     session.problems.map(({ code, message }) => [code, /report|tables|audit/.exec(message)?.[0]]),
   ).toEqual([
     ["NotLocked", "report"],
-    ["NotApproved", "audit"],
     ["NotLocked", "tables"],
+    ["NotApproved", "audit"],
   ]);
   await session.close();
   const { entries } = await diffLock({ cwd: project });
