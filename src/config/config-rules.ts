@@ -53,17 +53,6 @@ export function normalizeToolName(written: string): string {
   return "fault" in name ? written : name.name;
 }
 
-/** Finds keys that mean the same as one before them. */
-export function findSameKeys(keys: readonly string[], normalize: (key: string) => string): Breach[] {
-  const firsts = new Map<string, string>();
-  return keys.flatMap((key) => {
-    const name = normalize(key);
-    const first = firsts.get(name);
-    if (first === undefined) firsts.set(name, key);
-    return first === undefined ? [] : [{ words: `means the same as ${quote(first)}`, path: [key] }];
-  });
-}
-
 /** Whether a text has unprintable characters. Compiling the expression takes longer than everything else here. */
 const hasControls = (text: string) => !/^[ -~]*$/.test(text) && /\p{C}/u.test(text);
 

@@ -42,11 +42,6 @@ const itemName = matching(
 );
 const references = z.array(name.check(rule(rules.explainBadReference)));
 
-/** An object whose keys are different names even for those who read them otherwise. */
-const different = (normalize: (key: string) => string) =>
-  ruleOfKeys((object) => rules.findSameKeys(Object.keys(object), normalize));
-const ignoringCase = different((key) => key.toLowerCase());
-
 /** Spelled out because JSON Schema patterns have no flags. */
 const platform = matching(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/, (written) =>
   says(
@@ -106,13 +101,9 @@ const packs = z.object({
     "What happens if an item has an error or a server does not start: skip excludes it, fail ends the session.",
   ),
   memory: byDefault(
-    z.union(
-      [
-        z.enum(["all", "none"]),
-        z.record(packName, z.array(text)).check(different((pack) => pack.replace(/^@/, ""))),
-      ],
-      { error: "all, none, or an object of arrays of keys by pack" },
-    ),
+    z.union([z.enum(["all", "none"]), z.record(packName, z.array(text))], {
+      error: "all, none, or an object of arrays of keys by pack",
+    }),
     "all",
     "Which memory the tools of packs see: all, none, or an array of keys per pack. Packs without an entry see none.",
   ),
@@ -231,7 +222,7 @@ const serverKeys = {
     "The command of `package`. Default: its only command, or the one that is named like the package.",
   ),
   args: byDefault(z.array(text), [], "The arguments."),
-  cwd: optional(name, "The working folder, relative to the folder of this file. Default: that folder."),
+  cwd: byDefault(name, ".", "The working folder, relative to the folder of this file."),
   env: byDefault(
     z.record(
       z.string().check(rule(rules.explainVariableName)),
@@ -248,8 +239,9 @@ const serverKeys = {
     name.check(rule(rules.explainUrl)),
     "The http or https URL of a remote server, which speaks streamable HTTP.",
   ),
-  headers: optional(
+  headers: byDefault(
     z.record(z.string().check(rule(rules.explainHeaderName)), headerValue),
+    {},
     "The HTTP headers of requests to a remote server.",
   ),
   oauth: optional(oauth, "How `trailblaze login` signs in to a remote server."),
@@ -293,13 +285,13 @@ const serverKeys = {
     ),
     "Starts the names of the server's tools: prefix_name. Empty for no prefix.",
   ),
-  tools: optional(
+  tools: section(
     z.object({
       allow: optional(
         toolPatterns,
         "Patterns of the server's names for its tools, where * matches any characters. Without this key, all tools are allowed.",
       ),
-      deny: optional(toolPatterns, "Patterns of tools to exclude. Takes precedence over allow."),
+      deny: byDefault(toolPatterns, [], "Patterns of tools to exclude. Takes precedence over allow."),
       override: optional(
         z.record(name, toolOverride),
         "What replaces a tool's own name, title, description and annotations, and its fixed arguments, by the server's name for it.",
@@ -371,17 +363,6 @@ const timeouts = z.object({
   ),
 });
 
-/** Keys with a special meaning on JavaScript objects are none; `__proto__` is refused everywhere. */
-const memoryKey = z
-  .string()
-  .check(
-    rule((key) =>
-      key === "" || key === "constructor" || key === "prototype"
-        ? `is ${quote(key)}, which cannot be a key of the memory`
-        : undefined,
-    ),
-  );
-
 export const config = z
   .object({
     $schema: optional(z.string(), "The location of this schema, for editors."),
@@ -391,7 +372,7 @@ export const config = z
       true,
       "Whether the agent runs on the host. If false, tools that require this are excluded.",
     ),
-    memory: byDefault(z.record(memoryKey, text), {}, "The initial memory of the session."),
+    memory: byDefault(z.record(text, text), {}, "The initial memory of the session."),
     sensitiveMemory: byDefault(
       z.array(name),
       [],
@@ -400,24 +381,22 @@ export const config = z
     packs: section(packs, "Which packs a session uses, and what they may access."),
     lock: section(lock, "How sessions use trailblaze.lock."),
     options: byDefault(
-      z
-        .record(
-          matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
-            rule(rules.explainToolName),
-          ),
-          z.record(z.string(), z.unknown()),
-        )
-        .check(different(rules.normalizeToolName)),
+      z.record(
+        matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
+          rule(rules.explainToolName),
+        ),
+        z.record(z.string(), z.unknown()),
+      ),
       {},
       "Values of tools' options, by the qualified name of the tool or the name of the built-in.",
     ),
     toolsets: byDefault(
-      z.record(itemName, references).check(ignoringCase),
+      z.record(itemName, references),
       {},
       "Your own toolsets: arrays of references by name.",
     ),
     servers: byDefault(
-      z.record(itemName, composedServer).check(ignoringCase),
+      z.record(itemName, composedServer),
       {},
       "Your own servers, composed of installed items.",
     ),

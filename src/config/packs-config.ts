@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
 
 /** Which packs the user allows: the part of the config's `packs` that discovery needs. */
 export interface PacksPolicy {
@@ -13,10 +12,6 @@ export interface PacksPolicy {
 
 /** One to three segments. A regular expression, a range or `{a,b}` in `deny` would silently exclude nothing. */
 export const packPattern = /^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/;
-
-/** Whether a key of a config is a misspelling of `packs`, which would ignore a `deny`. No other key is this similar. */
-export const isMisspelledPacks = (key: string): boolean =>
-  key !== "packs" && key.length <= 7 && !key.startsWith("x-") && findNearestNames(key, ["packs"]).length > 0;
 
 /** The keys of `packs` that only sessions read. */
 const otherKeys = ["onError", "memory", "autoInstall"];
@@ -37,8 +32,6 @@ function isPlainValue([key, value]: [string, unknown]): boolean {
 export function readPlainPolicy(config: unknown): PacksPolicy | undefined {
   const written = config ?? {};
   if (!isRecord(written)) return undefined;
-  if (Object.keys(written).some((key) => isMisspelledPacks(key) && (written[key] ?? undefined) !== undefined))
-    return undefined;
   const packs = (Object.hasOwn(written, "packs") ? written.packs : undefined) ?? {};
   if (!isRecord(packs) || !Object.entries(packs).every(isPlainValue)) return undefined;
   const { allow, deny, transitive } = packs as Partial<PacksPolicy>;

@@ -36,46 +36,22 @@ export function matchesWild(pattern: string, text: string): boolean {
   return text.startsWith(first) && text.endsWith(last) && at <= text.length - last.length;
 }
 
-/** The same for names with segments: `*` matches no slash. */
-export function matchesName(pattern: readonly string[], name: string): boolean {
-  const segments = name.split("/");
+/** The same for names with segments: `*` matches no slash. The pattern may start with `@`. */
+export function matchesName(pattern: string, name: string): boolean {
+  const written = pattern.startsWith("@") ? pattern.slice(1) : pattern;
+  if (!written.includes("*")) return written === name;
+  const [parts, segments] = [written.split("/"), name.split("/")];
   return (
-    pattern.length === segments.length &&
-    pattern.every((part, index) => matchesWild(part, segments[index] ?? ""))
+    parts.length === segments.length && parts.every((part, index) => matchesWild(part, segments[index] ?? ""))
   );
 }
 
-/** The patterns of one array, prepared for matching many names. */
-export class PatternList {
-  readonly #names: ReadonlySet<string>;
-  /** The segments of patterns with wildcards. */
-  readonly #wild: readonly (readonly string[])[];
-
-  constructor(patterns: readonly string[]) {
-    const names = patterns.map((pattern) => pattern.replace(/^@/, ""));
-    this.#names = new Set(names.filter((name) => !name.includes("*")));
-    this.#wild = names.filter((name) => name.includes("*")).map((name) => name.split("/"));
-  }
-
-  matches(name: string): boolean {
-    return this.#names.has(name) || this.#wild.some((pattern) => matchesName(pattern, name));
-  }
-}
-
-const known = new WeakMap<readonly string[], PatternList>();
-
 /**
- * True if any of the names, of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`), matches any of the patterns,
- * which may start with `@`. `*` never matches a slash, so a pattern for packs does not match the names of items.
+ * True if any of the names, of a pack (`acme/jira`) or of an item (`acme/jira/createIssue`), matches any of the patterns.
+ * `*` never matches a slash, so a pattern for packs does not match the names of items.
  */
-export function matchesAny(patterns: readonly string[], names: readonly string[]): boolean {
-  let list = known.get(patterns);
-  if (list === undefined) {
-    list = new PatternList(patterns);
-    known.set(patterns, list);
-  }
-  return names.some((name) => list.matches(name));
-}
+export const matchesAny = (patterns: readonly string[], names: readonly string[]): boolean =>
+  patterns.some((pattern) => names.some((name) => matchesName(pattern, name)));
 
 /**
  * Whether the policy allows an item of a pack, or a pack itself. Both are qualified names. A pattern for the pack covers its

@@ -13,7 +13,6 @@ import {
 } from "./config-file.ts";
 import { normalizeToolName } from "./config-rules.ts";
 import { type CheckedConfig, pastedServer, userServer } from "./config-schema.ts";
-import { isMisspelledPacks } from "./packs-config.ts";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 import type { Device, SessionConfig, UnusedServer, UserServer } from "./session-config.ts";
 import { checkShape, formatPath } from "./shape-faults.ts";
@@ -84,10 +83,10 @@ function check({ value, text }: Pick<ConfigSource, "value" | "text">) {
   return { checked, faults: [...faults, ...findBuiltInFaults(cleaned.builtIns, text === undefined)] };
 }
 
-/** The error about `packs` of a config, or about keys that may stand for it, where `readPlainPolicy` refuses the config. */
+/** The error about `packs` of a config, where `readPlainPolicy` refuses it. */
 export async function explainPacks(text: ConfigText): Promise<TrailblazeError> {
   const ours = check({ value: text.value, text }).faults.filter(
-    ({ path: [key = "packs"] }) => key === "packs" || isMisspelledPacks(String(key)),
+    ({ path: [key = "packs"] }) => key === "packs",
   );
   const [first, ...others] = await describeConfigFaults(ours, text);
   if (first === undefined) throw new Error("The two checks of `packs` disagree.");
@@ -130,21 +129,16 @@ function buildServer(entry: ServerEntry, configEnvFile: string | undefined): Use
   const name = String(label);
   if (isDisabled(entry)) return { name, path };
   const server = userServer.parse(entry.values);
-  const { prefix, tools, toolset, cwd = ".", headers = {}, enabled: _, ...values } = server;
-  const { allow, deny = [], override } = tools ?? {};
-  const choices = { prefix, allow, deny, ...(override !== undefined && { override }), toolset };
-  return {
-    ...{ name, path, isListed: !isPasted, ...values, cwd, headers, choices },
-    ...(configEnvFile !== undefined && { configEnvFile }),
-  };
+  const { prefix, tools, toolset, enabled: _, ...values } = server;
+  const choices = { prefix, toolset, ...tools };
+  return { name, path, isListed: !isPasted, configEnvFile, ...values, choices };
 }
 
 /** `packs.memory` with names of packs without `@`. */
 function buildMemory(memory: CheckedConfig["packs"]["memory"]): CheckedConfig["packs"]["memory"] {
   if (!isRecord(memory)) return memory;
   const entries = Object.entries(memory).map(([pack, keys]) => [pack.replace(/^@/, ""), keys]);
-  // No prototype, because a pack may have the name of an inherited property.
-  return Object.assign(Object.create(null), Object.fromEntries(entries));
+  return Object.fromEntries(entries);
 }
 
 const noItems = { tools: [], toolsets: [], prompts: [], resources: [], skills: [] };

@@ -16,32 +16,13 @@ export interface Device {
 export type ServerStart = "eager" | "lazy";
 
 /** What a user chooses for the tools of one of their servers. */
-export interface ToolChoices {
-  /** Starts the names of its tools; empty for none. `undefined` leaves the names to `nameCollisions`. */
-  prefix: string | undefined;
-  /** Patterns of the server's own names; `undefined` allows everything. */
-  allow: readonly string[] | undefined;
-  /** Takes precedence over `allow`. */
-  deny: readonly string[];
-  /** What replaces what it lists of tools, by its own names. */
-  override?: Readonly<Record<string, ToolOverride>> | undefined;
-  /** The toolset that its tools join. */
-  toolset: string | undefined;
-}
-
-/** What replaces what a server lists of a tool. */
-export type ToolOverride = NonNullable<NonNullable<CheckedServer["tools"]>["override"]>[string];
+export type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
 
 /** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
-export interface UserServer
-  extends Omit<CheckedServer, "cwd" | "headers" | "enabled" | "prefix" | "tools" | "toolset"> {
+export interface UserServer extends Omit<CheckedServer, "enabled" | "prefix" | "tools" | "toolset"> {
   name: string;
   /** Its path in the config. */
   path: Path;
-  /** As written: relative to the config's folder. */
-  cwd: string;
-  /** The headers of requests to a remote server. */
-  headers: Readonly<Record<string, string>>;
   /** The config's own `envFile`, which comes before that of the server. */
   configEnvFile?: string | undefined;
   /** Whether a server written in the list, which is for Trailblaze alone, rather than as any client reads it. */
@@ -58,24 +39,12 @@ export interface UnusedServer {
 type CheckedComposedServer = CheckedConfig["servers"][string];
 
 /** A user's composed server, with a short name and unresolved references. */
-export interface UserComposedServer
-  extends Omit<CheckedComposedServer, "tools" | "toolsets" | "prompts" | "resources" | "skills"> {
-  name: string;
-  tools: readonly string[];
-  toolsets: readonly string[];
-  prompts: readonly string[];
-  resources: readonly string[];
-  skills: readonly string[];
-}
+export type UserComposedServer = CheckedComposedServer & { name: string } & Required<
+    Pick<CheckedComposedServer, "tools" | "toolsets" | "prompts" | "resources" | "skills">
+  >;
 
 /** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */
 export type BuiltInDefinition = Readonly<Record<string, unknown>>;
-
-/** The config's `packs` with defaults. */
-export type SessionPacksPolicy = CheckedConfig["packs"];
-
-/** How a session uses trailblaze.lock. */
-export type LockConfig = CheckedConfig["lock"];
 
 /** A checked `trailblaze.config.yaml` or `.json` with defaults. */
 export interface SessionConfig

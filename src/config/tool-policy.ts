@@ -14,8 +14,7 @@ const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer):
     const name = written.replace(/^@/, "");
     const end = name.lastIndexOf("/");
     const owner = name.slice(0, Math.max(0, end));
-    const isOwner = owner === pack || (owner.includes("*") && matchesName(owner.split("/"), pack));
-    return isOwner && (name.includes("*") || !items.has(name));
+    return matchesName(owner, pack) && (name.includes("*") || !items.has(name));
   });
 
 /** Whether the policy needs a subprocess server only because `allow` may name tools of it. */
@@ -46,7 +45,7 @@ export const mayDenyTools = ({ deny }: PacksPolicy, server: PackServer): boolean
 
 /** Whether `tools` of a server in the config chooses a tool by its own name. */
 export const isToolChosen = (
-  { allow, deny }: { allow: readonly string[] | undefined; deny: readonly string[] },
+  { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },
   name: string,
 ): boolean => !matchesToolName(deny, name) && (allow === undefined || matchesToolName(allow, name));
 

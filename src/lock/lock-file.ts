@@ -1,9 +1,11 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
-import { DataSyntaxError, decodeUtf8, describeType, isRecord, maximumDepth } from "../data/parse-json.ts";
+import * as z from "zod/mini";
+import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
+import { describeIssues, parseShape } from "../extension-schema/shape-faults.ts";
 import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
@@ -14,8 +16,7 @@ import {
   removeDrafts,
   UnusableFileError,
 } from "../files/write-files.ts";
-import { keyOfKind } from "../kinds.ts";
-import { failure, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
@@ -59,64 +60,62 @@ function readBytes(file: string): Buffer | undefined {
   throw failure("LockMalformed", { file, reason }, { file });
 }
 
-const isTable = (value: unknown): boolean => isRecord(value) && Object.values(value).every(isRecord);
-const isStrings = (value: unknown) => Array.isArray(value) && value.every((one) => typeof one === "string");
+const items = z.optional(z.record(z.string(), z.looseObject({})));
+const denied = z.optional(z.array(z.string()));
+const version = z.optional(z.nullable(z.string()));
 
-/** What the values of an entry must be that the rest of the program relies on; that of a server may have other keys. */
-const shapeOf: Readonly<Record<string, (value: unknown) => boolean>> = {
-  version: (value) => value === null || typeof value === "string",
-  denied: isStrings,
-  needs: isRecord,
-  launch: isRecord,
-  lists: (value) => value === null || isTable(value),
-  tools: isTable,
-  prompts: isTable,
-  toolsets: isTable,
-  resources: isTable,
-  skills: isTable,
-  servers: isTable,
-};
+/** A server, of which only that is checked that the rest of the program relies on. */
+const server = z.looseObject({
+  version,
+  denied,
+  launch: z.optional(z.looseObject({})),
+  lists: z.nullish(z.record(z.string(), z.looseObject({}))),
+  prompts: items,
+  resources: items,
+  skills: items,
+});
 
-/** The key of an entry, or of a server in one, whose value is invalid. */
-function findInvalidKey(entry: Readonly<Record<string, unknown>>): string | undefined {
-  const key = Object.keys(entry).find((one) => Object.hasOwn(shapeOf, one) && !shapeOf[one]?.(entry[one]));
-  if (key !== undefined || !isRecord(entry.servers)) return key;
-  return Object.values(entry.servers as Record<string, Record<string, unknown>>)
-    .map(findInvalidKey)
-    .find((one) => one !== undefined);
-}
+/** An object that has no other keys. */
+const closed = <Shape extends z.core.$ZodShape>(shape: Shape) =>
+  z.catchall(z.object(shape), z.undefined({ error: "absent" }));
 
-const keysOfPack = new Set(["version", "surface", "denied", "needs", ...Object.values(keyOfKind)]);
+const lockShape = closed({
+  lockfileVersion: z.literal(1),
+  packs: z.record(
+    z.string(),
+    closed({
+      version,
+      surface: z.optional(z.string()),
+      denied,
+      needs: z.optional(z.looseObject({})),
+      tools: items,
+      servers: z.optional(z.record(z.string(), server)),
+      toolsets: items,
+      prompts: items,
+      resources: items,
+      skills: items,
+    }),
+  ),
+  servers: z.record(z.string(), server),
+});
 
-/** What is wrong with an entry. A server of the config that was refused may have no launch. */
-function explainEntry(entry: Record<string, unknown>, isServer: boolean): string | undefined {
-  const key = findInvalidKey(entry);
-  if (key !== undefined) return `has an invalid \`${key}\``;
-  const unknown = isServer ? undefined : Object.keys(entry).find((one) => !keysOfPack.has(one));
-  if (unknown !== undefined) return `has the unknown key ${quote(unknown)}`;
-  if (isServer && entry.launch === undefined && !hasOnlyDenials(entry as Entry)) return "has no `launch`";
-  const surface = surfaceOf(entry as Entry);
-  // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
-  const fits =
-    entry.surface === hashText(JSON.stringify(surface)) || entry.surface === hashText(formatJson(surface));
-  return fits || (isServer && entry.launch === undefined)
-    ? undefined
-    : "does not fit its `surface`: it was edited or merged by hand";
-}
+const style = { path: (path: Path) => quote(path.join("/"), 200), word: (word: string) => word };
 
-/** What is wrong with a file whose shape the rest of the program relies on. */
+/** What is wrong with a value that should be a lock. */
 function findFault(value: unknown): string | undefined {
-  if (!isRecord(value)) return `expected an object, found ${describeType(value)}`;
-  const { lockfileVersion: version, packs, servers, ...others } = value;
-  if (version !== 1)
-    return `its \`lockfileVersion\` is ${typeof version === "number" ? version : describeType(version)}, not 1`;
-  const [unknown] = Object.keys(others);
-  if (unknown !== undefined) return `it has the unknown key ${quote(unknown)}`;
-  if (!isRecord(packs) || !isRecord(servers)) return "`packs` and `servers` must be objects";
+  const [fault] = describeIssues(parseShape(lockShape, value).error?.issues ?? [], value, style);
+  if (fault !== undefined) return fault.reason;
+  const { packs, servers } = value as unknown as LockFile;
   for (const entries of [packs, servers])
-    for (const [name, entry] of Object.entries(entries)) {
-      const fault = isRecord(entry) ? explainEntry(entry, entries === servers) : "is not an object";
-      if (fault !== undefined) return `the entry of ${quote(name, 200)} ${fault}`;
+    for (const [name, entry] of Object.entries<Entry>(entries)) {
+      const isUnlaunched = entries === servers && !("launch" in entry);
+      // A server of the config that was refused may have no launch.
+      if (isUnlaunched && hasOnlyDenials(entry)) continue;
+      if (isUnlaunched) return `the entry of ${quote(name, 200)} has no \`launch\``;
+      const surface = surfaceOf(entry);
+      // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
+      if (![JSON.stringify, formatJson].some((format) => entry.surface === hashText(format(surface))))
+        return `the entry of ${quote(name, 200)} does not fit its \`surface\`: it was edited or merged by hand`;
     }
   return undefined;
 }
@@ -137,20 +136,6 @@ async function explainSyntax(file: string, error: DataSyntaxError): Promise<Trai
   return failure("LockMalformed", { file, reason }, { file, line, column });
 }
 
-/** How a line of a formatted text begins whose value may be nested deeper than `parseSource` accepts. */
-const tooDeep = `\n${"  ".repeat(maximumDepth)}`;
-
-/** The value of a text in the form of `formatLock`, which repeats no key; `undefined` for any other text. */
-function parseFormatted(bytes: Uint8Array): unknown {
-  try {
-    const text = decodeUtf8(bytes);
-    const value: unknown = JSON.parse(text);
-    return `${JSON.stringify(value, null, 2)}\n` === text && !text.includes(tooDeep) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Reads the lock of a project; `undefined` if there is none. Throws `TrailblazeError` `LockMalformed` for a file that is not
  * a valid lock: it is never treated as absent. Trust level: none is needed; its strings are not trusted.
@@ -159,14 +144,9 @@ export async function readLock(project: string): Promise<LockFile | undefined> {
   const file = lockFileOf(project);
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
-  const value =
-    parseFormatted(bytes) ??
-    (await parseSource("json", bytes).then(
-      (parsed) => parsed.value,
-      async (error: unknown) => {
-        throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
-      },
-    ));
+  const { value } = await parseSource("json", bytes).catch(async (error: unknown) => {
+    throw error instanceof DataSyntaxError ? await explainSyntax(file, error) : error;
+  });
   const version = isRecord(value) ? value.lockfileVersion : undefined;
   if (typeof version === "number" && version > 1) {
     const reason = `it has lockfileVersion ${version}, which a later version of Trailblaze wrote`;

@@ -1,5 +1,5 @@
 import { sep } from "node:path";
-import { matchesAny, PatternList } from "../config/packs-policy.ts";
+import { matchesAny, matchesName } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { Kind } from "../kinds.ts";
@@ -11,19 +11,14 @@ export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessSe
 
 /** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
 export class LockScope {
-  readonly #patterns: PatternList;
-  /** The segments of the patterns of what servers list. */
-  readonly #owners: readonly (readonly string[])[];
+  readonly #patterns: readonly string[];
   readonly #labels: ReadonlySet<string>;
   readonly #locksWorkspace: boolean;
   readonly #folder: string;
 
   /** @internal `folder`: that of the lock, by default the project's. */
   constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig, folder = project) {
-    this.#patterns = new PatternList(lock.unlocked.map((pattern) => pattern.replace(/^(\w+:)@/, "$1")));
-    this.#owners = lock.unlocked
-      .filter((pattern) => !/^(?:pack|server):/.test(pattern))
-      .map((pattern) => pattern.replace(/^\w+:@?/, "").split("/"));
+    this.#patterns = lock.unlocked.map((pattern) => pattern.replace(/^(\w+:)@/, "$1"));
     this.#labels = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
     this.#locksWorkspace = lock.workspace;
     this.#folder = folder;
@@ -31,12 +26,12 @@ export class LockScope {
 
   /** Whether a server of the config needs no approval. */
   isServerFree(label: string): boolean {
-    return this.#patterns.matches(`server:${label}`);
+    return matchesAny(this.#patterns, [`server:${label}`]);
   }
 
   /** Whether a pack needs none. */
   isPackFree(qualifiedName: string): boolean {
-    return this.#patterns.matches(`pack:${qualifiedName}`);
+    return matchesAny(this.#patterns, [`pack:${qualifiedName}`]);
   }
 
   /** Whether a pack is locked. The project's own packs are free only inside the lock's folder. */
@@ -53,7 +48,7 @@ export class LockScope {
     name: string,
     definition: Readonly<Record<string, unknown>> | null,
   ): boolean {
-    if (kind === "server") return this.#patterns.matches(`server:${pack}/${name}`);
+    if (kind === "server") return matchesAny(this.#patterns, [`server:${pack}/${name}`]);
     if (kind === "toolset") return false;
     const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : name;
     return typeof own === "string" && this.isListedFree(kind, pack, own, pack);
@@ -63,15 +58,18 @@ export class LockScope {
   isListedFree(kind: ListedKind, label: string, id: string, pack: string | undefined): boolean {
     // A pattern with the name of a server and of a pack means the server.
     if (pack !== undefined && this.#labels.has(pack)) return false;
-    return this.#patterns.matches(`${kind}:${pack ?? label}/${itemName(kind, id)}`);
+    return matchesAny(this.#patterns, [`${kind}:${pack ?? label}/${itemName(kind, id)}`]);
   }
 
   /** Whether something that a server may list needs none. */
   mayFreeListed(label: string, pack: string | undefined): boolean {
     const owner = pack ?? label;
     const { length } = owner.split("/");
-    return this.#owners.some(
-      (segments) => segments.length > length && matchesAny([segments.slice(0, length).join("/")], [owner]),
-    );
+    return this.#patterns.some((pattern) => {
+      const [kind = "", name = ""] = pattern.split(/:(.*)/s);
+      return (
+        !["pack", "server"].includes(kind) && matchesName(name.split("/").slice(0, length).join("/"), owner)
+      );
+    });
   }
 }

@@ -143,7 +143,7 @@ export interface TrailblazeConfig {
     bin?: string;
     /** The arguments. */
     args?: readonly string[];
-    /** The working folder, relative to the folder of this file. Default: that folder. */
+    /** The working folder, relative to the folder of this file. Default: `.`. */
     cwd?: string;
     /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
     env?: { [key: string]: string | {
@@ -254,7 +254,7 @@ export interface TrailblazeConfig {
     bin?: string;
     /** The arguments. */
     args?: readonly string[];
-    /** The working folder, relative to the folder of this file. Default: that folder. */
+    /** The working folder, relative to the folder of this file. Default: `.`. */
     cwd?: string;
     /** Environment variables to add to the inherited ones. `{ file: ./token }` is the text of a file, without its last line break. */
     env?: { [key: string]: string | {
