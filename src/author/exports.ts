@@ -19,44 +19,39 @@ const textIn = (value: unknown): string | undefined =>
 /** The path of a server's program in the package, relative and with `/`. */
 const programOf = (server: string): string => `bin/${server}.mjs`;
 
-const manifestFile = "package.json";
-
 /** A path of package.json without a leading `./`. */
 const withoutDot = (path: string): string => path.replace(/^\.\//, "");
 
 /** The command that starts a server as its definition says: by the program that Trailblaze writes, or by its own script. */
 function findBin(
-  { declaration, definition, shape }: InspectedItem,
+  { declaration, definition }: InspectedItem,
   bins: ReadonlyMap<string, string>,
   shortName: string,
-) {
+): string | undefined {
   const { script, args, env, cwd } = definition ?? {};
-  const isPlain = shape === "subprocessServer" && [args, env, cwd].every((value) => value === undefined);
-  const programs = [programOf(declaration.name), withoutDot((isPlain && textIn(script)) || "")];
-  const fitting = [...bins].filter(([, path]) => programs.includes(withoutDot(path))).map(([name]) => name);
-  const name = fitting.find((one) => one === shortName) ?? fitting[0];
-  if (name === undefined) return undefined;
-  // npx runs the only command, or the one with the package's name.
-  return { name, isDefault: bins.size === 1 || name === shortName };
+  const isPlain = [args, env, cwd].every((value) => value === undefined);
+  const programs = [programOf(declaration.name), isPlain ? withoutDot(textIn(script) ?? "") : ""];
+  const names = [...bins].filter(([, path]) => programs.includes(withoutDot(path))).map(([name]) => name);
+  return names.find((name) => name === shortName) ?? names[0];
 }
 
 /**
  * The server of a pack by its name or qualified name; without a name, its only one. Throws `TrailblazeError`:
  * `ServerNotFound`, and `AmbiguousName` if the pack has several.
  */
-function findServer({ items, pack: { name: pack } }: DescribedPack, name: string | undefined): InspectedItem {
+function findServer({ items, pack }: DescribedPack, name: string | undefined): InspectedItem {
   const servers = items.filter(({ declaration }) => declaration.kind === "server");
   const names = servers.map(({ declaration }) => declaration.name);
-  const [only] = servers;
   if (name === undefined && servers.length > 1)
-    throw failure("AmbiguousName", { name: pack, kinds: ["server"], servers: names });
-  const isNamed = ({ declaration, qualifiedName }: InspectedItem) =>
-    declaration.name === name || qualifiedName === name?.replace(/^@/, "");
-  const server = name === undefined ? only : servers.find(isNamed);
+    throw failure("AmbiguousName", { name: pack.name, kinds: ["server"], servers: names });
+  const wanted = [name ?? names[0], name?.replace(/^@/, "")];
+  const server = servers.find(
+    ({ declaration, qualifiedName }) => wanted.includes(declaration.name) || wanted.includes(qualifiedName),
+  );
   if (server !== undefined) return server;
   const reason = name === undefined ? "The pack has no servers." : undefined;
-  const nearest = name === undefined ? [] : findNearestNames(name, names);
-  throw failure("ServerNotFound", { name: name ?? pack, otherKind: undefined, nearest, reason });
+  const nearest = findNearestNames(name ?? "", names);
+  throw failure("ServerNotFound", { name: name ?? pack.name, otherKind: undefined, nearest, reason });
 }
 
 /** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
@@ -97,10 +92,9 @@ function describeServer(pack: DescribedPack, serverName: string | undefined) {
 type ExportedServer = ReturnType<typeof describeServer>;
 
 /** The name of the command that starts a server. Throws `ExportNeedsBin`. */
-function requireBin({ bin, qualifiedName, name }: ExportedServer): string {
-  if (bin === undefined)
-    throw failure("ExportNeedsBin", { name: qualifiedName, server: name, isDefault: true });
-  return bin.name;
+function requireBin({ bin, qualifiedName: name, name: server }: ExportedServer): string {
+  if (bin === undefined) throw failure("ExportNeedsBin", { name, server, isDefault: true });
+  return bin;
 }
 
 export interface ExportOptions {
@@ -123,19 +117,11 @@ type Format = (
   unplaced?: readonly string[];
 };
 
-/** The author of a package.json, whose string may be `Ada <ada@acme.test> (https://acme.test)`. */
-function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
-  const parts = /^(?<name>[^<(]*?)\s*(?:<(?<email>[^>]*)>)?\s*(?:\((?<url>[^)]*)\))?\s*$/;
-  const written = typeof author === "string" ? parts.exec(author)?.groups : author;
-  const { name, email, url } = isRecord(written) ? written : {};
-  return textIn(name) === undefined ? undefined : { name, email: textIn(email), url: textIn(url) };
-}
-
 /** The texts of package.json that plugins repeat. */
 const describeManifest = ({ manifest, version, description }: ExportedServer, options: ExportOptions) => ({
   version,
   description: options.description || description,
-  author: authorOf(manifest),
+  author: typeof manifest.author === "string" ? { name: manifest.author } : manifest.author,
   homepage: readHttps(manifest.homepage),
   repository: readRepository(manifest.repository),
   license: textIn(manifest.license),
@@ -192,16 +178,20 @@ const claudePlugin: Format = (server, options) => {
   const isUsable = (variable: string) => /^[A-Za-z_][A-Za-z0-9_]*$/.test(variable);
   const usable = variables.filter(isUsable);
   const byName = (describe: (variable: string) => unknown) =>
-    usable.length === 0
-      ? undefined
-      : Object.fromEntries(usable.map((variable) => [variable, describe(variable)]));
-  const env = byName((variable) => `\${user_config.${variable}}`);
+    usable.length > 0
+      ? Object.fromEntries(usable.map((variable) => [variable, describe(variable)]))
+      : undefined;
   return {
     files: {
       ".claude-plugin/plugin.json": {
         name: chooseName(server, "-", pattern, rule, options.name),
         ...describeManifest(server, options),
-        mcpServers: { [key]: { ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"), env } },
+        mcpServers: {
+          [key]: {
+            ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"),
+            env: byName((variable) => `\${user_config.${variable}}`),
+          },
+        },
         userConfig: byName((variable) => ({
           type: "string",
           title: variable,
@@ -226,9 +216,10 @@ const serverJson: Format = (server, options) => {
   const length = countCharacters(description);
   if (length > mostCharacters || length === 0)
     throw failure("ExportDescriptionTooLong", { length, most: mostCharacters });
-  requireBin(server);
-  if (server.bin?.isDefault !== true)
-    throw failure("ExportNeedsBin", { name: server.qualifiedName, server: server.name, isDefault: false });
+  // npx runs the only command, or the one with the package's name.
+  const isDefault = requireBin(server) === server.shortName || server.bins.size === 1;
+  if (!isDefault)
+    throw failure("ExportNeedsBin", { name: server.qualifiedName, server: server.name, isDefault });
   const repository = readRepository(manifest.repository);
   const source = /^https:\/\/(github|gitlab)\.com\//.exec(repository ?? "")?.[1];
   const environmentVariables = server.variables.map((name) => {
@@ -252,7 +243,6 @@ const serverJson: Format = (server, options) => {
         repository: source && { url: repository, source },
         websiteUrl: readHttps(manifest.homepage),
         packages: [runtime],
-        _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" } },
       },
     },
   };
@@ -315,7 +305,11 @@ function planManifest(
     const commands = isRecord(bin) ? bin : Object.fromEntries(bins);
     // npm also takes a list, which has no place for it.
     if ((Object.hasOwn(commands, command) || Array.isArray(bin)) && !force)
-      throw failure("ExportConflict", { file: manifestFile, key: `bin.${command}` }, { file: manifestFile });
+      throw failure(
+        "ExportConflict",
+        { file: "package.json", key: `bin.${command}` },
+        { file: "package.json" },
+      );
     changes.bin = { ...commands, [command]: program };
   }
   const needsHost = isProgram && isRecord(dependencies) && manifest.name !== "trailblaze";
@@ -373,10 +367,10 @@ export function planExport(
     return { shown, edit };
   });
   const published = files.flatMap(({ edit }) => pathIn(location, edit.file) ?? []);
-  const manifest = planManifest(server, join(location, manifestFile), { isProgram, published, force });
+  const manifest = planManifest(server, join(location, "package.json"), { isProgram, published, force });
   return {
     server: server.qualifiedName,
-    files: isChange(manifest) ? [...files, { shown: manifestFile, edit: manifest }] : files,
+    files: isChange(manifest) ? [...files, { shown: "package.json", edit: manifest }] : files,
     problems: unplaced.map((name) => createProblem("EnvironmentNotExported", { name, format })),
   };
 }
