@@ -1,4 +1,4 @@
-import { isAbsolute, relative, sep } from "node:path";
+import { relative, sep } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { UserServer } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
@@ -32,18 +32,24 @@ export interface CatalogItem {
   lock: LockState | undefined;
 }
 
+/** A problem as data: without arguments, which may have absolute paths. */
+export type CatalogProblem = Omit<Problem, "args">;
+
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {
   described: DescribedPack;
-  /** Of its section on the page; unique there. */
-  id: string;
   items: CatalogItem[];
-  /** As `list --json` has it, with what the catalog adds. Its location is relative to the project, with `/`. */
-  data: DiscoveredPack & Record<"repository" | "homepage", string | null> & { lock: LockState | null };
+  /** As `list --json` has it, with what the catalog adds. `id` is that of its section on the page. */
+  data: Omit<DiscoveredPack, "problems"> &
+    Record<"repository" | "homepage", string | null> & {
+      id: string;
+      lock: LockState | null;
+      problems: CatalogProblem[];
+    };
 }
 
 /** What a catalog shows. It has no absolute paths and no values of environment variables. */
-export type Catalog = Awaited<ReturnType<typeof collectCatalog>>;
+export type Catalog = Awaited<ReturnType<typeof collectCatalog>>["catalog"];
 
 /** A catalog as texts of files. The same installation gives the same bytes. */
 export interface BuiltCatalog {
@@ -55,24 +61,21 @@ export interface BuiltCatalog {
 /** The folders of an absolute path, which only this machine has. */
 const elsewhere = /(?<=^|[\s"'(=])(?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)(?:[^\s"'():/\\]+[\\/])+/g;
 
-/** Removes absolute paths from the texts of problems. */
-function createRelativizer(project: string): (problem: Problem) => Problem {
-  const folder = project.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
-  const inside = new RegExp(`${folder}(?:[/\\\\]|(?![\\w.-]))`, "g");
-  const shorten = (text: string) => text.replace(inside, "./").replace(elsewhere, "…/");
-  return (problem) => ({
+/** Describes problems without the folders of this machine: paths are relative to `root`. */
+const createDescriber = (root: string) => {
+  const shorten = (text: string) => text.replaceAll(`${root}${sep}`, "").replace(elsewhere, "…/");
+  return ({ args: _, ...problem }: Problem): CatalogProblem => ({
     ...problem,
     message: shorten(problem.message),
     hint: problem.hint && shorten(problem.hint),
-    file: problem.file && shorten(problem.file).replace(/^\.\//, ""),
+    file: problem.file && shorten(problem.file),
   });
-}
+};
 
-function locationIn(project: string, location: string): string {
-  const path = relative(project, location).split(sep).join("/");
-  // A linked package somewhere else on this machine.
-  const isElsewhere = isAbsolute(path) || path.startsWith("../".repeat(project.split(sep).length - 1));
-  return isElsewhere ? `…/${path.split("/").at(-1)}` : path || ".";
+/** A folder relative to `root`, with `/`; of one elsewhere on this machine, the name. */
+function locationIn(root: string, location: string): string {
+  const path = relative(root, location).split(sep).join("/");
+  return /^(?:\.\.\/|\/|[A-Za-z]:)/.test(path) ? `…/${path.split("/").at(-1)}` : path || ".";
 }
 
 /** Gives out the IDs of elements, each once. The colon keeps them apart from the page's own. */
@@ -122,11 +125,11 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
  * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
  * packs, items that sessions cannot use, and a malformed lock, as problems.
  */
-async function collectCatalog(options: InspectionOptions & { title?: string }) {
+async function collectCatalog(options: CatalogOptions) {
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
-  const { project } = found;
-  const manager = managerIn(port, found.workspace);
+  const { project, workspace } = found;
+  const manager = managerIn(port, workspace);
   const config = await readConfig(port, { directory: project });
   const problems = [...found.problems, ...config.problems];
   // With a malformed lock, nothing counts as approved or as not locked.
@@ -137,56 +140,49 @@ async function collectCatalog(options: InspectionOptions & { title?: string }) {
   });
   const gate = lock && new LockGate(lock, config, { isFrozen: false });
   await lookUpReferences(port, found, referencesOf(config), "user");
-  const relativize = createRelativizer(project);
+  const describeProblem = createDescriber(workspace.root);
   const createId = createIds();
   const packs: CatalogPack[] = [];
+  const ofProject = problems.map(describeProblem);
   for (const described of await describePacks(port, found, lock?.lock, options)) {
     const { pack, manifest } = described;
     const judged = gate && judgePack(gate, described, Object.hasOwn(lock.lock.packs, pack.name));
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
-    const id = createId("pack", pack.qualifiedName);
+    const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
+    problems.push(...ofPack);
+    const data = {
+      ...pack,
+      id: createId("pack", pack.qualifiedName),
+      location: locationIn(workspace.root, pack.location),
+      repository: readRepository(manifest.value.repository) ?? null,
+      homepage: readHttps(manifest.value.homepage) ?? null,
+      lock: judged?.state ?? null,
+      problems: ofPack.map(describeProblem),
+    };
     const items = described.items.map((item) => ({
       item,
       id: createId(item.declaration.kind, item.qualifiedName),
       lock: judged?.judgeItem(item),
     }));
-    const data = {
-      ...pack,
-      location: locationIn(project, pack.location),
-      repository: readRepository(manifest.value.repository) ?? null,
-      homepage: readHttps(manifest.value.homepage) ?? null,
-      lock: judged?.state ?? null,
-      problems: [...pack.problems, ...checked.problems, ...described.ofReferences].map(relativize),
-    };
-    packs.push({ described, id, items, data });
+    packs.push({ described, items, data });
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
   const isNamed = typeof name === "string" && name !== "";
-  return {
+  const catalog = {
     title: options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs"),
     packs,
-    servers: config.subprocessServers.map((server) => {
-      const { refusal, problems: told = [] } = gate?.checkServer(server) ?? {};
-      return {
-        name: server.name,
-        runs: describeRun(server),
-        variables: [...Object.keys(server.env), ...Object.keys(server.headers)].sort(),
-        lock: gate && stateOf(refusal ?? told[0]),
-      };
-    }),
-    problems: problems.map(relativize),
+    servers: config.subprocessServers.map((server) => ({ name: server.name, runs: describeRun(server) })),
+    problems: ofProject,
   };
+  return { catalog, problems };
 }
-
-/** A problem as data: without arguments, which may have absolute paths. */
-const describeProblem = ({ args: _, ...problem }: Problem) => problem;
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
-function describeItem({ item, id, lock }: CatalogItem) {
-  const { declaration, qualifiedName, definition } = item;
-  return {
+/** A pack with its items as catalog.json has it. */
+function describePack({ items, data: { id, ...data } }: CatalogPack) {
+  const describeItem = ({ item: { declaration, qualifiedName, definition }, id, lock }: CatalogItem) => ({
     name: declaration.name,
     qualifiedName,
     advertisedName: textOf(definition?.name),
@@ -194,39 +190,33 @@ function describeItem({ item, id, lock }: CatalogItem) {
     description: textOf(definition?.description) ?? declaration.description,
     page: `index.html#${id}`,
     lock,
-  };
+  });
+  const itemsOf = (kind: Kind) => items.filter(({ item }) => item.declaration.kind === kind);
+  const ofKinds = kinds.map((kind) => [keyOfKind[kind], itemsOf(kind).map(describeItem)]);
+  return { ...data, page: `index.html#${id}`, ...Object.fromEntries(ofKinds) };
 }
 
-function describePack({ id, items, data }: CatalogPack) {
-  const itemsOf = (kind: Kind) => items.filter(({ item }) => item.declaration.kind === kind);
-  return {
-    ...data,
-    page: `index.html#${id}`,
-    ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], itemsOf(kind).map(describeItem)])),
-    problems: data.problems.map(describeProblem),
-  };
-}
+type CatalogOptions = InspectionOptions & { title?: string | undefined };
 
 /**
  * Makes the catalog of what is installed in a project. Trust level: inspection; no handler and no server runs. Texts of packs
  * are escaped. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
-export async function buildCatalog(options: InspectionOptions & { title?: string }): Promise<BuiltCatalog> {
-  const catalog = await collectCatalog(options);
-  const { title, packs, problems } = catalog;
+export async function buildCatalog(options: CatalogOptions): Promise<BuiltCatalog> {
+  const { catalog, problems } = await collectCatalog(options);
   const data = {
     catalogVersion: 1,
-    title,
+    title: catalog.title,
     generator: `trailblaze ${hostVersion}`,
-    packs: packs.map(describePack),
-    problems: problems.map(describeProblem),
+    packs: catalog.packs.map(describePack),
+    problems: catalog.problems,
   };
   return {
     files: {
       "catalog.json": `${escapeJson(JSON.stringify(data, null, 1))}\n`,
       "index.html": formatCatalog(catalog),
     },
-    packs: packs.length,
-    problems: [...problems, ...packs.flatMap(({ data }) => data.problems)],
+    packs: catalog.packs.length,
+    problems,
   };
 }

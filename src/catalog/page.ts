@@ -9,11 +9,11 @@ import {
   type Part,
   titleOfKind,
 } from "../pages/page.ts";
-import { fileOfPosition, type Problem, printable, printableLines } from "../problems/index.ts";
+import { fileOfPosition, printable, printableLines } from "../problems/index.ts";
 import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { script, style } from "./assets.ts";
-import type { Catalog, CatalogItem, CatalogPack, LockState } from "./catalog.ts";
+import type { Catalog, CatalogItem, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 class Html {
@@ -55,8 +55,6 @@ const shortDescription = 280;
 
 const code = (text: string): Html => html`<code><bdi>${shorten(text, 400)}</bdi></code>`;
 
-const names = (list: readonly Content[]): Html => html`<span class="names">${list}</span>`;
-
 /** A text with its line breaks. */
 const paragraph = (text: string): Content => text !== "" && html`<p class="text">${shorten(text)}</p>`;
 
@@ -64,40 +62,40 @@ const paragraph = (text: string): Content => text !== "" && html`<p class="text"
 const linkTo = (address: string, label = address): Html =>
   html`<a href="${address}" rel="noreferrer noopener">${label}</a>`;
 
-type Badge = readonly [words: string, tone?: "error" | "warning" | "good" | "accent"];
+type Badge = string | false | undefined;
 
-const formatBadges = (badges: readonly (Badge | false | undefined)[]): Content =>
+const formatBadges = (badges: readonly Badge[]): Content =>
   badges.some(Boolean) &&
-  html`<ul class="badges">${badges.map((badge) => badge && html`<li class="${`badge ${badge[1] ?? ""}`.trim()}">${badge[0]}</li>`)}</ul>`;
+  html`<ul class="badges">${badges.map((badge) => badge && html`<li class="badge">${badge}</li>`)}</ul>`;
 
-const lockBadges: Readonly<Record<LockState, Badge>> = {
-  approved: ["Approved", "good"],
-  changed: ["Changed since approval", "warning"],
-  notApproved: ["Not approved", "warning"],
-  denied: ["Denied", "error"],
-  notLocked: ["Not locked"],
+const lockBadges: Readonly<Record<LockState, string>> = {
+  approved: "Approved",
+  changed: "Changed since approval",
+  notApproved: "Not approved",
+  denied: "Denied",
+  notLocked: "Not locked",
 };
 
 /** Badges with the number of errors and warnings. */
-const problemBadges = (problems: readonly Problem[]): Badge[] =>
-  (["error", "warning"] as const).flatMap((severity): Badge[] => {
+const problemBadges = (problems: readonly CatalogProblem[]): Badge[] =>
+  (["error", "warning"] as const).map((severity) => {
     const count = problems.filter((problem) => problem.severity === severity).length;
-    return count === 0 ? [] : [[countOf(count, severity), severity]];
+    return count > 0 && countOf(count, severity);
   });
 
 /** Whether the filter by problems shows what has these. */
-const stateOf = (problems: readonly Problem[]) =>
+const stateOf = (problems: readonly CatalogProblem[]) =>
   problems.some(({ severity }) => severity !== "info") ? "1" : "";
 
 /** A list of problems, each with a link to its entry in the published package. */
-function formatProblems(problems: readonly Problem[]): Content {
-  const formatProblem = (problem: Problem) => {
+function formatProblems(problems: readonly CatalogProblem[]): Content {
+  const formatProblem = (problem: CatalogProblem) => {
     const { code: name, severity, message, hint = "", line, column } = problem;
     const place = [fileOfPosition(problem), line, column].filter((part) => part !== undefined).join(":");
     const address = `https://unpkg.com/trailblaze@${hostVersion}/docs/problems.md#${name.toLowerCase()}`;
-    return html`<li class="problem ${severity}"><p><strong>${severity}</strong>${linkTo(address, name)}</p>${paragraph(message)}${paragraph(hint)}<p class="note mono"><bdi>${shorten(place, 400)}</bdi></p></li>`;
+    return html`<li class="problem"><p><strong>${severity}</strong> ${linkTo(address, name)}</p>${paragraph(message)}${paragraph(hint)}<p class="soft"><bdi>${shorten(place, 400)}</bdi></p></li>`;
   };
-  return problems.length > 0 && html`<ul class="problems">${problems.map(formatProblem)}</ul>`;
+  return problems.length > 0 && html`<ul>${problems.map(formatProblem)}</ul>`;
 }
 
 function formatTable(columns: readonly string[], rows: readonly (readonly Content[])[]): Content {
@@ -132,13 +130,13 @@ function formatDefinition(
     .toString()
     .replace(/\uFFFD$/, "");
   const command = `trailblaze inspect ${quoteForShell(qualifiedName)} --kind ${declaration.kind} --json`;
-  return html`<details class="source"><summary>Definition${file !== null && html`<bdi class="mono">${file}</bdi>`}</summary><pre tabindex="0"><bdi>${shown}</bdi></pre>${
+  return html`<details><summary>Definition <bdi>${file ?? ""}</bdi></summary><pre tabindex="0"><bdi>${shown}</bdi></pre>${
     bytes.length > longestDefinition &&
-    html`<p class="note">Cut after 64 KiB of ${Math.ceil(bytes.length / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
+    html`<p class="soft">Cut after 64 KiB of ${Math.ceil(bytes.length / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
   }</details>`;
 }
 
-const isAbout = ({ item: { declaration } }: CatalogItem, problem: Problem) =>
+const isAbout = ({ item: { declaration } }: CatalogItem, problem: CatalogProblem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
 function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull: boolean): Html {
@@ -150,8 +148,8 @@ function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull
   const problems = data.problems.filter((problem) => isAbout(entry, problem));
   const badges = formatBadges([
     lock && lockBadges[lock],
-    !["json", "yaml", "yml"].includes(format) && ["Defined in code"],
-    definition === null && ["No valid definition", "error"],
+    !["json", "yaml", "yml"].includes(format) && "Defined in code",
+    definition === null && "No valid definition",
     ...problemBadges(problems),
   ]);
   // Of variables only the names: their values may be secret.
@@ -164,13 +162,13 @@ function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull
     formatDefinition(Object.fromEntries(entries), item),
   ];
   return html`<article class="item" id="${id}" data-kind="${kind}" data-problems="${stateOf(problems)}">
-<header><h3><a href="#${id}"><bdi>${name}</bdi></a></h3><p class="name">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi class="mono">${item.qualifiedName}</bdi></p>${badges}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
+<header><h3><a href="#${id}"><bdi>${name}</bdi></a></h3><p class="soft">${kind} · ${title !== "" && html`<bdi>${title.slice(0, 200)}</bdi> · `}<bdi>${item.qualifiedName}</bdi></p>${badges}${paragraph(isFull ? description : shorten(description, shortDescription))}</header>
 ${formatProblems(problems)}${isFull && definition !== null && formatDetails()}</article>`;
 }
 
 /** Whether sessions use a pack, what the lock says about it, and how many problems it has. */
 const packBadges = ({ data: { shadowed, enabled, lock, problems } }: CatalogPack) => [
-  (shadowed || enabled === false) && (["Not used by sessions"] as const),
+  (shadowed || enabled === false) && "Not used by sessions",
   lock !== null && lockBadges[lock],
   ...problemBadges(problems),
 ];
@@ -181,13 +179,13 @@ const countKinds = (packs: readonly CatalogPack[]) =>
     return items.length === 0 ? [] : [{ kind, count: countOf(items.length, kind) }];
   });
 
-const versionOf = ({ data: { version } }: CatalogPack): Content =>
-  version !== null && html` <bdi class="version">${shorten(version, 60)}</bdi>`;
+const versionOf = ({ data: { version } }: CatalogPack): Html =>
+  html`<bdi class="soft">${shorten(version ?? "", 60)}</bdi>`;
 
 function formatCard(pack: CatalogPack): Html {
-  const { name, description } = pack.data;
-  const counts = countKinds([pack]).map(({ count }): Badge => [count, "accent"]);
-  return html`<article class="card"><h3><a href="#${pack.id}"><bdi>${name}</bdi></a>${versionOf(pack)}</h3>
+  const { id, name, description } = pack.data;
+  const counts = countKinds([pack]).map(({ count }) => count);
+  return html`<article class="card"><h3><a href="#${id}"><bdi>${name}</bdi></a> ${versionOf(pack)}</h3>
 ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...counts, ...packBadges(pack)])}</article>`;
 }
 
@@ -195,14 +193,12 @@ ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...cou
 function formatPacks(packs: readonly CatalogPack[]): Content {
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
-    const { id, items, data } = pack;
-    const { name, description, origin, needs, location, repository, homepage, problems } = data;
+    const { items, data } = pack;
+    const { id, name, description, origin, needs, location, repository, homepage, problems } = data;
     const about = formatFacts([
       ["Comes from", html`${origin}, in ${code(location)}`],
-      ["Lock", data.lock === null && "The project has no lock"],
       ["Repository", repository !== null && linkTo(repository)],
       ["Homepage", homepage !== null && linkTo(homepage)],
-      ["Needs", needs === undefined && "Not declared"],
     ]);
     const sections = items.map((item) => {
       const section = formatItem(item, pack, size < largestItems);
@@ -210,41 +206,35 @@ function formatPacks(packs: readonly CatalogPack[]): Content {
       return section;
     });
     const others = problems.filter((problem) => !items.some((item) => isAbout(item, problem)));
-    return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}" aria-labelledby="${id}:name"><div><h2 id="${id}:name"><bdi>${name}</bdi>${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
+    return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}"><div><h2><bdi>${name}</bdi> ${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
 ${about}${formatPart(createNeedsTable(needs))}</div>
-${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}${
-  size >= largestItems &&
-  html`<p class="note">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect ${quoteForShell(name)} --json</code> to see them.</p>`
-}</section>`;
+${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}</section>`;
   };
-  return packs.map(formatPack);
+  return [
+    packs.map(formatPack),
+    size >= largestItems &&
+      html`<p class="soft">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect NAME --json</code> to see them.</p>`,
+  ];
 }
 
 function formatServers(servers: Catalog["servers"]): Content {
-  const rows = servers.map(({ name, runs, variables, lock }) => [
-    html`<bdi>${name}</bdi>${formatBadges([lock && lockBadges[lock]])}`,
-    code(runs),
-    names(variables.map(code)),
-  ]);
-  return (
-    rows.length > 0 &&
-    html`<section aria-labelledby="config"><h2 id="config">Servers of the project</h2>
-<p class="soft">From the project's configuration. Arguments and values are not shown.</p>${formatTable(["Name", "Runs", "Variables and headers"], rows)}</section>`
-  );
+  const rows = servers.map(({ name, runs }) => [html`<bdi>${name}</bdi>`, code(runs)]);
+  return rows.length > 0 && html`<h2>Servers of the project</h2>${formatTable(["Name", "Runs"], rows)}`;
 }
 
 /** The field, the filters and the messages of the search, then the cards. */
 function formatCards(packs: readonly CatalogPack[]): Html {
   const chip = (words: string, data: Html) =>
-    html`<button class="chip" type="button" aria-pressed="false" ${data}>${words}</button>`;
+    html`<button type="button" aria-pressed="false" ${data}>${words}</button>`;
+  const chips = countKinds(packs).map(({ kind }) => chip(titleOfKind(kind), html`data-kind="${kind}"`));
   return html`<div class="finder" id="finder" role="search" hidden>
 <label for="search">Search packs and their items</label>
 <p class="soft" id="status" role="status"></p>
-<input id="search" type="search" autocomplete="off" spellcheck="false" aria-keyshortcuts="/">
-<div class="names" role="group" aria-label="Filters">${countKinds(packs).map(({ kind }) => chip(titleOfKind(kind), html`data-kind="${kind}"`))}${chip("With problems", html`data-problems="1"`)}<button class="chip" id="reset" type="button">Clear</button></div>
+<input id="search" type="search" autocomplete="off" spellcheck="false">
+<div role="group" aria-label="Filters">${chips}${chip("With problems", html`data-problems="1"`)}</div>
 </div>
 <h2>Packs</h2><div class="cards">${packs.map(formatCard)}</div>
-<p class="empty" id="nothing" hidden>Nothing matches. Try fewer words, or clear the filters.</p>`;
+<p id="nothing" hidden>Nothing matches. Try fewer words, or clear the filters.</p>`;
 }
 
 const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`;
@@ -257,7 +247,7 @@ export function formatCatalog({ title, packs, servers, problems }: Catalog): str
   const summary = [countOf(packs.length, "pack"), ...countKinds(packs).map(({ count }) => count)].join(" · ");
   const content =
     packs.length === 0
-      ? html`<p class="empty">No packs are installed in this project. Run <code>trailblaze search</code> to find packs, and <code>trailblaze add PACK</code> to install one.</p>`
+      ? html`<p>No packs are installed in this project. Run <code>trailblaze search</code> to find packs, and <code>trailblaze add PACK</code> to install one.</p>`
       : html`${formatCards(packs)}${formatPacks(packs)}`;
   return html`<!doctype html>
 <html lang="en">
@@ -265,20 +255,17 @@ export function formatCatalog({ title, packs, servers, problems }: Catalog): str
 <meta charset="utf-8">
 <meta http-equiv="Content-Security-Policy" content="${policy}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta name="color-scheme" content="light dark">
 <title>${printable(title)}</title>
 <style>${trusted(style)}</style>
 </head>
 <body>
-<a class="skip" href="#main">Skip to the content</a>
-<main id="main" tabindex="-1">
+<main>
 <h1>${title}</h1><p class="soft">${summary}</p>
 ${content}
 ${formatServers(servers)}
-${problems.length > 0 && html`<section aria-labelledby="problems"><h2 id="problems">Problems of the project</h2><p class="soft">They belong to no pack.</p>${formatProblems(problems)}</section>`}
+${problems.length > 0 && html`<h2>Problems of the project</h2>${formatProblems(problems)}`}
 </main>
-<footer>Made by Trailblaze ${hostVersion} from installed packages. Its packs as data: <a href="catalog.json">catalog.json</a></footer>
+<footer class="soft">Made by Trailblaze ${hostVersion} from installed packages. Its packs as data: <a href="catalog.json">catalog.json</a></footer>
 <script>${trusted(script)}</script>
 </body>
 </html>

@@ -132,11 +132,10 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
   test("search finds packs by name, description and the names of their items, as one types", async () => {
     const page = await open("index.html");
     expect(await shownPacks(page)).toHaveLength(samplePacks.length + 1);
-    await page.keyboard.press("/");
-    await page.keyboard.type("createiss");
+    await page.getByRole("searchbox").fill("createiss");
     expect(await shownPacks(page)).toEqual(["@acme/jira"]);
     expect(await shownItems(page)).toEqual(["jira_createIssue"]);
-    expect(await page.locator("#status").textContent()).toMatch(/^1 of \d+ packs, 1 of \d+ items$/);
+    expect(await page.locator("#status").textContent()).toMatch(/^1 of \d+ packs, 1 items$/);
     await page.locator(".item:visible h3 a").click();
     expect(page.url()).toMatch(/index\.html#tool:acme\/jira\/createIssue$/);
     await page.getByRole("searchbox").fill("@acme/jira");
@@ -149,12 +148,11 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     expect(await shownPacks(page)).toEqual(["@globex/handbook"]);
     await page.getByRole("button", { name: "With problems" }).click();
     expect(await page.getByText("Nothing matches.").isVisible()).toBe(true);
-    await page.getByRole("button", { name: "Clear" }).click();
-    await page.getByRole("button", { name: "With problems" }).click();
+    await page.getByRole("button", { name: "Resources" }).click();
     expect(await shownPacks(page)).toEqual(["canary"]);
     await page.getByRole("searchbox").fill("nothing has this text");
     expect(await page.getByText("Nothing matches.").isVisible()).toBe(true);
-    await page.keyboard.press("Escape");
+    await page.getByRole("searchbox").fill("");
     expect(await shownPacks(page)).toEqual(["canary"]);
   });
 

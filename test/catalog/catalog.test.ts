@@ -104,10 +104,8 @@ describe("the page of a catalog", () => {
     const empty = formatLock({ lockfileVersion: 1, packs: {}, servers: {} });
     const unapproved = await stateOf({ "trailblaze.lock": empty });
     expect(unapproved).toMatchObject({ pack: "notApproved", tool: "notApproved" });
-    expect(unapproved.page).toContain('<li class="badge warning">Not approved</li>');
-    const { tool: none, page } = await stateOf({});
-    expect(none).toBeUndefined();
-    expect(page).toContain("The project has no lock");
+    expect(unapproved.page).toContain('<li class="badge">Not approved</li>');
+    expect((await stateOf({})).tool).toBeUndefined();
   });
 
   test("a malformed lock is a problem of the project, and nothing counts as approved", async () => {
@@ -129,7 +127,7 @@ describe("the page of a catalog", () => {
       { code: "HandlerNotFound", kind: "tool", item: "greet", file: "trailblaze/tools/greet.json" },
     ]);
     expect(page).toContain("docs/problems.md#handlernotfound");
-    expect(page).toContain('<li class="badge error">1 error</li>');
+    expect(page).toContain('<li class="badge">1 error</li>');
     expect(existsSync(join(cwd, ran))).toBe(false);
   });
 
@@ -155,13 +153,7 @@ describe("the page of a catalog", () => {
       expect(text).not.toContain("sesame");
       expect(text).not.toContain("/opt/bin");
     }
-    for (const name of [
-      "DESK_MODE",
-      "DESK_TOKEN",
-      "FILES_TOKEN",
-      "X-Key",
-      "<bdi>https://mcp.example.com</bdi>",
-    ])
+    for (const name of ["DESK_MODE", "DESK_TOKEN", "<bdi>https://mcp.example.com</bdi>"])
       expect(page).toContain(name);
   });
 
@@ -200,7 +192,7 @@ describe("the page of a catalog", () => {
     expect(one.json.packs).toMatchObject([
       { page: "index.html#pack:acme/desk", location: "node_modules/@acme/desk" },
     ]);
-    expect(one.page).toContain('<bdi class="version">1.0.0</bdi>');
+    expect(one.page).toContain('<bdi class="soft">1.0.0</bdi>');
   });
 
   test("5,000 tools make a page of at most 25 MB, which has all of them", async () => {
