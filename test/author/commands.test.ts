@@ -86,29 +86,6 @@ describe("the command types", () => {
 });
 
 describe("the command dev", () => {
-  test("dev --once validates the pack and opens a session", async () => {
-    const { directory, pids, running } = makeProbePack();
-    const { stdout, exitCode } = await runCommand(directory, "dev", "--once");
-    expect(pids()).toHaveLength(1);
-    expect(exitCode).toBe(0);
-    expect(stdout).toBe(`probe-pack 1.0.0 is valid: 0 errors, 0 warnings
-A session is open with 2 tools:
-  probe_hello
-  probe_one
-`);
-    writeFileSync(join(directory, "trailblaze/tools/hello.json"), "[");
-    const broken = await runCommand(directory, "dev", "--once", "--json");
-    expect(broken.exitCode).toBe(1);
-    expect(JSON.parse(broken.stdout)).toMatchObject({
-      runs: 1,
-      ok: false,
-      tools: [],
-      problems: [{ severity: "error" }],
-    });
-    expect(broken.stderr).toContain("probe-pack 1.0.0 is invalid: 1 error");
-    expect(running()).toEqual([]);
-  });
-
   test("dev ends cleanly on a signal, with one JSON document on stdout", async () => {
     const { directory, pids, running } = makeProbePack();
     const child = spawn(process.execPath, [command, "dev", directory, "--json"], {
@@ -129,11 +106,10 @@ A session is open with 2 tools:
     await waitFor("A session is open");
     expect(stderr).toContain("Watching for changes.");
     expect(running()).toEqual(pids());
-    const renamed = waitFor("+ probe_two");
+    const renamed = waitFor("  probe_two");
     const server = join(directory, "trailblaze/servers/probe.json");
     writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
     await renamed;
-    expect(stderr).toContain("- probe_one");
     child.kill("SIGTERM");
     expect(await once(child, "close")).toEqual([0, null]);
     expect(JSON.parse(stdout)).toMatchObject({

@@ -10,9 +10,7 @@ import type { SessionOptions } from "../../session/session-options.ts";
 import { openSession } from "../../session.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
-import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import { flag } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 import { formatPretty } from "../report-formats.ts";
@@ -21,43 +19,29 @@ import { readSessionOptions, sessionOptions } from "../session/session-command.t
 export const command = defineCommand({
   summary: "Watch a pack: validate it and reopen a session on every change",
   usage: "[folder]",
-  options: {
-    once: flag("Validate and open a session once, then exit"),
-    ...sessionOptions,
-  },
+  options: sessionOptions,
   async run(input) {
     const { positionals, options } = input;
-    const isOnce = options.once;
     const style = options.json ? output.stderrStyle() : output.stdoutStyle();
     const say = options.json ? output.note : output.answer;
-    let isFirst = true;
+    const watching = { ...readSessionOptions(input), strict: options.strict };
     const result = await withSignals((signal) =>
-      watchPack(
-        positionals[0] ?? ".",
-        { ...readSessionOptions(input), strict: options.strict, once: isOnce, signal },
-        (format) => {
-          say(format(style));
-          if (isFirst && !isOnce) output.note("Watching for changes. Press Ctrl-C to stop.");
-          isFirst = false;
-        },
-      ),
+      watchPack(positionals[0] ?? ".", { ...watching, signal }, (format) => say(format(style))),
     );
-    const { runs, ok, problems } = result;
+    const { runs, ok } = result;
     const state = `The pack is ${ok ? "valid" : "invalid"}.`;
     return {
       json: result,
-      formatText: isOnce ? undefined : () => `Stopped after ${countOf(runs, "validation")}. ${state}`,
+      formatText: () => `Stopped after ${countOf(runs, "validation")}. ${state}`,
       // The problems were reported while watching, and Ctrl-C is not a failure.
-      exitCode: isOnce ? exitCodeOfProblems(problems, options.strict) || (ok ? 0 : 1) : 0,
+      exitCode: 0,
     };
   },
 });
 
-/** How long servers may write after a session was opened. Milliseconds. */
-const settlingMs = 500;
-
 /** Files that authors edit, and that servers rarely write. */
-const isCode = (path: string): boolean => /^trailblaze[./]|\.(?:[cm]?[jt]sx?|ya?ml|md)$/i.test(path);
+const isCode = (path: string): boolean =>
+  /^(?:package\.json$|trailblaze[./])|\.(?:[cm]?[jt]sx?|ya?ml|md|py)$/i.test(path);
 
 /** The state at the end. */
 interface WatchResult {
@@ -74,8 +58,6 @@ interface WatchResult {
 
 interface WatchOptions extends SessionOptions {
   strict?: boolean;
-  /** Validates once, opens one session, and ends. */
-  once?: boolean;
   /** Milliseconds without a change before the changes count. Default: 100. */
   quietMs?: number;
 }
@@ -84,20 +66,18 @@ interface WatchOptions extends SessionOptions {
  * Validates the pack in a folder now and after every change, and keeps a session open: a valid pack gets a new session with new
  * servers; while the pack is invalid, the last session stays open. `say` gets what happens, as text.
  *
- * Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if the pack is not found
+ * Resolves when `signal` aborts and everything has ended. Rejects with a `TrailblazeError` if there is no project
  * (`ProjectNotFound`) or its folder cannot be watched.
  */
 export async function watchPack(
   directory: string,
-  { cwd = process.cwd(), strict, once: isOnce = false, quietMs, signal, ...options }: WatchOptions,
+  { cwd = process.cwd(), strict, quietMs, signal, ...options }: WatchOptions,
   say: (format: (style: TextStyle) => string) => void,
 ): Promise<WatchResult> {
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
   let session: Session | undefined;
   let sources: ReadonlySet<string> = new Set();
-  // While servers start and shortly after, what they write to their pack would restart them, endlessly.
-  let busyUntil = 0;
   const report = (problem: Problem, more = "") => {
     result.problems.push(problem);
     say((style) => `\n${formatProblemText(problem, style)}${more}`);
@@ -110,72 +90,56 @@ export async function watchPack(
 
   /** Closes the old session before it opens a new one, which may need the same resources. */
   const reopen = async (outdated: AbortSignal) => {
-    const before = result.tools;
     const reported = new Set(result.problems.map(({ code, message }) => `${code} ${message}`));
     await close();
     // Until the session is open, its own list has the problems.
     const onProblem = (problem: Problem) => session && report(problem);
     session = await openSession({ ...options, cwd: root, signal: outdated, onProblem });
-    const tools = session.tools.map(({ name }) => name).sort();
-    const problems = session.problems.filter(({ code, message }) => !reported.has(`${code} ${message}`));
-    const changes = [
-      ...tools.filter((name) => !before.includes(name)).map((name) => `+ ${name}`),
-      ...before.filter((name) => !tools.includes(name)).map((name) => `- ${name}`),
-    ];
-    const lines = before.length > 0 && changes.length > 0 ? changes : tools;
-    result.tools = tools;
-    result.problems.push(...problems);
-    say((style) =>
-      [
-        ...problems.map((problem) => `${formatProblemText(problem, style)}\n`),
-        `A session is open with ${countOf(tools.length, "tool")}${lines.length > 0 ? ":" : "."}`,
-        ...lines.map((line) => `  ${printable(line)}`),
-      ].join("\n"),
+    result.tools = session.tools.map(({ name }) => name).sort();
+    for (const problem of session.problems)
+      if (!reported.has(`${problem.code} ${problem.message}`)) report(problem);
+    const lines = result.tools.map((name) => `\n  ${printable(name)}`);
+    say(
+      () =>
+        `A session is open with ${countOf(lines.length, "tool")}${lines.length > 0 ? ":" : "."}${lines.join("")}`,
     );
   };
 
   const update = async (outdated: AbortSignal) => {
-    const isFirst = ++result.runs === 1;
-    let isValidated = false;
+    result.runs++;
     try {
       const { report: validated, sources: files } = await validateTarget(root, { cwd: root, strict });
-      isValidated = true;
       sources = files;
       const { ok, pack, problems } = validated;
       Object.assign(result, { ok, pack, problems: [...problems] });
-      say((style) => `${isFirst ? "" : "\n"}${formatPretty(validated, style)}`);
-      if (hasErrors(problems)) return;
-      busyUntil = Number.POSITIVE_INFINITY;
-      await reopen(outdated);
+      say((style) => `\n${formatPretty(validated, style)}`);
+      if (!hasErrors(problems)) await reopen(outdated);
     } catch (error) {
       if (outdated.aborted) return;
-      if (!(error instanceof TrailblazeError) || (!isValidated && (isFirst || isOnce))) throw error;
+      if (!(error instanceof TrailblazeError)) throw error;
       result.ok = false;
       if (session === undefined) result.tools = [];
       report(error.problem, session === undefined ? "\nNo session is open." : "");
-    } finally {
-      if (busyUntil > 0) busyUntil = performance.now() + settlingMs;
     }
   };
 
   // Also ends an opening that is in progress, which could take as long as its servers.
   let change = new AbortController();
-  const onChange = (paths: readonly string[]) => {
-    if (performance.now() > busyUntil || paths.some((path) => isCode(path) || sources.has(path)))
-      change.abort();
-  };
-  const watcher = isOnce ? undefined : watchFolder(root, { quietMs }, onChange);
+  const watcher = watchFolder(root, { quietMs }, (paths) => {
+    // What servers write to their pack would restart them, endlessly.
+    if (paths.some((path) => isCode(path) || sources.has(path))) change.abort();
+  });
+  say(() => "Watching for changes. Press Ctrl-C to stop.");
   const ending = signal ?? new AbortController().signal;
   try {
     while (!ending.aborted) {
       change = new AbortController();
       const outdated = AbortSignal.any([ending, change.signal]);
       await update(outdated);
-      if (isOnce) break;
       if (!outdated.aborted) await once(outdated, "abort");
     }
   } finally {
-    watcher?.close();
+    watcher.close();
     await close();
   }
   return result;
