@@ -1,5 +1,4 @@
 import { stripVTControlCharacters } from "node:util";
-import { findHome } from "../files/user-folders.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
@@ -47,15 +46,6 @@ export function formatColumns(
     return `${" ".repeat(margin)}${cells.join("")}${last}`.trimEnd();
   };
   return rows.map(formatRow).join("\n");
-}
-
-/** Replaces the home folder with `~` at the start of every path in a text. */
-export function abbreviateHome(text: string): string {
-  const home = findHome();
-  if (home === undefined || home.length < 2 || !text.includes(home)) return text;
-  // `/home/you` is also a part of `/home/young` and `/backup/home/you`.
-  const path = home.replace(/\W/g, "\\$&");
-  return text.replace(new RegExp(`(?<![\\w./\\\\-])${path}(?!\\.?[\\w-])`, "g"), "~");
 }
 
 /** Cuts a long text from a pack, with a note that `--json` shows all of it. */

@@ -2,16 +2,12 @@ import { stripVTControlCharacters } from "node:util";
 import { formatProblem } from "../problems/format-problem.ts";
 import type { Problem } from "../problems/problem.ts";
 import type { TextStyle } from "./command.ts";
-import { abbreviateHome, wrap } from "./layout.ts";
+import { wrap } from "./layout.ts";
 import { output } from "./output.ts";
 
-/**
- * Formats a problem as the command prints it: wrapped to the terminal, and with `~` for the home folder except in the hint,
- * which contains commands to copy.
- */
+/** Formats a problem as the command prints it: wrapped to the terminal. */
 export function formatProblemText(problem: Omit<Problem, "args">, { color, width }: TextStyle): string {
-  const message = abbreviateHome(problem.message);
-  return formatProblem({ ...problem, message }, { color })
+  return formatProblem(problem, { color })
     .split("\n")
     .map((line) => wrap(line, width, /^ *(?:hint: )?/.exec(stripVTControlCharacters(line))?.[0].length || 2))
     .join("\n");

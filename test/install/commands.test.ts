@@ -39,7 +39,7 @@ describe("the command install", () => {
       diff: expect.stringContaining('+    "mine": {'),
     });
     const text = answer.formatText?.(plain);
-    expect(text).toContain(`Installed mine in cursor as "mine": ${join("~", ".cursor/mcp.json")}`);
+    expect(text).toContain(`Installed mine in cursor as "mine": ${file}`);
     expect(text).toContain("Restart Cursor");
     const { args, env, command } = JSON.parse(readFileSync(file, "utf8")).mcpServers.mine;
     expect(command).toBe(process.execPath);

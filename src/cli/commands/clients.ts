@@ -1,6 +1,6 @@
 import { listClients } from "../../install.ts";
 import { defineCommand } from "../command.ts";
-import { abbreviateHome, formatTable } from "../layout.ts";
+import { formatTable } from "../layout.ts";
 
 export const command = defineCommand({
   summary: "List supported MCP clients",
@@ -13,7 +13,7 @@ export const command = defineCommand({
       present ? "yes" : "no",
       name,
       projectFile === null ? "user" : userFile === null ? "project" : "user, project",
-      abbreviateHome(userFile ?? projectFile ?? ""),
+      userFile ?? projectFile ?? "",
     ]);
     return {
       json: listing,

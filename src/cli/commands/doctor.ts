@@ -3,7 +3,7 @@ import { printable } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
-import { abbreviateHome, formatColumns, shortenForPeople } from "../layout.ts";
+import { formatColumns, shortenForPeople } from "../layout.ts";
 
 import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
@@ -39,7 +39,7 @@ function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: Text
   const rows = checks.map(({ name, ok, summary }) => [
     ok ? paint(32, "ok") : paint(31, "FAIL"),
     name,
-    printable(shortenForPeople(abbreviateHome(summary))),
+    printable(shortenForPeople(summary)),
   ]);
   return formatColumns(rows, width);
 }

@@ -16,7 +16,7 @@ import { failure, printable, quote, TrailblazeError } from "../../problems/index
 import { countOf } from "../../problems/text.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { abbreviateHome, formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";
+import { formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
 const options = {
@@ -92,7 +92,7 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   const lines = [
     `${pack.name} ${pack.version ?? ""}`.trimEnd(),
     ...(pack.description === null ? [] : [pack.description]),
-    `${pack.origin} in ${abbreviateHome(pack.location)}`,
+    `${pack.origin} in ${pack.location}`,
   ].map((line) => wrap(printable(shortenForPeople(line)), style.width));
   const rows = kinds.flatMap((kind) =>
     pack[keyOfKind[kind]].map((item) => [

@@ -9,7 +9,7 @@ import {
 } from "../../install.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { abbreviateHome, shortenForPeople, wrap } from "../layout.ts";
+import { shortenForPeople, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
@@ -152,16 +152,12 @@ function formatOutcome(outcome: Outcome, done: string, preposition: string, styl
   if (outcome instanceof TrailblazeError) return formatProblemText(outcome.problem, style);
   const { client, server, file, key, changed, backup, diff, notes } = outcome;
   const show = (line: string) => wrap(printable(line), style.width, 2);
-  const place = `${changed ? preposition : "in"} ${client} as "${key}": ${abbreviateHome(file)}`;
+  const place = `${changed ? preposition : "in"} ${client} as "${key}": ${file}`;
   const lines = [show(`${changed ? done : "Nothing to do for"} ${server ?? "the session"} ${place}`)];
   if (changed) {
-    // The first two lines of a diff name the file.
-    const shown = diff
-      .trimEnd()
-      .split(/\r?\n/)
-      .map((line, index) => formatDiffLine(index < 2 ? abbreviateHome(line) : line, style.color));
-    lines.push("", ...shown, "");
-    if (backup !== null) lines.push(show(`Backup: ${abbreviateHome(backup)}`));
+    const shown = diff.trimEnd().split(/\r?\n/);
+    lines.push("", ...shown.map((line) => formatDiffLine(line, style.color)), "");
+    if (backup !== null) lines.push(show(`Backup: ${backup}`));
   }
   return [...lines, ...notes.map(show)].join("\n").trimEnd();
 }
@@ -183,7 +179,7 @@ async function changeSkills(input: Input, isInstall: boolean): Promise<CommandAn
     : ["Installed", "Removed"];
   const lists = Object.entries({ [wasInstalled]: installed, [wasRemoved]: removed, Kept: kept });
   const lines = lists.flatMap(([what, list]) => (list.length === 0 ? [] : `${what}: ${list.join(", ")}`));
-  const shown = [`Skills in ${abbreviateHome(folder)}`, ...(lines.length === 0 ? ["None."] : lines)];
+  const shown = [`Skills in ${folder}`, ...(lines.length === 0 ? ["None."] : lines)];
   return {
     json: result,
     formatText: ({ width }) => shown.map((line) => wrap(printable(line), width, 2)).join("\n"),

@@ -5,7 +5,7 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable, quote } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
-import { abbreviateHome, countItems, formatTable, wrap } from "../layout.ts";
+import { countItems, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
 
 export const command = defineCommand({
@@ -90,7 +90,7 @@ function explainEmpty(
   style: TextStyle,
 ): string {
   const verb = scope === "all" ? "installed" : "declared";
-  const empty = `No ${what} are ${verb} in ${printable(abbreviateHome(project))}.`;
+  const empty = `No ${what} are ${verb} in ${printable(project)}.`;
   const folders = [project, workspace.root, ...workspace.members];
   const { listDirectory } = createNodeDiscoveryPort();
   const hasPackages = (folder: string) =>

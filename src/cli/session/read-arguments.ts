@@ -17,25 +17,10 @@ function parseArguments(text: Uint8Array, from: string): Record<string, unknown>
   throw invalid("must be a JSON object");
 }
 
-/** Schemas nested deeper than this, such as cyclic ones, are not searched. */
-const deepestBranch = 20;
-
-/** Whether a property accepts a word as a string. */
-function acceptsString(schema: unknown, word: string, depth = 0): boolean {
-  if (!isRecord(schema) || depth > deepestBranch) return false;
-  const { type, enum: values, const: only, anyOf, oneOf } = schema;
-  const constants: unknown[] = Array.isArray(values) ? values : [only];
-  return (
-    [type].flat().includes("string") ||
-    constants.includes(word) ||
-    (Array.isArray(values) && values.every((value) => typeof value === "string")) ||
-    [anyOf, oneOf].flat().some((branch) => acceptsString(branch, word, depth + 1))
-  );
-}
-
-/** The value of a word: a string if the tool accepts one, otherwise JSON if the word is valid JSON. */
+/** The value of a word: a string if the schema of its property says so, otherwise JSON if the word is valid JSON. */
 function readValue(word: string, schema: unknown): unknown {
-  if (acceptsString(schema, word)) return word;
+  const { type, enum: values = [] } = isRecord(schema) ? schema : {};
+  if ([type].flat().includes("string") || [values].flat().includes(word)) return word;
   try {
     return parseJson(Buffer.from(word), parseExactly).value;
   } catch {
