@@ -22,7 +22,7 @@ export interface TextStyle {
  */
 export interface CommandAnswer {
   /** The document that `--json` prints. */
-  json?: unknown;
+  json?: object;
   /** Writes it in place of `JSON.stringify`, indented. */
   stringify?: (document: unknown) => string;
   /** The result as text, without a trailing line end. */

@@ -2,6 +2,7 @@
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
 import { escapeJson } from "../problems/hidden-characters.ts";
+import { withSlashes } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 
 /** Set by CI runners that read commands from a job's output: GitHub, Gitea and Forgejo, Azure, TeamCity. */
@@ -98,6 +99,19 @@ function write(descriptor: Descriptor, text: string): void {
   stream.write(rest);
 }
 
+/** The keys of our documents whose values are paths, also in the members of these arrays. */
+const pathKeys = /^(?:project|location|file|backup|folder|index|directory|userFile|projectFile|lockFile)$/;
+const arrays = /^(?:packs|clients|results)$/;
+
+/** A document with `/` in its paths. What other keys have may be a pack's. */
+export function writePaths(document: object): object {
+  const entries = Object.entries(document).map(([key, value]) => {
+    if (arrays.test(key) && Array.isArray(value)) return [key, value.map(writePaths)];
+    return [key, pathKeys.test(key) && typeof value === "string" ? withSlashes(value) : value];
+  });
+  return Object.fromEntries(entries);
+}
+
 export const output = {
   stdoutStyle: (): TextStyle => styleOf(1),
   stderrStyle: (): TextStyle => styleOf(2),
@@ -128,8 +142,8 @@ export const output = {
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
   /** Prints a result unchanged, because its format already escapes commands for CI runners. */
   document: (text: string): void => write(1, endLine(text)),
-  json: (document: unknown, stringify = writeIndented): void =>
-    write(1, endLine(escapeJson(stringify(document)))),
+  json: (document: object, stringify?: (document: unknown) => string): void =>
+    write(1, endLine(stringify ? escapeJson(stringify(document)) : formatJson(writePaths(document)))),
   /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);
@@ -142,7 +156,5 @@ export const output = {
   note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 
-const writeIndented = (document: unknown): string => JSON.stringify(document, null, 2);
-
 /** Formats JSON with every unprintable character and every command for a CI runner escaped. */
-export const formatJson = (document: unknown): string => escapeJson(writeIndented(document));
+export const formatJson = (document: unknown): string => escapeJson(JSON.stringify(document, null, 2));

@@ -1,7 +1,7 @@
 import type { Kind } from "../kinds.ts";
 import { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
 import { type ProblemContext, type Severity, wordsFor } from "./entry.ts";
-import { printableLines, shorten } from "./text.ts";
+import { printableLines, shorten, withSlashes } from "./text.ts";
 
 /** Keys to a value, from the top of a definition, of package.json, or of the field. */
 export type Path = readonly (string | number)[];
@@ -50,9 +50,6 @@ function boundArguments(value: unknown): unknown {
     Object.entries(withoutUndefined(value)).map(([key, one]) => [key, boundArguments(one)]),
   );
 }
-
-/** A path with `/`: an absolute one of Windows is known by its form. */
-const withSlashes = (path: string) => (/^(?:[a-z]:|\\)\\/i.test(path) ? path.replaceAll("\\", "/") : path);
 
 /** Its file, which a place and arguments may have, with `/`. */
 const withFile = <Value extends object>(value: Value): Value =>

@@ -1,8 +1,9 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
+import { join, win32 } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { writePaths } from "../../src/cli/output.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { command } from "../support/run-cli.ts";
 
@@ -58,3 +59,16 @@ test.each([[[]], [["--json"]]])(
     expect(stderr).toBe("");
   },
 );
+
+test("paths of Windows have slashes in documents, and what packs say stays", () => {
+  const location = win32.join("C:\\app", "node_modules", "desk");
+  const definition = { file: location };
+  expect(
+    writePaths({ project: "C:\\app", packs: [{ location, description: location }], definition }),
+  ).toEqual({
+    project: "C:/app",
+    packs: [{ location: "C:/app/node_modules/desk", description: location }],
+    definition,
+  });
+  expect(writePaths({ folder: "/app\\one" })).toEqual({ folder: "/app\\one" });
+});

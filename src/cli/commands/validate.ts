@@ -1,6 +1,5 @@
-import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, hasErrors, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
@@ -49,18 +48,6 @@ async function confirmAsInstalled({ options }: Input, signal: AbortSignal): Prom
   throw failure("InstallFailed", { what: "validate the pack as installed", reason });
 }
 
-/** Absolute paths of the tarballs of --with. Throws `InvalidArguments` for a path that is not one: npm would read it as a folder. */
-function findTarballs({ options, cwd }: Input): string[] {
-  return (options.with ?? []).map((path) => {
-    const tarball = resolve(cwd, path);
-    const isFile = statSync(tarball, { throwIfNoEntry: false })?.isFile() === true;
-    if (isFile && /\.(?:tgz|tar|tar\.gz)$/i.test(tarball)) return tarball;
-    const hint = "Pass the path of a tarball that `npm pack` created.";
-    const reason = `--with: ${quote(path, 400)} is not a ${isFile ? "tarball" : "file"}`;
-    throw failure("InvalidArguments", { reason, hint });
-  });
-}
-
 /**
  * Adds the problems of an installation to the reports of packs. An installation that fails is a problem of its pack, so that
  * no other result is lost; for a single valid pack it is thrown.
@@ -70,8 +57,8 @@ async function addAsInstalled(
   details: readonly DetailedReport[],
   isOne: boolean,
 ): Promise<void> {
-  const { options } = input;
-  const tarballs = findTarballs(input);
+  const { options, cwd } = input;
+  const tarballs = (options.with ?? []).map((path) => resolve(cwd, path));
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
   await withSignals(async (signal) => {
     await confirmAsInstalled(input, signal);
