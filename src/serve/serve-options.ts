@@ -72,6 +72,4 @@ export interface CommandServeOptions extends ServeOptions {
   signal?: AbortSignal;
   /** How long requests may take after the client's input has ended, in seconds. Default: 2. */
   drain?: number;
-  /** An option that applies only to HTTP, as written; refused if the server is served over stdio. */
-  onlyHttp?: string;
 }

@@ -43,10 +43,6 @@ export async function startFoundServer(
   options.signal?.throwIfAborted();
   const isHttp = target?.type === "composed" && target.transport === "http";
   const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
-  if (transport === "stdio" && options.onlyHttp !== undefined) {
-    const reason = `${options.onlyHttp} applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
-    throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
-  }
   if (target?.type === "subprocess" && target.isPlain && transport === "stdio" && !("url" in target.plan)) {
     const { passThrough } = await import("./pass-through.ts");
     return passThrough(target.plan, options);

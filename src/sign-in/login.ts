@@ -1,6 +1,7 @@
 // Signing in: the only place that opens a browser.
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import type { FetchLike, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
 import { createRedactor } from "../mcp/client/redact.ts";
@@ -34,20 +35,21 @@ const openers: Readonly<Record<string, readonly string[]>> = {
   win32: ["rundll32", "url.dll,FileProtocolHandler"],
 };
 
-/** Opens a URL without a shell. Where that fails, the user does it. */
-function openBrowser(url: string): void {
+/** Opens a URL without a shell. Resolves with whether a program for it started; where none does, the user opens it. */
+export async function openBrowser(url: string): Promise<boolean> {
   const { BROWSER } = process.env;
   const [command = "", ...args] = BROWSER ? [BROWSER] : (openers[process.platform] ?? ["xdg-open"]);
   try {
     const written = { command, args: [...args, url], cwd: process.cwd(), env: process.env };
     const program = findProgramHere(written);
-    if (program === undefined) return;
+    if (program === undefined) return false;
     const options = { detached: true, stdio: "ignore", windowsVerbatimArguments: program.verbatim } as const;
-    spawn(program.command, [...program.args], options)
-      .on("error", () => {})
-      .unref();
+    const child = spawn(program.command, [...program.args], options);
+    child.unref();
+    await once(child, "spawn");
+    return true;
   } catch {
-    // What cannot be started.
+    return false;
   }
 }
 
@@ -123,7 +125,7 @@ async function signIn(
     const request = { metadata, clientInformation, redirectUrl, scope, state, resource };
     const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, request);
     options.show(authorizationUrl.href);
-    if (options.readPasted === undefined) openBrowser(authorizationUrl.href);
+    if (options.readPasted === undefined) void openBrowser(authorizationUrl.href);
     const answer = await abortable(signal, redirect.answer);
 
     if (answer.get("state") !== state) throw fail("state");

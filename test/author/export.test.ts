@@ -78,7 +78,7 @@ describe("the command export", () => {
   const ofPackage = {
     version: "1.2.0",
     description: "The pack @acme/jira.",
-    author: { name: "Ada", email: "ada@acme.test" },
+    author: { name: "Ada <ada@acme.test>" },
     homepage: "https://acme.test/jira",
     repository: "https://github.com/acme/jira",
     license: "MIT",
@@ -152,7 +152,6 @@ describe("the command export", () => {
           ],
         },
       ],
-      _meta: { "io.modelcontextprotocol.registry/publisher-provided": { tool: "trailblaze export" } },
     });
   });
 

@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -57,7 +58,9 @@ test.skipIf(process.platform !== "linux")(
     const env = { PATH: `${join(cwd, "bin")}:${process.env.PATH}`, OPENED: opened };
     expect(JSON.parse((await runMain(args, { cwd, env })).stdout)).toMatchObject({ opened: true });
     await waitUntil(
-      () => existsSync(opened) && readFileSync(opened, "utf8") === join(cwd, "site/index.html"),
+      () =>
+        existsSync(opened) &&
+        readFileSync(opened, "utf8") === pathToFileURL(join(cwd, "site/index.html")).href,
     );
     const without = await runMain(args.slice(0, -1), { cwd, env: { PATH: join(cwd, "nowhere") } });
     expect(without).toMatchObject({ stdout: expect.stringContaining("No program opened it."), exitCode: 0 });

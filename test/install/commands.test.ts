@@ -125,5 +125,5 @@ test("`clients` lists the clients", async () => {
       expect.objectContaining({ id: "goose", format: "yaml", present: true, projectFile: null }),
     ]),
   });
-  expect(answer.formatText?.(plain)).toMatch(/^cursor +yes +Cursor +user, project +~/m);
+  expect(answer.formatText?.(plain)).toMatch(/^cursor +yes +Cursor +user, project +\S/m);
 });

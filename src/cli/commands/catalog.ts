@@ -1,10 +1,11 @@
-import { spawn } from "node:child_process";
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type BuiltCatalog, buildCatalog } from "../../catalog/catalog.ts";
 import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
+import { openBrowser } from "../../sign-in/login.ts";
 import { defineCommand } from "../command.ts";
 import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 
@@ -30,7 +31,7 @@ export const command = defineCommand({
     const files = writeSite(folder, texts);
     const changed = files.some((file) => file.changed);
     const index = join(folder, "index.html");
-    const opened = options.open ? await openInBrowser(index) : undefined;
+    const opened = options.open ? await openBrowser(pathToFileURL(index).href) : undefined;
     const lines = [
       `${join(out, "index.html")} ${changed ? "now" : "already"} shows ${countOf(packs, "pack")}`,
     ];
@@ -72,19 +73,4 @@ export function writeSite(
   const edits = siteFiles.map((file) => planEdit(join(folder, file), texts[file]));
   applyEdits([planEdit(join(folder, markerFile), marker), ...edits], { makesFolders: true });
   return edits.map((edit, index) => ({ file: siteFiles[index] ?? "", changed: isChange(edit) }));
-}
-
-/** Opens a file in the user's program for it, which outlives this process. Resolves with whether that program started. */
-function openInBrowser(file: string): Promise<boolean> {
-  const openers: Partial<Record<NodeJS.Platform, [string, ...string[]]>> = {
-    darwin: ["open"],
-    win32: ["rundll32.exe", "url.dll,FileProtocolHandler"],
-  };
-  const [program, ...args] = openers[process.platform] ?? ["xdg-open"];
-  const child = spawn(program, [...args, file], { detached: true, stdio: "ignore" });
-  child.unref();
-  return new Promise((settle) => {
-    child.once("spawn", () => settle(true));
-    child.once("error", () => settle(false));
-  });
 }

@@ -71,11 +71,6 @@ function readAddress(value: string): { host?: string; port: number } {
   return host === undefined ? { port } : { host, port };
 }
 
-const httpOptions = [
-  ...(["token", "no-auth", "allowed-host", "allowed-origin"] as const),
-  ...(["session-ttl", "max-sessions", "stateless", "health"] as const),
-];
-
 function readHttp(options: Input["options"]): HttpTransport {
   return {
     ...(options.http !== undefined && readAddress(options.http)),
@@ -133,7 +128,6 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [reference = null] = positionals;
   const name = reference === null ? "the session" : printable(reference);
-  const onlyHttp = httpOptions.find((name) => options[name]);
   const http = readHttp(options);
   const drain = options.drain ?? 10;
   const session = readServedSession(input, reference);
@@ -150,7 +144,6 @@ async function run(input: Input): Promise<CommandAnswer> {
     cwd,
     config: options.config,
     transport: options.stdio ? "stdio" : options.http === undefined ? undefined : http,
-    onlyHttp: onlyHttp && `--${onlyHttp}`,
     http,
     protocol: options.protocol,
     cacheTtl: options["cache-ttl"],
