@@ -10,6 +10,7 @@ export {
   type AnthropicToolResult,
   type AnthropicTools,
   type AnthropicToolUse,
+  type ApiTools,
   aiSdkTools,
   anthropicTools,
   type OpenAiFunctionCall,

@@ -292,16 +292,19 @@ export interface OpenAiFunctionOutput {
   output: string | OpenAiPart[];
 }
 
-/** The tools of a session for OpenAI's Responses API. */
-export interface OpenAiTools {
+/** The tools of a session for an API, and its calls of them. */
+export interface ApiTools<Tool, Call, Answer> {
   /** Those of the moment: read it for each request if they can change. */
-  readonly tools: OpenAiTool[];
+  readonly tools: Tool[];
   /**
-   * Runs a call and resolves with the item to send back, also if the call fails. Rejects with the reason of a signal that
-   * aborted it.
+   * Runs a call and resolves with what to send back, also if the call fails. Rejects with the reason of a signal that aborted
+   * it.
    */
-  call(item: OpenAiFunctionCall, options?: { signal?: AbortSignal }): Promise<OpenAiFunctionOutput>;
+  call(call: Call, options?: { signal?: AbortSignal }): Promise<Answer>;
 }
+
+/** The tools of a session for OpenAI's Responses API. */
+export type OpenAiTools = ApiTools<OpenAiTool, OpenAiFunctionCall, OpenAiFunctionOutput>;
 
 function toOpenAiPart(block: ContentBlock): OpenAiPart {
   const part = imageOrPdfOf(block);
@@ -365,15 +368,7 @@ export interface AnthropicToolResult {
 }
 
 /** The tools of a session for Anthropic's Messages API. */
-export interface AnthropicTools {
-  /** Those of the moment: read it for each request if they can change. */
-  readonly tools: AnthropicTool[];
-  /**
-   * Runs a call and resolves with the block to send back, also if the call fails. Rejects with the reason of a signal that
-   * aborted it.
-   */
-  call(block: AnthropicToolUse, options?: { signal?: AbortSignal }): Promise<AnthropicToolResult>;
-}
+export type AnthropicTools = ApiTools<AnthropicTool, AnthropicToolUse, AnthropicToolResult>;
 
 function toAnthropicPart(block: ContentBlock): AnthropicPart {
   const part = imageOrPdfOf(block);

@@ -24,12 +24,7 @@ import { declaredApps, toOwn } from "../runtime/apps.ts";
 import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
 import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
-import {
-  type InputRequired,
-  type InputRound,
-  legacyContextKey,
-  type RunContext,
-} from "../runtime/handler-context.ts";
+import { type InputRound, legacyContextKey, type RunContext } from "../runtime/handler-context.ts";
 import {
   type AskedRound,
   type AskInput,
@@ -38,7 +33,7 @@ import {
   type Round,
 } from "../runtime/input-rounds.ts";
 import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import { type CodeUse, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
+import { type CodeUse, type PackResource, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
@@ -52,13 +47,20 @@ import {
 } from "../runtime/tool-result.ts";
 import { rootOf } from "../skills/skill-entry.ts";
 import { askHost, createHostInput, type Listeners, listen, type ToolLog } from "./host-functions.ts";
-import type { ItemOf, ResourceRoute, SessionItem, SessionPrompt, SkillItem, ToolItem } from "./items.ts";
+import type {
+  ItemOf,
+  ResourceRoute,
+  Route,
+  SessionItem,
+  SessionPrompt,
+  SkillItem,
+  ToolItem,
+} from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
-import type { ServerSource } from "./server-source.ts";
+import type { PackPrompt } from "./pack-prompt.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
-import type { SessionProcesses } from "./session-processes.ts";
 import { describeServerExit } from "./session-servers.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
@@ -86,25 +88,16 @@ export function createCallMeta({ sessionId, invocationId, baseUrl, device, memor
   return baseUrl === undefined ? rest : { baseUrl, ...rest };
 }
 
-const isPlain = (value: object) => [Object.prototype, null].includes(Object.getPrototypeOf(value));
-
-/** The own properties but one; the object itself if it has no more. */
-function withoutContext(given: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  if (isPlain(given) && !Object.hasOwn(given, legacyContextKey)) return given;
-  const { [legacyContextKey]: _, ...written } = given;
-  return carryIntegers(given, written);
-}
-
 /** A call's arguments as JSON, of which every tool gets the same values wherever it runs; or why they are invalid. */
-function writeArguments(given: unknown): { json: string } | { fault: string } {
-  if (given !== undefined && !isRecord(given))
+function writeArguments(given: unknown = {}): { json: string } | { fault: string } {
+  if (!isRecord(given))
     return { fault: `The arguments must be an object, but they are ${describeType(given)}.` };
   try {
-    const json: string | undefined = stringifyExactly(withoutContext(given ?? {}));
-    if (json?.startsWith("{")) return { json };
+    const { [legacyContextKey]: _, ...others } = given;
+    const isOwn = Object.hasOwn(given, legacyContextKey);
+    const json: string | undefined = stringifyExactly(isOwn ? carryIntegers(given, others) : given);
     // `toJSON` can return something else than an object.
-    const value: unknown = json === undefined ? undefined : JSON.parse(json);
-    return { fault: `The arguments must be an object, but their JSON is ${describeType(value)}.` };
+    return json?.startsWith("{") ? { json } : { fault: "The arguments must be an object, also as JSON." };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     return { fault: `The arguments cannot be written as JSON: ${reason}` };
@@ -150,8 +143,9 @@ const suggestionMs = 5000;
 const longestQuestion = 1960;
 
 /** What is called, by its advertised name or its URI. */
-interface Target extends Pick<SessionItem, "kind" | "route"> {
+interface Target extends Pick<SessionItem, "kind"> {
   name: string;
+  route: Route<unknown>;
   /** Of a tool. */
   isRecordable?: boolean;
   /** Whether it is an entry of a bundle, which is not bound to the names of its pack. */
@@ -199,29 +193,19 @@ const packOf = ({ route }: Target): string | undefined =>
 const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
   `The ${kind} did not answer within ${ms} ms.`;
 
-const asInner = (result: ToolResult): InnerResult => ({ ...result, isError: result.variant !== "Success" });
-
-/** Why a call that was not canceled has failed: an exit, the end of its time, what it asks in vain, or the error in `cause`. */
+/** Why a call that was not canceled has failed, as the result of a tool. `cause`: the error, if it is not an exit or the end of its time. */
 class CallFailure extends Error {
-  /** Of an exit: what is known of it, with the output of the process, which is not for clients and models. */
-  readonly exit: Readonly<Record<string, unknown>> | undefined;
-  /** What is asked in a session without a user. */
-  readonly asked: InputRequired | undefined;
+  readonly result: ToolResult;
 
-  constructor(
-    message: string,
-    { exit, asked, cause }: Partial<Pick<CallFailure, "exit" | "asked" | "cause">> = {},
-  ) {
-    super(message, { cause });
-    this.exit = exit;
-    this.asked = asked;
+  constructor(result: ToolResult, cause?: unknown) {
+    super(result.message, { cause });
+    this.result = result;
   }
 }
 
 /** The open calls of a session, from the copy of their arguments to the record of their success. */
 export class Calls {
   readonly #frame: SessionFrame;
-  readonly #processes: SessionProcesses;
   readonly #closing: AbortSignal;
   readonly #open = new Map<string, OpenCall>();
   /** The scope of the host's own calls. */
@@ -232,12 +216,11 @@ export class Calls {
   /** The links in results. */
   readonly #links = new ResourceLinks<LinkMaker>();
 
-  constructor(frame: SessionFrame, processes: SessionProcesses) {
+  constructor(frame: SessionFrame) {
     const { id: sessionId, memory, recording, log } = frame;
     const record = (name: string, json: string) => recording.note(name, json);
     this.own = { sessionId, memory, record, log, ask: createHostInput(frame) };
     this.#frame = frame;
-    this.#processes = processes;
     this.#closing = frame.resources.closing;
     this.large = new LargeResults(frame.logDir);
     whenAborted(this.#closing, () => {
@@ -290,7 +273,12 @@ export class Calls {
         (asked) => {
           const ask = askFor(call, { state: asked.state, isOutermost: depth === 0 });
           if (ask !== undefined) return ask(asked.requests, stop.signal);
-          throw new CallFailure(listRequests(asked.requests), { asked });
+          const { requests: inputRequests, ...rest } = asked;
+          const listed = listRequests(inputRequests);
+          throw new CallFailure(
+            failedResult(`The tool needs input. ${listed}`, "InputRequired", { inputRequests, ...rest }),
+            failure("InputRequired", { name, asked: listed }),
+          );
         },
       );
     } catch (error) {
@@ -311,47 +299,62 @@ export class Calls {
     // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = stop.aborted && !this.#closing.aborted;
     if (route.by === "server") {
-      const exit = error instanceof ServerCallError ? error.exit : undefined;
       const { server, plan } = route.from;
-      const exited = exit ?? (isByCaller ? undefined : server.exit);
-      if (exited !== undefined) {
-        const { exitCode, signal, reason, stderrTail: stderr } = exited;
+      const ofCall = error instanceof ServerCallError ? error.exit : undefined;
+      const exit = ofCall ?? (isByCaller ? undefined : server.exit);
+      if (exit !== undefined) {
+        const { exitCode, signal, reason, stderrTail: stderr } = exit;
         const details = { exitCode, signal, ...(reason && { reason }), stderr };
-        return new CallFailure(describeServerExit(plan.label, exited), { exit: details });
+        return new CallFailure(failedResult(describeServerExit(plan.label, exit), "FatalError", details));
       }
     } else {
-      const exited = isByCaller ? undefined : this.#processes.runners.exitOf(route.owner);
+      const exited = isByCaller ? undefined : this.#frame.processes.runners.exitOf(route.owner);
       const exit = error instanceof CodeExitError ? error : exited;
       if (exit !== undefined) {
         const { exitCode, signal } = exit;
         const { message, stderr } = describeCodeExit(exit, (text) => scope.memory.redact(text));
-        return new CallFailure(message, { exit: { exitCode, signal, stderr } });
+        return new CallFailure(failedResult(message, "FatalError", { exitCode, signal, stderr }));
       }
     }
-    if (limit.isOver) return new CallFailure(describeLate(kind, limit));
+    if (limit.isOver) return new CallFailure(failedResult(describeLate(kind, limit)));
     if (stop.aborted) return stop.reason;
-    return new CallFailure(error instanceof Error ? error.message : String(error), { cause: error });
+    const message = error instanceof Error ? error.message : String(error);
+    if (!(error instanceof TrailblazeError) || route.by === "code")
+      return new CallFailure(failedResult(message), error);
+    const isRefused = error.code === "NotApproved" || error.code === "LockOutdated";
+    const details = { code: isRefused ? error.code : "ServerStartFailed" };
+    return new CallFailure(failedResult(message, "ExceptionThrown", details), error);
   }
 
-  /** Requests the server of a call, which starts if it does not run. */
+  /**
+   * Requests the server of a call, which starts if it does not run; the limits of the call stand still meanwhile, because the start
+   * has its own. `id`: the server's own name for what is called, or a URI. Rejects with `CallFailure` if it has exited, with
+   * `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by this name.
+   */
   async #askServer<Answer extends object>(
     call: OpenCall,
     { from, id }: ServerRoute,
     round: InputRound | undefined,
     ask: (server: Server, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
   ): Promise<Round<Answer>> {
-    const { stop: signal, limit, request } = call;
-    const server = await reachServer(from, id, call);
+    const { target, stop: signal, limit, limits, request } = call;
+    const { server: source, plan } = from;
+    if (source.exit !== undefined)
+      throw new CallFailure(failedResult(describeServerExit(plan.label, source.exit), "FatalError"));
+    let server = source.current;
+    if (server === undefined) {
+      signal.throwIfAborted();
+      const ready = source.start();
+      const { life } = source;
+      // During a restart after an exit, a request waits within its own time.
+      const paused = life.is === "starting" && life.cause === "request" ? limits : [];
+      server = await whilePaused(paused, () => abortable(signal, () => ready));
+    }
+    from.refuse(target.kind, id);
     const { sessionId: user, request: ofClient } = request.scope;
     const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
-    const answer = await ask(server, {
-      signal,
-      limit,
-      round,
-      ask: askFor(call, { isWaiting: true }),
-      user,
-      apps,
-    });
+    const asked = askFor(call, { isWaiting: true });
+    const answer = await ask(server, { signal, limit, round, ask: asked, user, apps });
     const { inputRequired } = answer;
     return inputRequired === undefined ? answer : { inputRequired };
   }
@@ -410,7 +413,7 @@ export class Calls {
       const redact = (text: string) => memory.redact(text);
       return this.large.cut(answer, { maxChars, keepsStructured, reader, redact });
     } catch (error) {
-      if (error instanceof CallFailure) return describeFailure(error, route);
+      if (error instanceof CallFailure) return error.result;
       throw error;
     }
   }
@@ -444,35 +447,52 @@ export class Calls {
 
   /** Executes a call that a server makes during one of its own calls. */
   async callFromServer({ invocationId, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
-    const failed = (errorMessage: string) => ({ success: false as const, errorMessage });
     const outer = this.#open.get(invocationId);
-    if (outer === undefined) return failed("The calling tool's own call has ended.");
-    const tool = await resolveFor(outer, toolName);
-    if ("fault" in tool) return failed(tool.fault);
-    // The server validates the arguments, too, but the caller relies on the advertised schema.
-    if (tool.route.by === "server") {
-      const validator = await this.#loadValidator();
-      const { name, inputSchema } = tool.shown;
-      const checked = validator.check(inputSchema, call.arguments, "url" in tool.route.from.plan);
-      // An invalid schema is the server author's error, and the server still validates.
-      if (!checked.ok && checked.schemaFault === undefined) return failed(describeRefusal(name, checked));
-    }
+    if (outer === undefined)
+      return { success: false, errorMessage: "The calling tool's own call has ended." };
     const { signal, limit } = call;
     const parent = { ...outer, limits: [limit, ...outer.limits] };
-    const request = { ...requestOf(parent, signal), timeoutMs: limit.ms };
-    const result = await this.callTool(tool, call.arguments, request);
-    if (result.variant !== "Success") return failed(result.message);
+    const how = { signal, timeoutMs: limit.ms };
+    const result = await this.#callInner(parent, toolName, call.arguments, how);
+    if (result.variant !== "Success") return { success: false, errorMessage: result.message };
     return { success: true, text: result.message, structuredContent: result.structuredContent };
   }
 
   /** Executes a call that code makes. */
   async #callFromCode(parent: Running, name: string, args: unknown): Promise<InnerResult> {
     const { maxDepth } = parent.request.state.config.callback;
-    if (parent.depth >= maxDepth)
-      return asInner(failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`));
-    const tool = await resolveFor(parent, name);
-    if ("fault" in tool) return asInner(failedResult(tool.fault));
-    return asInner(await this.callTool(tool, args, requestOf(parent, parent.stop)));
+    const result =
+      parent.depth >= maxDepth
+        ? failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`)
+        : await this.#callInner(parent, name, args, { signal: parent.stop });
+    return { ...result, isError: result.variant !== "Success" };
+  }
+
+  /** Executes a call that another makes. Code may use the short names of its pack. */
+  async #callInner(
+    parent: Running,
+    name: string,
+    args: unknown,
+    how: Pick<CallRequest, "signal" | "timeoutMs">,
+  ): Promise<ToolResult> {
+    const { target, heard, request } = parent;
+    const { scope, state } = request;
+    let tool: ToolItem;
+    try {
+      tool = await state.resolveStarting(name, { pack: target.isEntry ? undefined : packOf(target) });
+    } catch (error) {
+      return failedResult((error as Error).message);
+    }
+    const { shown, route } = tool;
+    // The server validates the arguments, too, but the caller relies on the advertised schema.
+    if (route.by === "server") {
+      const validator = await this.#loadValidator();
+      const checked = validator.check(shown.inputSchema, args, "url" in route.from.plan);
+      // An invalid schema is the server author's error, and the server still validates.
+      if (!checked.ok && checked.schemaFault === undefined)
+        return failedResult(describeRefusal(shown.name, checked));
+    }
+    return this.callTool(tool, args, { scope, state, onLog: heard.onLog, parent, ...how });
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -499,7 +519,7 @@ export class Calls {
     try {
       const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
         // A remote server gets no address that it could call back.
-        const callback = plan.context && !("url" in plan) ? this.#processes.callback : undefined;
+        const callback = plan.context && !("url" in plan) ? this.#frame.processes.callback : undefined;
         const snapshot = memory.snapshot(visibleMemory(config, plan.pack));
         const baseUrl = callback?.baseUrl;
         const facts = { sessionId, invocationId: id, baseUrl, device: config.device, memory: snapshot };
@@ -572,13 +592,13 @@ export class Calls {
     values: unknown,
     request: CallRequest,
   ): Promise<PromptResult> {
-    const { name } = shown;
     const args = readArguments(shown, values);
-    const answer = await this.#ask<PromptResult>({ kind, name, route }, request, (call, round) => {
-      if (route.by === "server")
-        return this.#askServer(call, route, round, (server, how) => server.getPrompt(route.id, args, how));
-      return route.code.get(args, this.#useCode(call, route.owner, round));
-    });
+    const answer = await this.#answer<PromptResult, PackPrompt>(
+      { kind, name: shown.name, route },
+      request,
+      (server, id, how) => server.getPrompt(id, args, how),
+      (code, use) => code.get(args, use),
+    );
     return request.state.outside(answer, route);
   }
 
@@ -597,12 +617,12 @@ export class Calls {
     if (kept !== undefined) return kept();
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);
-    const target: Target = { kind: "resource", name: uri, route };
-    const answer = await this.#ask<ReadAnswer>(target, request, async (call, round) => {
-      if (route.by === "server") return this.#readFrom(route, call, route.id, round);
-      const use = this.#useCode(call, route.owner, round);
-      return route.code.read(route.id, route.code.match(route.id) ?? {}, use);
-    });
+    const answer = await this.#answer<ReadAnswer, PackResource>(
+      { kind: "resource", name: uri, route },
+      request,
+      async (server, id, how) => ({ ...(await server.readResource(id, how)), isStatic: false }),
+      (code, use) => code.read(route.id, code.match(route.id) ?? {}, use),
+    );
     return state.outside(answer, route);
   }
 
@@ -613,48 +633,33 @@ export class Calls {
     request: CallRequest,
   ): Promise<Suggestions> {
     const { ref } = asked;
-    const target: Target = { kind, name: ref.type === "ref/prompt" ? ref.name : ref.uri, route };
-    const limited = { ...request, timeoutMs: suggestionMs };
-    return this.#ask<Suggestions>(target, limited, async (call, round) => {
-      if (route.by === "server") {
-        const own = ref.type === "ref/prompt" ? { ...ref, name: route.id } : { ...ref, uri: route.id };
-        const named = { ...asked, ref: own };
-        return this.#askServer(call, route, round, (server, how) => server.complete(named, how));
-      }
-      const use = this.#useCode(call, route.owner, round);
-      return { values: await suggestValues(route.code.item, route.owner, asked, use) };
-    });
-  }
-
-  /** Reads a URI from a server. */
-  async #readFrom(
-    route: ServerRoute,
-    call: OpenCall,
-    uri: string,
-    round: InputRound | undefined,
-  ): Promise<Round<ReadAnswer>> {
-    try {
-      return await this.#askServer(call, route, round, async (server, how) => ({
-        ...(await server.readResource(uri, how)),
-        isStatic: false,
-      }));
-    } catch (error) {
-      const { cause } = error instanceof ServerCallError ? error : {};
-      throw cause instanceof AnswerError && saysUnknownResource(cause)
-        ? explainUnread(call.request.state, call.target.name)
-        : error;
-    }
+    return this.#answer<Suggestions, PackPrompt | PackResource>(
+      { kind, name: ref.type === "ref/prompt" ? ref.name : ref.uri, route },
+      { ...request, timeoutMs: suggestionMs },
+      (server, id, how) => {
+        const own = ref.type === "ref/prompt" ? { ...ref, name: id } : { ...ref, uri: id };
+        return server.complete({ ...asked, ref: own }, how);
+      },
+      async ({ item }, use, owner) => ({ values: await suggestValues(item, owner, asked, use) }),
+    );
   }
 
   /** Reads a file of a skill by its URI. Rejects as `readResource`, or with `NotApproved` if it is not as its entry says. */
   readSkill(skill: SkillItem, uri: string, request: CallRequest): Promise<ReadAnswer> {
     const { shown, listing, route } = skill;
-    return this.#ask<ReadAnswer>({ kind: "skill", name: shown.name, route }, request, async (call, round) => {
-      if (route.by === "code") return readSkill(skill, uri);
-      const ownUri = rootOf({ uri: route.id }) + uri.slice(rootOf(listing).length);
-      const answer = await this.#readFrom(route, call, ownUri, round);
-      return "inputRequired" in answer ? answer : readSkill(skill, uri, answer);
-    });
+    return this.#answer<ReadAnswer, unknown>(
+      { kind: "skill", name: shown.name, route },
+      request,
+      async (server, id, how) => {
+        const answer = await server.readResource(
+          rootOf({ uri: id }) + uri.slice(rootOf(listing).length),
+          how,
+        );
+        const { inputRequired } = answer;
+        return inputRequired ? { ...answer, isStatic: false } : readSkill(skill, uri, answer);
+      },
+      async () => readSkill(skill, uri),
+    );
   }
 
   /** The same by its path: a string, or bytes that are not UTF-8. */
@@ -664,18 +669,34 @@ export class Calls {
     return text ?? new Uint8Array(Buffer.from(blob, "base64"));
   }
 
-  /** Executes a call of a prompt or a resource. Rejects with `PromptFailed` or `ResourceFailed`, its own error, or what cancels it. */
-  async #ask<Answer extends object>(target: Target, request: CallRequest, run: Run<Answer>): Promise<Answer> {
+  /**
+   * Gets what is no result of a tool from its server, which knows it by `id`, or from code. Rejects with `PromptFailed` or
+   * `ResourceFailed`, its own error, or what cancels it.
+   */
+  async #answer<Answer extends object, Code>(
+    target: Target & { route: Route<Code> },
+    request: CallRequest,
+    ofServer: (server: Server, id: string, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
+    ofCode: (code: Code, use: CodeUse, owner: CodeOwner) => Promise<Round<Answer>>,
+  ): Promise<Answer> {
+    const { kind, name, route } = target;
     try {
       return await this.#execute<Answer>(target, request, (call, round) =>
-        abortable(call.stop, () => run(call, round)),
+        abortable(call.stop, async () =>
+          route.by === "server"
+            ? this.#askServer<Answer>(call, route, round, (server, how) => ofServer(server, route.id, how))
+            : ofCode(route.code, this.#useCode(call, route.owner, round), route.owner),
+        ),
       );
     } catch (error) {
       if (!(error instanceof CallFailure)) throw error;
-      const { asked, cause = error, message: reason } = error;
+      const { cause = error, message: reason } = error;
       if (cause instanceof TrailblazeError) throw cause;
-      if (asked !== undefined) throw failure("InputRequired", { name: target.name, asked: reason });
-      throw failure(target.kind === "prompt" ? "PromptFailed" : "ResourceFailed", { reason }, {}, { cause });
+      if (kind === "prompt") throw failure("PromptFailed", { reason }, {}, { cause });
+      const answered = cause instanceof ServerCallError ? cause.cause : undefined;
+      if (answered instanceof AnswerError && saysUnknownResource(answered))
+        throw explainUnread(request.state, name);
+      throw failure("ResourceFailed", { reason }, {}, { cause });
     }
   }
 
@@ -686,7 +707,7 @@ export class Calls {
     const { pack } = owner;
     const place = pack === undefined ? {} : { pack: pack.name };
     return {
-      runner: () => this.#processes.runners.get(owner),
+      runner: () => this.#frame.processes.runners.get(owner),
       context: {
         signal: stop,
         options: {},
@@ -721,7 +742,7 @@ export class Calls {
   }
 }
 
-type ServerRoute = Extract<SessionItem["route"], { by: "server" }>;
+type ServerRoute = Extract<Route<unknown>, { by: "server" }>;
 
 /** Runs something while the time of calls stands still. */
 async function whilePaused<Value>(limits: readonly TimeLimit[], run: () => Promise<Value>): Promise<Value> {
@@ -788,54 +809,9 @@ async function findObjection(
   return "it needs the user's approval, and no user can be asked.";
 }
 
-/** The request of a call that another makes. */
-function requestOf(parent: Running, signal: Cancellation): CallRequest {
-  const { scope, state } = parent.request;
-  return { scope, state, onLog: parent.heard.onLog, parent, signal };
-}
-
 /** Whether a call is recorded if it succeeds: of nested calls, only the outermost recordable one is. */
 const isNoted = ({ parent }: CallRequest): boolean =>
   parent === undefined || (parent.target.isRecordable === false && isNoted(parent.request));
-
-/** The tool that a nested call means, or why it cannot be called. Code may use the short names of its pack. */
-async function resolveFor(
-  { target, request: { state } }: Running,
-  name: string,
-): Promise<ToolItem | { fault: string }> {
-  try {
-    return await state.resolveStarting(name, { pack: target.isEntry ? undefined : packOf(target) });
-  } catch (error) {
-    return { fault: (error as Error).message };
-  }
-}
-
-/**
- * The server that answers a call, which starts if it does not run. `name`: its own name for what is called, or a URI. The limits of
- * the call stand still while the server starts for the request, within its own timeouts. Rejects with `CallFailure` if it has
- * exited, with `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by
- * this name.
- */
-async function reachServer(
-  source: ServerSource,
-  name: string,
-  { target, stop, limits }: OpenCall,
-): Promise<Server> {
-  const { server, plan } = source;
-  if (server.exit !== undefined)
-    throw new CallFailure(describeServerExit(plan.label, server.exit), { exit: {} });
-  let connected = server.current;
-  if (connected === undefined) {
-    stop.throwIfAborted();
-    const ready = server.start();
-    const { life } = server;
-    // During a restart after an exit, a request waits within its own time.
-    const paused = life.is === "starting" && life.cause === "request" ? limits : [];
-    connected = await whilePaused(paused, () => abortable(stop, () => ready));
-  }
-  source.refuse(target.kind, name);
-  return connected;
-}
 
 /** The arguments of a prompt as strings. Throws `InvalidArguments`. */
 function readArguments(prompt: SessionPrompt, values: unknown): Record<string, string> {
@@ -862,19 +838,6 @@ function explainUnread(state: SessionState, uri: string): TrailblazeError {
   const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
-}
-
-/** The result of a call of a tool that has failed. */
-function describeFailure({ message, exit, asked, cause }: CallFailure, { by }: Target["route"]): ToolResult {
-  if (asked !== undefined) {
-    const { requests: inputRequests, ...state } = asked;
-    return failedResult(`The tool needs input. ${message}`, "InputRequired", { inputRequests, ...state });
-  }
-  if (exit !== undefined)
-    return failedResult(message, "FatalError", Object.keys(exit).length > 0 ? exit : undefined);
-  if (!(cause instanceof TrailblazeError) || by === "code") return failedResult(message);
-  const isRefused = cause.code === "NotApproved" || cause.code === "LockOutdated";
-  return failedResult(message, "ExceptionThrown", { code: isRefused ? cause.code : "ServerStartFailed" });
 }
 
 /** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */

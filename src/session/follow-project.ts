@@ -1,7 +1,7 @@
 // How a session follows its project: what it watches, and what it compares, so that an installation under way and changed programs
 // are noticed.
 import { createHash } from "node:crypto";
-import { basename, dirname, join, relative, resolve, sep } from "node:path";
+import { dirname, join, relative, resolve, sep } from "node:path";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
@@ -106,7 +106,7 @@ export class ProjectFollower {
 }
 
 /** What package managers and users write next to a package.json. */
-const projectFiles: ReadonlySet<string> = new Set([
+const projectFiles = [
   "package.json",
   "package-lock.json",
   "npm-shrinkwrap.json",
@@ -121,7 +121,7 @@ const projectFiles: ReadonlySet<string> = new Set([
   "trailblaze.config.yml",
   "trailblaze.config.json",
   "trailblaze.lock",
-]);
+];
 
 /**
  * The few entries whose changes may change a session: of the project and its workspace, the folders that
@@ -134,39 +134,32 @@ async function findWatchedEntries(
   packages: readonly string[],
 ): Promise<WatchedEntries> {
   const port = createNodeDiscoveryPort();
-  const entries = new Map<string, ((name: string) => boolean)[]>();
-  const add = (folder: string, isWatched: (name: string) => boolean) =>
-    entries.set(folder, [...(entries.get(folder) ?? []), isWatched]);
-  const addFile = (path: string) => add(dirname(path), (name) => name === basename(path));
+  const files = new Set(packages.map((location) => join(location, "package.json")));
+  /** Of which any entry counts. */
+  const folders = new Set<string>();
+  if (typeof configOption === "string") files.add(resolve(cwd, configOption));
 
   const project = findProject(port, cwd);
   const workspace = await findWorkspace(port, project);
   const { root, members } = workspace;
-  for (const folder of new Set([project.directory, root, ...members]))
-    add(folder, (name) => projectFiles.has(name));
+  for (const folder of [project.directory, root, ...members])
+    for (const name of projectFiles) files.add(join(folder, name));
+  const names = declaredFolders(port, workspace).flatMap(({ name }) => name ?? []);
+  const scopes = names.flatMap((name) => /^@[^/]+/.exec(name) ?? []);
   for (const folder of ancestorsOf(project.directory)) {
-    if (!folder.startsWith(root)) break;
-    addFile(join(folder, "trailblaze.lock"));
-  }
-  const declared = declaredFolders(port, workspace);
-  const names = new Set(declared.flatMap(({ name }) => name ?? []));
-  const scopes = new Set([...names].flatMap((name) => /^@[^/]+/.exec(name) ?? []));
-  for (const folder of ancestorsOf(project.directory)) {
+    if (folder.startsWith(root)) files.add(join(folder, "trailblaze.lock"));
     const nodeModules = join(folder, "node_modules");
-    if (!port.exists(nodeModules)) continue;
     // With what package managers write last.
-    for (const installed of [nodeModules, ...Array.from(scopes, (scope) => join(nodeModules, scope))])
-      if (port.exists(installed)) add(installed, () => true);
+    for (const installed of [nodeModules, ...scopes.map((scope) => join(nodeModules, scope))])
+      if (port.exists(installed)) folders.add(installed);
     for (const name of names) {
       const manifest = join(nodeModules, name, "package.json");
-      if (port.exists(dirname(manifest)) && !port.exists(manifest)) addFile(manifest);
+      if (port.exists(dirname(manifest)) && !port.exists(manifest)) files.add(manifest);
     }
   }
-  for (const location of packages) addFile(join(location, "package.json"));
-  if (typeof configOption === "string") addFile(resolve(cwd, configOption));
-  return new Map(
-    [...entries].map(([folder, conditions]) => [folder, (name) => conditions.some((fits) => fits(name))]),
-  );
+  const all = new Set([...folders, ...Array.from(files, (file) => dirname(file))]);
+  const isWatched = (path: string) => files.has(path) || folders.has(dirname(path));
+  return new Map(Array.from(all, (folder) => [folder, (name) => isWatched(join(folder, name))]));
 }
 
 /** Where the packages are that a project declares; `undefined` for one that is not installed. */

@@ -89,13 +89,7 @@ export function listen(
         const text = message === undefined ? {} : { message: memory.redact(message) };
         void tell("onProgress", () => onProgress({ ...step, ...text }));
       }),
-    onLog:
-      onLog &&
-      (({ level, logger, data }) => {
-        const name = logger === undefined ? {} : { logger: memory.redact(logger) };
-        const entry = { level: memory.redact(level), ...name, data: memory.redact(data) };
-        void tell("onLog", () => onLog(entry));
-      }),
+    onLog: onLog && ((entry) => void tell("onLog", () => onLog(memory.redact(entry)))),
     end: () => {
       isOver = true;
     },
@@ -126,8 +120,6 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
   const { onInput } = options;
   if (onInput === undefined) return undefined;
   return async ({ tool, requests, signal }) => {
-    const reportFailure = (reason: string) =>
-      report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
     const askOne = async (key: string, request: InputRequest): Promise<InputAnswer> => {
       if ("method" in request)
         throw new Error(`It asks for ${request.method}, which sessions do not support.`);
@@ -137,26 +129,28 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
         whenAborted(signal, () => stop.abort(signal.reason)),
         clock.after(frame.config().timeouts.inputMs, () => stop.abort(late)),
       ];
+      let reason = "it did not return { action, content }";
       try {
         // A copy: the host may change what it is given.
         const question = { key, tool, ...structuredClone(request), signal: stop.signal };
         const answer: unknown = await abortable(stop.signal, async () => onInput(question));
         if (isAnswer(answer)) return answer;
-        reportFailure("it did not return { action, content }");
       } catch (error) {
-        if (!stop.signal.aborted) reportFailure(error instanceof Error ? error.message : String(error));
+        reason = error instanceof Error ? error.message : String(error);
       } finally {
         for (const end of release) end();
       }
+      signal.throwIfAborted();
+      if (!stop.signal.aborted)
+        report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
       return { action: "cancel" };
     };
-    const answers: [string, InputAnswer][] = [];
+    const answers: Record<string, InputAnswer> = {};
     for (const [key, request] of Object.entries(requests)) {
       signal.throwIfAborted();
-      answers.push([key, await askOne(key, request)]);
-      signal.throwIfAborted();
+      answers[key] = await askOne(key, request);
     }
-    return settleAnswers(requests, Object.fromEntries(answers));
+    return settleAnswers(requests, answers);
   };
 }
 

@@ -8,13 +8,11 @@ import type { Gate } from "../lock/gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/time-limit.ts";
-import { Calls } from "./calls.ts";
 import { ProjectFollower } from "./follow-project.ts";
 import type { Selection } from "./members.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
 import { applyOptions, type CommandSessionOptions } from "./session-options.ts";
-import { SessionProcesses } from "./session-processes.ts";
 
 /** How a session opens and runs; for hosts, `openSession` decides. */
 export interface OpeningRules {
@@ -55,13 +53,11 @@ async function open(
 ): Promise<Session> {
   const { options, rules, cwd } = how;
   const frame = new SessionFrame(config, how);
-  const { resources, states, memory } = frame;
-  const processes = new SessionProcesses(frame, (call) => calls.callFromServer(call));
-  const calls: Calls = new Calls(frame, processes);
+  const { resources, states, memory, processes } = frame;
   const applyChange = async (stop: AbortSignal) => {
     const now = await readSessionConfig(cwd, options, rules);
     memory.addSensitive(now.sensitiveMemory);
-    await states.take(processes, { config: now, stop });
+    await states.take(now, [], stop);
   };
   const begin = async () => {
     const follower = options.watch ? new ProjectFollower(frame, applyChange) : undefined;
@@ -69,7 +65,7 @@ async function open(
     if (follower !== undefined) await processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.watch();
-    await states.take(processes, { config, problems });
+    await states.take(config, problems);
     for (const { owner } of processes.initializers) await resources.step(processes.runners.get(owner));
     await follower?.begin();
   };
@@ -77,7 +73,7 @@ async function open(
     if (options.signal !== undefined) resources.follow(options.signal);
     // After an abort, `begin` stops at its next step, because the session is closed.
     await abortable(resources.closing, begin);
-    return new Session({ frame, processes, calls });
+    return new Session(frame);
   } catch (error) {
     await resources.close(error);
     throw error;

@@ -40,14 +40,12 @@ import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import type { SessionProcesses } from "./session-processes.ts";
 import type { StatePack } from "./session-state.ts";
 
 /** What a reading needs from its session. */
 export interface ReadingContext {
   frame: SessionFrame;
   config: SessionConfig;
-  processes: SessionProcesses;
   /** Those of the config and the start. */
   problems: readonly Problem[];
   /** The reading before; an installation in progress must not replace it. */
@@ -113,7 +111,7 @@ function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): 
 
 /** Takes a server into the reading. It starts now, or when it is needed; `isOther`: the session's calls do not need it. */
 function addServer(
-  { processes, config, frame, gate, holds }: ReadingContext,
+  { config, frame, gate, holds }: ReadingContext,
   plan: ServerPlan,
   isOther: boolean,
   preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
@@ -125,7 +123,7 @@ function addServer(
   const isLazy = isOther || (mayBeLazy && approved !== undefined);
   const idleMs = preferred.idleMs ?? config.serversIdleMs;
   frame.memory.addSecrets(plan.secrets);
-  const server = processes.getServer(plan, config, { isLazy, idleMs });
+  const server = frame.processes.getServer(plan, config, { isLazy, idleMs });
   holds.add(server.hold());
   return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
 }
@@ -212,7 +210,7 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
 
 /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
 function holdCode(
-  { processes, holds }: ReadingContext,
+  { frame: { processes }, holds }: ReadingContext,
   packs: readonly StatePack[],
   offered: readonly Contribution[],
 ): void {
@@ -230,8 +228,8 @@ function holdCode(
 
 /** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
 export async function readProject(context: ReadingContext): Promise<ProjectReading> {
-  const { frame, config, before, gate, processes } = context;
-  const { options, resources, rules, cwd } = frame;
+  const { frame, config, before, gate } = context;
+  const { options, resources, rules, cwd, processes } = frame;
   const { selection } = rules;
   const { calls = [], toolsets, watch: follows = false } = options;
   const port = createNodeInspectionPort();

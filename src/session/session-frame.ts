@@ -3,12 +3,14 @@ import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
+import { attempt } from "../files/file-errors.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { type Gate, openLockGate } from "../lock/gate.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
+import { Calls } from "./calls.ts";
 import { createState } from "./create-state.ts";
 import type { ToolLog } from "./host-functions.ts";
 import type { SessionItem } from "./items.ts";
@@ -16,7 +18,7 @@ import type { OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
 import { Recording, SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
-import type { SessionProcesses } from "./session-processes.ts";
+import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
 
@@ -36,6 +38,8 @@ export class SessionFrame {
   readonly resources = new SessionResources();
   readonly logDir: string;
   readonly states: SessionStates;
+  readonly processes: SessionProcesses;
+  readonly calls: Calls;
   /** Problems of servers and code, which can occur at any time. */
   readonly reported: Problem[] = [];
   /** The successful calls of the host. */
@@ -56,6 +60,8 @@ export class SessionFrame {
     this.recording = new Recording((args) => this.memory.redact(args));
     this.logDir = openLogs(this.id, config);
     this.states = new SessionStates(this);
+    this.processes = new SessionProcesses(this);
+    this.calls = new Calls(this);
     this.#config = config;
   }
 
@@ -152,22 +158,15 @@ const keptSessions = 20;
 /** Logs that are younger are kept, too, because their session may still run. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** Removes all but the latest folders, as far as it may. */
+/** Removes all but the latest folders, as far as it may: they may belong to another user, or be removed meanwhile. */
 function removeOldest(all: string): void {
   const folders = readdirSync(all).map((name) => {
     const path = join(all, name);
-    // Another session may have removed it meanwhile.
     return { path, mtimeMs: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
   });
   folders.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  for (const { path, mtimeMs } of folders.slice(keptSessions)) {
-    if (Date.now() - mtimeMs < keptMs) continue;
-    try {
-      rmSync(path, { recursive: true, force: true });
-    } catch {
-      // It may belong to another user.
-    }
-  }
+  for (const { path, mtimeMs } of folders.slice(keptSessions))
+    if (Date.now() - mtimeMs >= keptMs) attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
 /**
@@ -175,15 +174,14 @@ function removeOldest(all: string): void {
  * Where that is not possible, it is a temporary folder: logs are optional, and a missing folder must not fail the session.
  */
 export function openLogFolder(sessionId: string, state = findUserFolder("state")): string {
-  try {
-    if (state !== undefined) {
-      const all = join(state, "trailblaze", "logs");
-      mkdirSync(join(all, sessionId), { recursive: true, mode: 0o700 });
-      removeOldest(all);
-      return join(all, sessionId);
-    }
-  } catch {}
-  return mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
+  const all = state && join(state, "trailblaze", "logs");
+  const folder = attempt(() => {
+    if (all === undefined) return undefined;
+    mkdirSync(join(all, sessionId), { recursive: true, mode: 0o700 });
+    removeOldest(all);
+    return join(all, sessionId);
+  });
+  return folder ?? mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
 }
 
 /** The folder of a session's logs. Throws `TrailblazeError` `InvalidConfig` if that of the config cannot be created. */
@@ -270,9 +268,8 @@ export class SessionStates {
   readonly #superseded: (() => void)[] = [];
   #isLocked = false;
   #completing: Promise<SessionState> | undefined;
-  /** How often servers have listed tools, and how often when the state was created. */
-  #listings = 0;
-  #listed = 0;
+  /** Whether a state will be created from what servers say now. */
+  #isDue = false;
   /** States are created one after the other. */
   #publishing: Promise<unknown> = Promise.resolve();
 
@@ -284,14 +281,7 @@ export class SessionStates {
    * Reads the project, starts its servers, and replaces the state. Without success, the state before stays. Stops early when
    * `stop` aborts, because the project has changed again.
    */
-  async take(
-    processes: SessionProcesses,
-    {
-      config,
-      problems = [],
-      stop,
-    }: { config: SessionConfig; problems?: readonly Problem[]; stop?: AbortSignal },
-  ): Promise<void> {
+  async take(config: SessionConfig, problems: readonly Problem[] = [], stop?: AbortSignal): Promise<void> {
     const frame = this.#frame;
     const { resources, rules, clock } = frame;
     const holds = new Holds();
@@ -301,7 +291,6 @@ export class SessionStates {
       const reading = await readProject({
         frame,
         config,
-        processes,
         problems: [...config.problems, ...problems],
         before: this.reading,
         gate: await resources.step(this.#openGate(config)),
@@ -352,11 +341,9 @@ export class SessionStates {
   /** Creates a state from what the servers of a reading say now, and replaces the current one. */
   publish(reading: ProjectReading): Promise<SessionState> {
     const published = this.#publishing.then(async () => {
-      const listings = this.#listings;
       const before = this.current;
       const state = await createState(reading, this.#frame, before === undefined);
       this.#frame.resources.closing.throwIfAborted();
-      this.#listed = listings;
       const endUseBefore = this.#endUse;
       this.#endUse = reading.holds.use();
       this.reading = reading;
@@ -372,13 +359,13 @@ export class SessionStates {
 
   /** Lets servers that have started, failed or listed other tools since the state was created join it. */
   onListed(): void {
-    this.#listings += 1;
+    if (this.#isDue) return;
+    this.#isDue = true;
     void this.#publishing
       .then(async () => {
+        this.#isDue = false;
         const { reading } = this;
-        if (reading === undefined || this.#listed === this.#listings) return;
-        if (this.#frame.resources.closing.aborted) return;
-        await this.publish(reading);
+        if (reading !== undefined && !this.#frame.resources.closing.aborted) await this.publish(reading);
       })
       .catch(() => {});
   }

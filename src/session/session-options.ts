@@ -1,7 +1,6 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { readSettings } from "../config/read-config.ts";
 import type { BuiltInDefinition, Device, ServerStart, SessionConfig } from "../config/session-config.ts";
-import { isRecord } from "../data/parse-json.ts";
 import type { LockMode } from "../lock/gate.ts";
 import { failure, type Problem, printable } from "../problems/index.ts";
 import type { HostAuthProvider } from "../sign-in/renew.ts";
@@ -132,16 +131,10 @@ export interface CommandSessionOptions extends SessionOptions {
   served?: boolean;
 }
 
-const invalid = (reason: string) => failure("InvalidArguments", { reason });
-
 /** The entries of `memory` as an object, for the check of the config's own. */
 function readMemory(memory: unknown): unknown {
   if (typeof memory !== "object" || memory === null || !(Symbol.iterator in memory)) return memory;
-  try {
-    return Object.fromEntries(memory as Iterable<readonly [string, string]>);
-  } catch {
-    throw invalid("`memory` must be a Map, an array of pairs or an object");
-  }
+  return Object.fromEntries(memory as Iterable<readonly [string, string]>);
 }
 
 /** The device with changes. Without a platform, the sizes belong to the platform that is now set. */
@@ -152,17 +145,6 @@ function changeDevice(device: SessionOptions["device"], changes: SessionOptions[
   return { ...(isOther ? {} : device), ...Object.fromEntries(named) };
 }
 
-/** What options must be that callers without a compiler may get wrong. */
-const rules: readonly [keyof SessionOptions, expected: string, fits: (value: unknown) => boolean][] = [
-  ["toolsets", "an array", Array.isArray],
-  ["builtIns", "an array", Array.isArray],
-  ["start", "eager or lazy", (value) => value === "eager" || value === "lazy"],
-  ["idleMs", "an integer from 1 to 86400000", (value) => Number.isInteger(value) && Number(value) >= 1],
-  ["device", "an object", isRecord],
-  ["extensions", "an object", isRecord],
-  ["memory", "a Map, an array of pairs or an object", (value) => typeof value === "object" && value !== null],
-];
-
 export function formatWaiting({ label, limitMs }: AwaitedServer): string {
   const limit = limitMs === null ? "no limit" : `at most ${limitMs / 1000} s`;
   return `Waiting for ${printable(label)} to start (${limit})`;
@@ -171,16 +153,14 @@ export function formatWaiting({ label, limitMs }: AwaitedServer): string {
 /** The config, overridden by the options. Throws `InvalidArguments` for what the config could not say either. */
 export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
   const { device = config.device, deviceChanges, preferHostAgent, memory, start, idleMs } = options;
-  for (const [key, expected, fits] of rules) {
-    if (options[key] !== undefined && !fits(options[key])) throw invalid(`\`${key}\` must be ${expected}`);
-  }
   const { settings, fault } = readSettings({
     device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
     preferHostAgent,
     memory: readMemory(memory),
+    serversStart: start,
     serversIdleMs: idleMs,
   });
-  if (settings === undefined) throw invalid(fault);
+  if (settings === undefined) throw failure("InvalidArguments", { reason: fault });
   return {
     ...config,
     ...settings,

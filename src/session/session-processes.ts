@@ -7,29 +7,15 @@ import type { Authorization } from "../mcp/client/remote-fetch.ts";
 import type { Server } from "../mcp/client/server.ts";
 import type { ServerEvents } from "../mcp/client/server-calls.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
-import type { ProcessPort } from "../processes/server-process.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
-import type { Clock } from "../runtime/time-limit.ts";
 import type { CodeExitError, CodeOwner, OutcomeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { type ServerReports, SessionServer } from "./session-servers.ts";
-
-/** Returns whether something that has ended may be restarted: at most `most` times within `withinMs` milliseconds. */
-function createRestarts({ most, withinMs }: { most: number; withinMs: number }, clock: Clock): () => boolean {
-  let times: number[] = [];
-  return () => {
-    const now = clock.now();
-    times = times.filter((time) => now - time < withinMs);
-    if (times.length >= most) return false;
-    times.push(now);
-    return true;
-  };
-}
 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
@@ -37,12 +23,15 @@ const maximumLogBytes = 10 << 20;
 /** How often a process is restarted while a session is served. */
 const servedRestarts = { most: 3, withinMs: 60_000 };
 
-/** What starts processes: most code of a session, which one without processes does not load. */
-interface Launching {
-  startServer: typeof import("../mcp/client/start-server.ts").startServer;
-  startRemoteServer: typeof import("../mcp/client/remote-server.ts").startRemoteServer;
-  /** Shared, so that all processes have one watcher. */
-  processes: ProcessPort;
+/** Loads what starts processes: most code of a session, which one without processes does not need. */
+async function loadLaunching(haste: AbortSignal | undefined) {
+  const [{ startServer }, { startRemoteServer }, { createProcessPort }] = await Promise.all([
+    import("../mcp/client/start-server.ts"),
+    import("../mcp/client/remote-server.ts"),
+    import("../processes/server-process.ts"),
+  ]);
+  // One port, so that all processes have one watcher.
+  return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
 }
 
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
@@ -50,24 +39,21 @@ export class SessionProcesses {
   readonly runners: CodeRunners;
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
-  readonly frame: SessionFrame;
-  /** Executes a call that a server makes. */
-  readonly #dispatch: CallbackOptions["dispatch"];
+  readonly #frame: SessionFrame;
   /** Whether exits are restarted up to 3 times a minute, and never end the session; otherwise the config's `crash` decides. */
   readonly #keepsRunning: boolean;
   /** Whether packs' code runs in child processes whatever the config says. */
   readonly #isolates: boolean;
   /** The names of log files by what is logged. */
   readonly #logFiles = new Map<string, string>();
-  #launching: Promise<Launching> | undefined;
+  #launching: ReturnType<typeof loadLaunching> | undefined;
   /** What runs in each process of its owner before other code. */
   initializers: readonly Initializer[] = [];
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
-  constructor(frame: SessionFrame, dispatch: CallbackOptions["dispatch"]) {
-    this.frame = frame;
-    this.#dispatch = dispatch;
+  constructor(frame: SessionFrame) {
+    this.#frame = frame;
     this.#keepsRunning = frame.rules.served === true;
     this.#isolates = frame.options.watch === true;
     this.runners = new CodeRunners(
@@ -78,32 +64,22 @@ export class SessionProcesses {
   }
 
   /** Loads what starts servers, and opens the endpoint for their callbacks. */
-  prepare(): Promise<Launching> {
-    this.#launching ??= this.#load();
+  prepare(): ReturnType<typeof loadLaunching> {
+    this.#launching ??= Promise.all([loadLaunching(this.#frame.options.signal), this.#openCallback()]).then(
+      ([launching]) => launching,
+    );
     return this.#launching;
   }
 
-  async #load(): Promise<Launching> {
-    const [{ startServer }, { startRemoteServer }, { createProcessPort }, callback] = await Promise.all([
-      import("../mcp/client/start-server.ts"),
-      import("../mcp/client/remote-server.ts"),
-      import("../processes/server-process.ts"),
-      this.#openCallback(),
-    ]);
-    this.callback = callback;
-    const processes = createProcessPort({ haste: this.frame.options.signal });
-    return { startServer, startRemoteServer, processes };
-  }
-
-  /** Resolves with `undefined` if the config disables callbacks. */
-  async #openCallback(): Promise<CallbackEndpoint | undefined> {
-    const { id: sessionId, resources, config } = this.frame;
+  async #openCallback(): Promise<void> {
+    const { id: sessionId, resources, config, calls } = this.#frame;
     const { callback: limits } = config();
-    if (!limits.enabled) return undefined;
+    if (!limits.enabled) return;
     const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
-    const callback = await openCallbackEndpoint({ sessionId, limits, dispatch: this.#dispatch });
+    const dispatch: CallbackOptions["dispatch"] = (call) => calls.callFromServer(call);
+    const callback = await openCallbackEndpoint({ sessionId, limits, dispatch });
     resources.add(() => callback.close());
-    return callback;
+    this.callback = callback;
   }
 
   /**
@@ -115,10 +91,10 @@ export class SessionProcesses {
     config: SessionConfig,
     { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
   ): SessionServer {
-    this.frame.resources.closing.throwIfAborted();
+    this.#frame.resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
     for (const [key, one] of this.#servers) if (!one.isUsable) this.#servers.delete(key);
-    const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this);
+    const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this.#frame);
     this.#servers.set(launch, server);
     server.idleMs = idleMs;
     if (!isLazy) server.startWithSession();
@@ -149,7 +125,7 @@ export class SessionProcesses {
     events: ServerReports,
     signal: Cancellation,
   ): Promise<Server> {
-    const { memory, log, clock, options } = this.frame;
+    const { memory, log, clock, options } = this.#frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const apps = declaredApps(options);
     const { label, key, fault, protocol } = plan;
@@ -186,7 +162,7 @@ export class SessionProcesses {
 
   /** Where the tokens for a server are from; `undefined` if its headers have credentials. */
   async #authorize({ oauth, ...plan }: RemotePlan): Promise<Authorization | undefined> {
-    const { memory, options } = this.frame;
+    const { memory, options } = this.#frame;
     if (oauth === undefined) return undefined;
     const { useHostTokens, useStoredTokens } = await import("../sign-in/renew.ts");
     const onSecrets = (secrets: readonly string[]) => memory.addSecrets(secrets);
@@ -197,15 +173,24 @@ export class SessionProcesses {
       : useHostTokens(server, provider, onSecrets);
   }
 
-  /** Whether a process that has exited may be restarted. */
+  /** Returns whether a process that has exited may be restarted: at most `most` times within `withinMs` milliseconds. */
   createRestarts({ crash }: SessionConfig): () => boolean {
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
-    return createRestarts(this.#keepsRunning ? servedRestarts : once, this.frame.clock);
+    const { most, withinMs } = this.#keepsRunning ? servedRestarts : once;
+    const { clock } = this.#frame;
+    let times: number[] = [];
+    return () => {
+      const now = clock.now();
+      times = times.filter((time) => now - time < withinMs);
+      if (times.length >= most) return false;
+      times.push(now);
+      return true;
+    };
   }
 
   /** Handles an exit after which nothing was restarted. */
   onExit(ended: ProcessEnded): void {
-    const { config, resources } = this.frame;
+    const { config, resources } = this.#frame;
     if (this.#keepsRunning || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
@@ -219,12 +204,12 @@ export class SessionProcesses {
     for (let number = 2; !this.#logFiles.has(key) && used.has(name.toLowerCase()); number++)
       name = `${base}-${number}.log`;
     this.#logFiles.set(key, name);
-    return join(this.frame.logDir, name);
+    return join(this.#frame.logDir, name);
   }
 
   #environmentFacts(token: string | undefined, config: SessionConfig) {
     const { callback } = this;
-    const { id, rules } = this.frame;
+    const { id, rules } = this.#frame;
     const { timeoutMs } = config.callback;
     return {
       project: realpathSync(config.project),
@@ -242,7 +227,7 @@ export class SessionProcesses {
 
   async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
     const runner = await this.#launchRunner(owner);
-    const { closing } = this.frame.resources;
+    const { closing } = this.#frame.resources;
     for (const { name, place, options, ...one } of this.initializers) {
       if (one.owner.pack?.location !== owner.pack?.location) continue;
       // It may never settle, and the session that ends does not wait for it.
@@ -256,9 +241,9 @@ export class SessionProcesses {
   }
 
   async #launchRunner(owner: CodeOwner): Promise<OutcomeRunner> {
-    const { memory, resources, rules } = this.frame;
+    const { memory, resources, rules } = this.#frame;
     const { pack, root } = owner;
-    const config = this.frame.config();
+    const config = this.#frame.config();
     const isAlone = this.#isolates || config.isolation === "process";
     const inChild = pack !== undefined && isAlone;
     const label = pack?.qualifiedName ?? "the host";
@@ -279,7 +264,7 @@ export class SessionProcesses {
       rules.onOutput?.(text);
     };
     const { createProcessRunner } = await import("../runtime/process-runner.ts");
-    const onLateError = (message: string) => this.frame.log({ tool: label, level: "error", data: message });
+    const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
     const runner = createProcessRunner({ root, env, onOutput, processes, onLateError });
     void runner.exit.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {
@@ -292,13 +277,12 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
-    const { memory, resources, report } = this.frame;
+    const { memory, resources, report } = this.#frame;
     if (resources.closing.aborted) return;
     const isRelaunched = this.runners.noteExit(owner, error);
     const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
     const { exitCode, signal, reason } = error;
-    const exit = { exitCode, signal, reason, stderrTail };
-    const ended = { label, of: "code" as const, exit };
+    const ended = { label, of: "code" as const, exit: { exitCode, signal, reason, stderrTail } };
     const args = { ...ended, isRelaunched, isServed: this.#keepsRunning || undefined };
     report(createProblem("ServerDied", args, { pack: owner.pack?.name }));
     if (!isRelaunched) this.onExit(ended);

@@ -18,7 +18,6 @@ import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import type { SessionProcesses } from "./session-processes.ts";
 
 /** What a server said when it was ready. */
 interface Said extends ListedServer {
@@ -65,7 +64,7 @@ export class SessionServer {
   /** Of problems: a server of the config has none while it runs. */
   readonly #place: ProblemPlace;
   readonly #config: SessionConfig;
-  readonly #processes: SessionProcesses;
+  readonly #frame: SessionFrame;
   /** Whether it is restarted after an exit, or after a restart that failed. */
   readonly #mayRestart: () => boolean;
   readonly #forget: () => void;
@@ -89,17 +88,13 @@ export class SessionServer {
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
   said: Said | undefined;
 
-  constructor(plan: ServerPlan, config: SessionConfig, processes: SessionProcesses) {
+  constructor(plan: ServerPlan, config: SessionConfig, frame: SessionFrame) {
     this.#plan = plan;
     this.#place = placeOfServer({ source: plan.source });
     this.#config = config;
-    this.#processes = processes;
-    this.#mayRestart = processes.createRestarts(config);
-    this.#forget = processes.frame.resources.add(() => this.close());
-  }
-
-  get #frame(): SessionFrame {
-    return this.#processes.frame;
+    this.#frame = frame;
+    this.#mayRestart = frame.processes.createRestarts(config);
+    this.#forget = frame.resources.add(() => this.close());
   }
 
   /** Whether the session is served, so that no exit ends it. */
@@ -159,7 +154,7 @@ export class SessionServer {
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Said | undefined): Promise<Server> {
     await this.#ending;
-    this.#process = this.#processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
+    this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
     const server = await this.#process;
     const said = this.#note(await server.ready);
     if (cause !== "session") await this.#compare(before, said);
@@ -302,7 +297,7 @@ export class SessionServer {
       report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place));
     }
     if (!isRelaunched) {
-      this.#processes.onExit({ label, exit });
+      this.#frame.processes.onExit({ label, exit });
       return;
     }
     this.#begin("restart").catch(({ cause, message }: Error) => {

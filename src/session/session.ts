@@ -3,7 +3,7 @@ import { failure, type Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/search-tool.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { PromptResult, ResourceResult, ToolResult } from "../runtime/tool-result.ts";
-import type { Calls } from "./calls.ts";
+import type { CallRequest } from "./calls.ts";
 import type { CallOptions, RequestOptions } from "./host-functions.ts";
 import type {
   SessionPrompt,
@@ -15,7 +15,6 @@ import type {
 } from "./items.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { RecordedCall } from "./session-memory.ts";
-import type { SessionProcesses } from "./session-processes.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
@@ -65,11 +64,7 @@ export type ToolResultOf<Name> = Name extends keyof InstalledTools
   : ToolResult;
 
 /** The parts of an open session. */
-export interface SessionParts {
-  frame: SessionFrame;
-  processes: SessionProcesses;
-  calls: Calls;
-}
+export type SessionParts = Pick<SessionFrame, "processes" | "calls"> & { frame: SessionFrame };
 
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
 export class Session implements AsyncDisposable {
@@ -79,13 +74,13 @@ export class Session implements AsyncDisposable {
   readonly logDir: string;
   /** A `Map` of strings. */
   readonly memory: Map<string, string>;
-  readonly #parts: SessionParts;
+  readonly #frame: SessionFrame;
   readonly #search: ToolSearch;
 
   /** @internal Hosts open sessions with `openSession`. */
-  constructor(parts: SessionParts) {
-    const { id, logDir, memory, state, reportOnce } = parts.frame;
-    this.#parts = parts;
+  constructor(frame: SessionFrame) {
+    const { id, logDir, memory, state, reportOnce } = frame;
+    this.#frame = frame;
     this.#search = new ToolSearch(state, reportOnce);
     this.id = id;
     this.logDir = logDir;
@@ -94,16 +89,17 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#parts.frame.recording.calls;
+    return this.#frame.recording.calls;
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
   static partsOf(session: Session): SessionParts {
-    return session.#parts;
+    const { processes, calls } = session.#frame;
+    return { frame: session.#frame, processes, calls };
   }
 
   get #state(): SessionState {
-    return this.#parts.frame.state();
+    return this.#frame.state();
   }
 
   /** Every registered tool: built-ins, tools of the config's servers, tools of packs by name; each in declared order. */
@@ -129,7 +125,7 @@ export class Session implements AsyncDisposable {
    * start, the code is `ServerStartFailed`, or a more precise one, such as `AuthorizationRequired` or `ServerPackageNotInstalled`.
    */
   async start(label: string): Promise<void> {
-    await abortable(this.#parts.frame.resources.closing, () => this.#state.startServer(String(label)));
+    await abortable(this.#frame.resources.closing, () => this.#state.startServer(String(label)));
     // What it lists may exclude it.
     this.#state.findServer(String(label));
   }
@@ -141,7 +137,7 @@ export class Session implements AsyncDisposable {
 
   /** The problems at the start and since. After a change, those of the project as it is now, and those reported since. */
   get problems(): readonly Problem[] {
-    return [...this.#state.problems, ...this.#parts.frame.reported];
+    return [...this.#state.problems, ...this.#frame.reported];
   }
 
   /**
@@ -183,15 +179,11 @@ export class Session implements AsyncDisposable {
     ...call: CallParameters<Name>
   ): Promise<ToolResultOf<Name>> {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
-    this.#throwIfOver(options.signal);
-    const state = this.#state;
+    const request = this.#request(options);
     if (this.#isSearch(name)) return this.#search.call(args) as ToolResultOf<Name>;
-    const candidate = state.resolve(name);
+    const tool = request.state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
-    const { signal, timeoutMs, onProgress, onLog } = options;
-    const { calls } = this.#parts;
-    const request = { scope: calls.own, state, signal, timeoutMs, onProgress, onLog };
-    return calls.callTool(candidate, args, request) as Promise<ToolResultOf<Name>>;
+    return this.#frame.calls.callTool(tool, args, request) as Promise<ToolResultOf<Name>>;
   }
 
   /**
@@ -219,13 +211,10 @@ export class Session implements AsyncDisposable {
   async getPrompt(
     name: string,
     args: Readonly<Record<string, string>> = {},
-    { signal, timeoutMs }: RequestOptions = {},
+    options: RequestOptions = {},
   ): Promise<PromptResult> {
-    const { calls } = this.#parts;
-    this.#throwIfOver(signal);
-    const state = this.#state;
-    const request = { scope: calls.own, state, signal, timeoutMs };
-    return calls.getPrompt(state.resolvePrompt(String(name)), args, request);
+    const request = this.#request(options);
+    return this.#frame.calls.getPrompt(request.state.resolvePrompt(String(name)), args, request);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
@@ -241,15 +230,13 @@ export class Session implements AsyncDisposable {
    * `SessionClosed`, or with the reason of `signal`. For a resource of a server also with `NotApproved`, or, if it starts for
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
-  async readResource(uri: string, { signal, timeoutMs }: RequestOptions = {}): Promise<ResourceResult> {
-    const { calls } = this.#parts;
-    this.#throwIfOver(signal);
+  async readResource(uri: string, options: RequestOptions = {}): Promise<ResourceResult> {
+    const request = this.#request(options);
     if (typeof uri !== "string" || uri === "") {
       const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
       throw failure("InvalidArguments", { reason });
     }
-    const request = { scope: calls.own, state: this.#state, signal, timeoutMs };
-    const { isStatic: _, ...result } = await calls.readResource(uri, request);
+    const { isStatic: _, ...result } = await this.#frame.calls.readResource(uri, request);
     return result;
   }
 
@@ -268,19 +255,18 @@ export class Session implements AsyncDisposable {
    */
   async readSkill(
     name: string,
-    { file = "SKILL.md", signal, timeoutMs }: RequestOptions & { file?: string | undefined } = {},
+    { file = "SKILL.md", ...options }: RequestOptions & { file?: string | undefined } = {},
   ): Promise<string | Uint8Array> {
-    const { calls } = this.#parts;
-    this.#throwIfOver(signal);
-    const state = this.#state;
-    const request = { scope: calls.own, state, signal, timeoutMs };
-    return calls.readSkillFile(state.resolveSkill(String(name)), String(file), request);
+    const request = this.#request(options);
+    const skill = request.state.resolveSkill(String(name));
+    return this.#frame.calls.readSkillFile(skill, String(file), request);
   }
 
-  /** Throws the reason why no call can begin. */
-  #throwIfOver(signal: AbortSignal | undefined): void {
-    this.#parts.frame.resources.closing.throwIfAborted();
+  /** A request of the host. Throws the reason why none can begin. */
+  #request({ signal, timeoutMs, onProgress, onLog }: CallOptions): CallRequest {
+    this.#frame.resources.closing.throwIfAborted();
     signal?.throwIfAborted();
+    return { scope: this.#frame.calls.own, state: this.#state, signal, timeoutMs, onProgress, onLog };
   }
 
   /** Whether a name is that of the search, which models know. Throws `NameCollision` if a tool has the name, too. */
@@ -292,7 +278,7 @@ export class Session implements AsyncDisposable {
 
   /** Ends the session: stops its processes, and rejects its open calls. Idempotent. */
   close(): Promise<void> {
-    return this.#parts.frame.resources.close();
+    return this.#frame.resources.close();
   }
 
   /** The same as `close`, for `await using`. */

@@ -33,17 +33,14 @@ describe("session options of the wrong type", () => {
   };
 
   test.each([
-    ["device", null],
     ["widthPixels", { widthPixels: "1280" }, "device"],
     ["platform", { platform: 5 }, "device"],
     ["preferHostAgent", "yes"],
     ["memory", "ab"],
     ["userId", { userId: 42 }, "memory"],
     ["userId", [["userId", 42]], "memory"],
-    ["toolsets", "auth"],
-    ["builtIns", {}],
-    ["start", "later"],
-    ["idleMs", 0],
+    ["serversStart", "later", "start"],
+    ["serversIdleMs", 0, "idleMs"],
   ])("the option %s is rejected by name: %j", (name, value, option = name) => {
     const args = expect.objectContaining({ reason: expect.stringContaining(name) });
     const refusal = { code: "InvalidArguments", problem: expect.objectContaining({ args }) };
