@@ -1,5 +1,5 @@
 import { type LockParts, type LockPlace, nameOf, ownerOf } from "../lock/parts.ts";
-import { failure, type TrailblazeError } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { Installation } from "./installation.ts";
 
@@ -46,8 +46,8 @@ export class Targets {
   }
 
   /**
-   * Throws `TrailblazeError` for a name that neither the lock nor the installation has: `PackNotInstalled`,
-   * `ServerNotFound`, `ToolNotFound` and others, with similar names.
+   * Throws `TrailblazeError` for a name that neither the lock nor the installation has: `PackNotInstalled`, or
+   * `ToolNotFound` inside a pack or a server, with similar names.
    */
   check(lock: LockParts, { parts, places }: Installation): void {
     const all = [...[...lock.values(), ...parts.values()].map(({ place }) => place), ...places.values()];
@@ -58,32 +58,11 @@ export class Targets {
     );
     for (const written of this.#written) {
       const name = written.replace(/^@/, "");
-      if (!names.has(name) && !unlisted.some((prefix) => name.startsWith(prefix)))
-        throw explainUnknown(written, name, names, all);
+      if (names.has(name) || unlisted.some((prefix) => name.startsWith(prefix))) continue;
+      const nearest = findNearestNames(name, [...names]);
+      if ([...names].some((owner) => name.startsWith(`${owner}/`)))
+        throw failure("ToolNotFound", { name: written, otherKind: undefined, nearest, isAnyKind: true });
+      throw failure("PackNotInstalled", { name: written, nearest, isWord: true }, { pack: written });
     }
   }
-}
-
-function explainUnknown(
-  written: string,
-  name: string,
-  names: ReadonlySet<string>,
-  places: readonly LockPlace[],
-): TrailblazeError {
-  const ownersOf = (owner: LockPlace["owner"]) => [
-    ...new Set(places.filter((place) => place.owner === owner).map(ownerOf)),
-  ];
-  const [labels, packs] = [ownersOf("server"), ownersOf("pack")];
-  const owner = [...labels, ...packs].find((one) => name.startsWith(`${one}/`));
-  if (owner !== undefined) {
-    const start = `${owner}/`;
-    const inside = [...names].flatMap((one) => (one.startsWith(start) ? [one.slice(start.length)] : []));
-    const nearest = findNearestNames(name.slice(start.length), inside).map((one) => `${start}${one}`);
-    return failure("ToolNotFound", { name: written, otherKind: undefined, nearest, isAnyKind: true });
-  }
-  const nearest = name.includes("/") ? [] : findNearestNames(name, labels);
-  if (nearest.length > 0)
-    return failure("ServerNotFound", { name, otherKind: undefined, nearest, isLabel: true });
-  const similar = findNearestNames(name, packs);
-  return failure("PackNotInstalled", { name: written, nearest: similar, isWord: true }, { pack: written });
 }

@@ -6,7 +6,7 @@ import { limitMs, rule, ruleOfKeys, says, serverTimeouts } from "../extension-sc
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";
-import { packPattern } from "./packs-config.ts";
+import { packPattern } from "./packs-policy.ts";
 
 /** Adds what editors show. */
 function document<Schema extends z.ZodMiniType>(schema: Schema, words: z.core.GlobalMeta): Schema {

@@ -46,24 +46,14 @@ export type UserComposedServer = CheckedComposedServer & { name: string } & Requ
 /** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */
 export type BuiltInDefinition = Readonly<Record<string, unknown>>;
 
+/** The keys of the user's own servers. */
+type Entries = "mcpServers" | "trailblazeSubprocessToolsets";
+
 /** A checked `trailblaze.config.yaml` or `.json` with defaults. */
 export interface SessionConfig
-  extends Pick<
+  extends Omit<
     CheckedConfig,
-    | "preferHostAgent"
-    | "sensitiveMemory"
-    | "packs"
-    | "lock"
-    | "nameCollisions"
-    | "crash"
-    | "serversStart"
-    | "serversIdleMs"
-    | "isolation"
-    | "callback"
-    | "timeouts"
-    | "envFile"
-    | "calls"
-    | "results"
+    "$schema" | "device" | "memory" | "options" | "toolsets" | "servers" | "builtIns" | "logDir" | Entries
   > {
   /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
   file: string | undefined;

@@ -47,23 +47,15 @@ function describeComplete({ complete }: Readonly<Record<string, unknown>>, item:
   return Object.fromEntries(described);
 }
 
+/** The keys of an item or of an entry of a list that are recorded as they are. */
+const shownKeys = ["title", "inputSchema", "outputSchema", "arguments", "mimeType", "icons", "execution"];
+
 /** What clients and models see of an item or of an entry of a list, but for what changes with its content. */
 function describeShown(shown: Readonly<Record<string, unknown>>): Record<string, unknown> {
-  const { title, description, inputSchema, outputSchema, arguments: parameters, mimeType } = shown;
-  const { annotations, icons, execution, _meta } = shown;
+  const { description, annotations, _meta } = shown;
   const { lastModified: _, ...constant } = isRecord(annotations) ? annotations : {};
-  return {
-    title,
-    description: linesOf(description),
-    inputSchema,
-    outputSchema,
-    arguments: parameters,
-    mimeType,
-    annotations: constant,
-    icons,
-    execution,
-    meta: _meta,
-  };
+  const kept = Object.fromEntries(shownKeys.map((key) => [key, shown[key]]));
+  return { ...kept, description: linesOf(description), annotations: constant, meta: _meta };
 }
 
 /** An entry of a server's list; `undefined` if it is nested too deep, or cannot be recorded. */

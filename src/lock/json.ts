@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
 import type { Json } from "./types.ts";
 
@@ -12,8 +13,6 @@ export const isTooDeep = (value: unknown, levels = maximumDepth): boolean =>
     value !== null &&
     Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
 
-const compareKeys = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
-
 /**
  * JSON with sorted keys: equal values give equal text. Without `indent` it is the canonical form of RFC 8785, otherwise
  * the form of `JSON.stringify` with two spaces. `indent` is the current one.
@@ -25,7 +24,7 @@ export function formatJson(value: Json, indent?: string): string {
   const parts = Array.isArray(value)
     ? value.map((entry) => formatJson(entry, inner))
     : Object.keys(value)
-        .sort(compareKeys)
+        .sort()
         .map((key) => `${JSON.stringify(key)}${colon}${formatJson(value[key] ?? null, inner)}`);
   const [open, close] = Array.isArray(value) ? "[]" : "{}";
   if (parts.length === 0 || indent === undefined) return `${open}${parts.join(",")}${close}`;
@@ -36,20 +35,8 @@ export function formatJson(value: Json, indent?: string): string {
 export const hashText = (text: string): string =>
   `sha256-${createHash("sha256").update(text).digest("base64")}`;
 
-/** Whether two values have the same canonical form. The order of keys does not matter. */
-export function isSameJson(a: Json | undefined, b: Json | undefined): boolean {
-  if (a === b) return true;
-  if (Array.isArray(a)) {
-    if (!Array.isArray(b) || a.length !== b.length) return false;
-    for (let index = 0; index < a.length; index++) if (!isSameJson(a[index], b[index])) return false;
-    return true;
-  }
-  if (!isRecord(a) || !isRecord(b)) return false;
-  const keys = Object.keys(a);
-  if (keys.length !== Object.keys(b).length) return false;
-  for (const key of keys) if (!Object.hasOwn(b, key) || !isSameJson(a[key], b[key])) return false;
-  return true;
-}
+/** Whether two values are equal. The order of keys does not matter. */
+export const isSameJson = (a: Json | undefined, b: Json | undefined): boolean => isDeepStrictEqual(a, b);
 
 /** An entry of an object by name. */
 export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undefined, name: string) {
