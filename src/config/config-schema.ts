@@ -59,18 +59,10 @@ const device = z.object({
 
 const pattern = matching(packPattern, (written) =>
   says(
-    `is ${quote(written)}, which is not a valid pattern: ${explainPattern(written)}`,
+    `is ${quote(written)}, which is not a valid pattern of one to three segments`,
     "Use publisher/pack or publisher/pack/item, where * matches any part of a segment.",
   ),
 );
-
-function explainPattern(written: string): string {
-  const segments = written.replace(/^@/, "").split("/");
-  if (segments.includes("")) return "a segment is empty";
-  return segments.length > 3
-    ? "it has more than three segments"
-    : "it contains characters that names do not have";
-}
 const patterns = z.array(pattern);
 /** A kind, and what it is about: a pack, a server, or what a pack or a server has. */
 const unlockedPattern = matching(
