@@ -1,8 +1,14 @@
 // The single source of the config: reading a config checks with it, takes its defaults and types, and its JSON Schema is
 // generated from it.
 import * as z from "zod/mini";
-import { itemNamePattern } from "../extension-schema/item-name-pattern.ts";
-import { limitMs, rule, ruleOfKeys, says, serverTimeouts } from "../extension-schema/shape-faults.ts";
+import {
+  itemNamePattern,
+  limitMs,
+  rule,
+  ruleOfKeys,
+  says,
+  serverTimeouts,
+} from "../extension-schema/shape-faults.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";

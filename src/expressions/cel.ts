@@ -8,8 +8,12 @@ import {
   ParseError,
 } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
-import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
-import { PatternError } from "../json-schema/patterns/parse-pattern.ts";
+import {
+  compilePattern,
+  findPattern,
+  type LinearPattern,
+  PatternError,
+} from "../json-schema/patterns/linear-pattern.ts";
 import { printable } from "../problems/index.ts";
 import {
   absent,

@@ -22,17 +22,12 @@ const name = z.string().check(z.regex(/\S/, { abort: true }));
 const orElse = (hint: string) => ({ error: says("", hint) });
 
 const references = z
-  .array(name, {
-    error: ({ input }) =>
-      says(
-        "",
-        typeof input === "string" && /^.{1,80}$/.test(input)
-          ? `Write \`[${input}]\`.`
-          : "Write an array of references.",
-      ),
-  })
+  .array(name, orElse("Write an array of references: `[createIssue]`."))
   .register(z.globalRegistry, { title: "array of references" });
 const jsonObject = z.record(z.string(), z.unknown());
+const stringsByName = z
+  .record(z.string(), z.string())
+  .register(z.globalRegistry, { title: "object of strings by name" });
 const jsonSchema = z.record(z.string(), z.unknown()).register(z.globalRegistry, { title: "JSON Schema" });
 
 /** `./module.js#export`, or a function of a code definition as inspection shows it. */
@@ -55,9 +50,6 @@ const annotations = () =>
     openWorldHint: hint("The tool interacts with external systems, such as the web."),
   });
 
-/** A type that people write in place of a schema. */
-const typeIn = (input: unknown) => (typeof input === "string" && /^[a-z]+$/.test(input) ? input : "string");
-
 const parameter = z.looseObject(
   {
     required: optional(
@@ -65,7 +57,7 @@ const parameter = z.looseObject(
       "Whether the argument is required. Default: false.",
     ),
   },
-  { error: ({ input }) => says("", `Write a schema: \`{ type: ${typeIn(input)} }\`.`) },
+  orElse("Write a schema: `{ type: string }`."),
 );
 
 const optionsHint = orElse("Write an object of options by name: `maxResults: { default: 50 }`.");
@@ -75,10 +67,7 @@ const tool = () =>
     name: describe(name, "The advertised name, which models see: 1 to 64 characters of `A-Za-z0-9_-`."),
     title: optional(text, "A display name."),
     description: optional(text, "What the tool does and when to use it."),
-    inputSchema: optional(
-      jsonSchema,
-      "The JSON Schema of the arguments. Either this or `parameters` is required.",
-    ),
+    inputSchema: optional(jsonSchema, "The JSON Schema of the arguments, unless they are in `parameters`."),
     parameters: optional(
       z.record(
         z.string(),
@@ -88,17 +77,11 @@ const tool = () =>
       "Short form of the arguments. Add `required: true` to the required ones.",
       "object of JSON Schemas by name",
     ),
-    outputSchema: optional(
-      jsonSchema,
-      "The JSON Schema of `structuredContent`. A result that violates it is an error.",
-    ),
+    outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`, which results must match."),
     annotations: optional(annotations(), "MCP's hints about the tool's behavior."),
     _meta: optional(jsonObject, "Additional metadata. The host reads the keys below."),
     handler: describe(code, "The function that handles calls."),
-    initialize: optional(
-      code,
-      "The function that runs once per process before the first call, and never while a pack is inspected or validated.",
-    ),
+    initialize: optional(code, "The function that runs once per process, before the first call."),
     options: optional(
       z.record(
         z.string(),
@@ -153,17 +136,10 @@ const subprocessServer = () =>
     command: optional(name, "The program to run. Either this, `script` or `package` is required."),
     script: optional(name, "A script inside the package, which runs with the host's Node."),
     package: optional(npmName, "The npm name of a dependency that is an MCP server."),
-    bin: optional(
-      name,
-      "The command of `package` to run. Default: its only command, or the one named like the package.",
-    ),
+    bin: optional(name, "The command of `package`. Default: the only one, or the one with its name."),
     args: optional(z.array(z.string()), "The arguments, passed as written."),
     cwd: optional(name, "The working folder, inside the package. Default: the package root."),
-    env: optional(
-      z.record(z.string(), z.string()),
-      "Environment variables to set.",
-      "object of strings by name",
-    ),
+    env: optional(stringsByName, "Environment variables to set."),
     envPassthrough: optional(z.array(name), "Names of environment variables to pass through from the host."),
     protocol: optional(
       z.enum(["auto", "legacy", "modern"]),
@@ -173,10 +149,7 @@ const subprocessServer = () =>
       z.boolean(),
       "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true, but false with `package`.",
     ),
-    legacyContext: optional(
-      z.boolean(),
-      "Whether calls with the context include `_trailblazeContext` in their arguments. Default: true.",
-    ),
+    legacyContext: optional(z.boolean(), "Whether arguments have the context, too. Default: true."),
     start: optional(
       z.enum(["eager", "lazy"]),
       "When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: as the user's config says.",
@@ -242,10 +215,7 @@ const bundleEntry = () =>
     catches: optional(
       z.array(
         z.object({
-          code: optional(
-            z.union([z.string(), z.number()]),
-            "The `code` of the error that the handler throws.",
-          ),
+          code: optional(z.union([z.string(), z.number()]), "The `code` of the thrown error."),
           when: optional(z.string(), "CEL condition on `error`."),
           error: describe(
             z.looseObject({
@@ -282,7 +252,7 @@ const complete = (of: string) =>
     "object of arrays of strings, or `./module.js#export`, by name",
   );
 
-const messageHint = "Write messages as `{ role: user, content: Hello }`.";
+const messageHint = "Write messages as `{ role: user, content: Hello }`. MCP has no system role.";
 
 const block = <Shape extends z.core.$ZodLooseShape>(type: string, shape: Shape) =>
   z.looseObject({ type: describe(z.literal(type), "The type of the content block."), ...shape });
@@ -315,18 +285,7 @@ const contentBlock = z.discriminatedUnion(
 const message = () =>
   z.looseObject(
     {
-      role: describe(
-        z.enum(["user", "assistant"], {
-          error: ({ input }) =>
-            says(
-              "",
-              input === "system"
-                ? "MCP has no system role: use the first message of the role `user`."
-                : messageHint,
-            ),
-        }),
-        "The author of the message.",
-      ),
+      role: describe(z.enum(["user", "assistant"], orElse(messageHint)), "The author of the message."),
       content: describe(
         z.union([text, contentBlock], {
           error: says("a string or one content block with a `type`", messageHint),
@@ -400,10 +359,7 @@ const resource = () =>
     annotations: optional(
       z.looseObject({
         audience: optional(z.array(z.enum(["user", "assistant"])), "Who the resource is for."),
-        priority: optional(
-          z.number().check(z.minimum(0), z.maximum(1)),
-          "How important it is: from 0, optional, to 1, required.",
-        ),
+        priority: optional(z.number().check(z.minimum(0), z.maximum(1)), "From 0, optional, to 1, required."),
         lastModified: optional(
           z.iso.datetime({ offset: true, error: "is not a date and time with a time zone" }),
           "When it was last changed, such as `2026-01-31T12:00:00Z`.",
@@ -414,18 +370,9 @@ const resource = () =>
     ),
     _meta: optional(jsonObject, "Additional metadata for clients."),
     text: optional(text, "The contents. Either this, `file` or `handler` is required."),
-    file: optional(
-      name,
-      "A file inside the package with the contents, of at most 10 MiB, relative to the package root.",
-    ),
-    handler: optional(
-      code,
-      "The function that returns a string, bytes or `{ contents }` for the URI and the variables.",
-    ),
-    subscribe: optional(
-      code,
-      "The function that watches the resource while a client is subscribed, and says when it has changed.",
-    ),
+    file: optional(name, "A file inside the package, from its root, of at most 10 MiB."),
+    handler: optional(code, "The function that returns a string, bytes or `{ contents }`."),
+    subscribe: optional(code, "The function that watches the resource and says when it has changed."),
     complete: complete("the template's variables"),
   });
 

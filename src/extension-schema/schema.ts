@@ -2,8 +2,8 @@
 // the time of a `list`, so `parseExtension` checks the field by hand. A test compares the two.
 import { z } from "zod";
 import { type Kind, kinds } from "../kinds.ts";
-import { itemNamePattern } from "./item-name-pattern.ts";
 import { declarationKeys, needsKeys, variablePattern } from "./parse-extension.ts";
+import { itemNamePattern } from "./shape-faults.ts";
 
 const itemName = z.string().regex(itemNamePattern).meta({
   description:

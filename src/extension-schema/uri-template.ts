@@ -40,12 +40,12 @@ export function parseUriTemplate(template: string): UriTemplate | { fault: strin
     /^[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*$/.test(variable) &&
     !reservedVariables.has(variable) &&
     variables.indexOf(variable) === index;
-  if (variables.length === 0) return { fault: "has no `{variable}`" };
   if (!variables.every(isValid) || literals.some((literal) => /[{}]/.test(literal)))
     return {
       fault:
         "has a place that is not `{variable}`, the only form of level 1 of RFC 6570, with a name of its own",
     };
+  if (variables.length === 0) return { fault: "has no `{variable}`" };
   if (literals.slice(1, -1).includes("")) return { fault: "has two variables with nothing between them" };
   if (lacksScheme(literals[0] ?? "")) return { fault: noScheme };
   return literals.every((literal) => uriCharacters.test(literal))

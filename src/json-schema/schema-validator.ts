@@ -4,8 +4,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
 import { type SchemaFault, writeCanonical } from "./meta-schema.ts";
-import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
-import { PatternError } from "./patterns/parse-pattern.ts";
+import { compilePattern, findPattern, PatternError } from "./patterns/linear-pattern.ts";
 import {
   type Draft,
   draftUris,

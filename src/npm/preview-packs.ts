@@ -150,7 +150,7 @@ const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
 
 /** Throws unless a package without a pack is an MCP server that may be added. */
 function checkPlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
-  if (servers === undefined) throw failure("ExtensionNotFound", { name, inRegistry: true });
+  if (servers === undefined) throw failure("ExtensionNotFound", { name });
   const hasBin = readBins(name, manifest).size > 0;
   if (!hasBin || (servers === "declared" && !isDeclaredServer(manifest)))
     throw failure("NotAPack", { name, hasBin });

@@ -1,5 +1,14 @@
-import { describeExit, type ProcessExit } from "./process-exit.ts";
-import { endSentence, formatCount, listOf, printable, printableLines, quote, quoteForShell } from "./text.ts";
+import {
+  describeExit,
+  endSentence,
+  formatCount,
+  listOf,
+  type ProcessExit,
+  printable,
+  printableLines,
+  quote,
+  quoteForShell,
+} from "./text.ts";
 
 /** Errors make a validation fail; warnings do so under `strict`. */
 export type Severity = "error" | "warning" | "info";

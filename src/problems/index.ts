@@ -9,8 +9,7 @@ export {
   type Problem,
   type ProblemPlace,
 } from "./problem.ts";
-export { describeExit, type UnexpectedExit } from "./process-exit.ts";
 export type { ProcessEnded, SignInFault } from "./session-problems.ts";
-export type { PackageManager } from "./text.ts";
-export { formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
+export type { PackageManager, UnexpectedExit } from "./text.ts";
+export { describeExit, formatSize, listOf, printable, printableLines, quote, shorten } from "./text.ts";
 export { failure, TrailblazeError } from "./trailblaze-error.ts";

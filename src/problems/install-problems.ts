@@ -37,7 +37,8 @@ export const installProblems = {
     /** `file` is the folder of a skill: a copy that was edited, or no copy. */
     copy?: "edited" | "foreign";
   }>({
-    message: '"{file:400}" already has an entry "{key}" that Trailblaze did not write.',
+    message:
+      '"{file:400}" already has another entry "{key}"[, which starts "{owner:200}"][ in the project "{project:400}"].',
     hint: "Choose another name with --name, or replace the entry with --force, which keeps a backup of the file.",
     when: {
       "copy=edited": {
@@ -49,14 +50,6 @@ export const installProblems = {
         severity: "warning",
         message: '"{file:400}" is not a copy that Trailblaze made, and stays as it is.',
         hint: "Move or delete the folder to get a copy of the skill of this name.",
-      },
-      owner: {
-        message:
-          '"{file:400}" already has an entry "{key}", which starts "{owner:200}"[ in the project "{project:400}"].',
-      },
-      "owner=null": {
-        message:
-          '"{file:400}" already has an entry "{key}", which starts the session[ in the project "{project:400}"].',
       },
     },
   }),
@@ -120,16 +113,10 @@ export const remoteProblems = {
     },
   }),
   SimilarName: entry({
-    message:
-      'The name "{name:214}" is very similar to "{existing:214}", which this project already uses. Nothing was changed.',
+    message: 'The name "{name:214}" is very similar to "{existing:214}", which this project already uses.',
     hint: "Check the spelling. If the name is correct, pass --allow-similar to `trailblaze add`.",
     when: {
-      allowed: {
-        severity: "warning",
-        message:
-          'The name "{name:214}" is very similar to "{existing:214}", which this project already uses.',
-        hint: "Check the spelling.",
-      },
+      allowed: { severity: "warning", hint: "Check the spelling." },
     },
   }),
   InstallFailed: entryOf<{

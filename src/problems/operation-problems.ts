@@ -117,15 +117,11 @@ export const operationProblems = {
     hint: ({ manager, name, range }: { manager?: PackageManager | undefined; name: string; range: string }) =>
       formatInstall(manager, `${name}@${range}`),
   }),
-  /** `inRegistry`: not installed. `mayBeServer`: the package has a command, which may be an MCP server. */
+  /** `mayBeServer`: the package has a command, which may be an MCP server. */
   ExtensionNotFound: entry({
-    message:
-      'The installed package "{name}" is not a Trailblaze pack: its package.json has no `trailblaze` field.',
+    message: 'The package "{name}" is not a Trailblaze pack: its package.json has no `trailblaze` field.',
     hint: "Run `trailblaze list` to see which installed packages are packs.",
     when: {
-      inRegistry: {
-        message: 'The package "{name}" is not a Trailblaze pack: its package.json has no `trailblaze` field.',
-      },
       mayBeServer: {
         hint: "If it is an MCP server, run `trailblaze add {name:shell}` to add it to the config.",
       },

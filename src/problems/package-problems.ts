@@ -102,11 +102,8 @@ export const packageProblems = {
   }),
   TypeScriptNotPublishable: entry({
     message: '"{file:200}" is TypeScript, which Node does not run in installed packages.',
-    hint: "Compile it to JavaScript, and name the compiled file instead.",
-    when: {
-      isPrivate: { severity: "info" },
-      isDefinition: { hint: "Compile it to a .js or .mjs file next to it; that file is used instead." },
-    },
+    hint: "Compile it to JavaScript. Name the compiled file instead; a definition is found beside its source.",
+    when: { isPrivate: { severity: "info" } },
   }),
   InvalidPackageManifest: entry({
     message: 'npm does not publish a package with this `{key}`[ ("{value}")]: {reason}.',

@@ -1,6 +1,14 @@
 import { entry, entryOf, listSome } from "./entry.ts";
-import { describeExit, nameExit, type ProcessExit } from "./process-exit.ts";
-import { formatInstall, listOf, type PackageManager, printable, quote } from "./text.ts";
+import {
+  describeExit,
+  formatInstall,
+  listOf,
+  nameExit,
+  type PackageManager,
+  type ProcessExit,
+  printable,
+  quote,
+} from "./text.ts";
 
 /** A server, or the process with a pack's code, that exited unexpectedly. */
 export interface ProcessEnded {
@@ -157,20 +165,9 @@ export const sessionProblems = {
     hint: ({ reason }) => signInFaults[reason][1],
   }),
   RemoteRedirect: entry({
-    hint: "Set `url` of the server in the config to the URL that it redirects to.",
-    when: {
-      "cause=origin": {
-        message: 'Server "{label}" redirects to another origin: HTTP status {status:number}, "{target:200}".',
-        hint: "If you trust that origin with your headers, set `url` of the server to it in the config.",
-      },
-      "cause=status": {
-        message:
-          'Server "{label}" redirects with a status that is not followed: HTTP status {status:number}, "{target:200}".',
-      },
-      "cause=second": {
-        message: 'Server "{label}" redirects more than once: HTTP status {status:number}, "{target:200}".',
-      },
-    },
+    message:
+      'Server "{label}" redirects with HTTP status {status:number} to "{target:200}", which is not followed.',
+    hint: "If you trust that address with your headers, set `url` of the server in the config to it.",
   }),
   /** `asked` is what the prompt or resource asks, formatted. */
   InputRequired: entry({

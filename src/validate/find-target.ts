@@ -13,7 +13,7 @@ import {
   type InspectionOptions,
   requirePack,
 } from "../inspection/inspect.ts";
-import { failure, type Problem, quote } from "../problems/index.ts";
+import { failure, type Problem } from "../problems/index.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 
 /** A package to validate. */
@@ -68,13 +68,8 @@ export async function findTarget(
     return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
   const found = await findPacksFor(port, target, { cwd, global });
-  if (findPackBySubject(found, target) === undefined) {
-    const owner = findOwner(found, target)?.pack;
-    const reason = `${quote(target, 400)} is an item, not a pack`;
-    const hint = owner && `Run \`trailblaze validate ${owner.name}\`.`;
-    if (owner !== undefined) throw failure("InvalidArguments", { reason, hint });
-    if (port.exists(folder) || !mayBePack(target)) throw missing(port.exists(folder));
-  }
+  const isKnown = findPackBySubject(found, target) !== undefined || findOwner(found, target) !== undefined;
+  if (!isKnown && (port.exists(folder) || !mayBePack(target))) throw missing(port.exists(folder));
   const named = await requirePack(port, found, target);
   const { location, origin, name } = named.pack;
   const findContext = async () => found;

@@ -72,13 +72,19 @@ function placeFinding(
   return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
+/** Limit on the findings of one check, of which a pack may have any number. */
+const mostFindings = 1000;
+
 /** Runs checks on a pack. Returns located problems with their items. */
 export async function runChecks(
   pack: PackUnderTest,
   some: readonly Check[],
 ): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
   const findings: Finding[] = [];
-  for (const check of some) for await (const finding of check(pack)) findings.push(finding);
+  for (const check of some) {
+    const most = findings.length + mostFindings;
+    for await (const finding of check(pack)) if (findings.push(finding) === most) break;
+  }
   const manifest = createJsonSource(pack.inspected.manifest.text);
   const placed = await locateProblems(findings.map((finding) => placeFinding(pack, manifest, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));

@@ -88,7 +88,13 @@ describe("values of the wrong type", () => {
     ["tool", tool({ options: ["a"] }), "options", /must be an object, but it is an array$/, example],
     ["tool", short(["a"]), "parameters", /must be an object/, "`parameters: { city: { type: string } }`"],
     ["tool", short({ a: "number?" }), "parameters.a", /but it is a string/, "`{ type: string }`"],
-    ["toolset", { name: "a", tools: "b" }, "tools", /must be an array, but it is a string$/, "`[b]`"],
+    [
+      "toolset",
+      { name: "a", tools: "b" },
+      "tools",
+      /must be an array, but it is a string$/,
+      "array of references",
+    ],
     ["server", { tools: [], transport: "sse" }, "transport", /one of `stdio`.*`http`/],
     ["resource", resource(audience), "annotations.audience.0", /must be one of `user`/],
   ])("a %s %j has a fault at %s: %s", (kind, content, place, reason, hint) => {

@@ -13,7 +13,13 @@ import { inRepository } from "../support/repository.ts";
 import { samplePacks } from "../support/sample-packs.ts";
 
 const require = createRequire(import.meta.url);
-const ajv = new Ajv({ strict: true, strictTypes: false, strictRequired: false, allErrors: true });
+const ajv = new Ajv({
+  strict: true,
+  strictTypes: false,
+  strictRequired: false,
+  allErrors: true,
+  formats: { "date-time": true },
+});
 const validators = new Map(
   definedKinds.map((kind) => [kind, ajv.compile(require(`trailblaze/schemas/${kind}.json`) as object)]),
 );

@@ -179,7 +179,7 @@ export const samples: Samples = {
     { label: "docs", reason: "denied", detail: "access_denied" },
     { label: "docs", reason: "registration" },
   ],
-  RemoteRedirect: [{ label: "docs", status: 307, target: "https://other.example/mcp", cause: "origin" }],
+  RemoteRedirect: [{ label: "docs", status: 307, target: "https://other.example/mcp" }],
   InputRequired: [{ name: "notes", asked: '"version": "Which version?"' }],
   SessionClosed: [{}],
   StdoutNoise: [{ label: "api", line: "listening" }],

@@ -69,7 +69,7 @@ test("an item is no target: its pack is", async () => {
     await expect(validateExtension(item, { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
       problem: {
-        args: { reason: expect.stringMatching(/\bitem\b/), hint: `Run \`trailblaze validate ${pack}\`.` },
+        args: { reason: expect.stringMatching(/\bitem\b/), hint: `Pass its pack, ${pack}.` },
       },
     });
 });

@@ -1,7 +1,6 @@
 // A regular expression takes exponential time if a text leads from one of its characters back to it in two ways: when many such
 // texts follow each other, all combinations are tried before the match fails.
-import { compilePattern, type LinearPattern } from "./linear-pattern.ts";
-import { PatternError } from "./parse-pattern.ts";
+import { compilePattern, type LinearPattern, PatternError } from "./linear-pattern.ts";
 
 /** Longer patterns are not judged, nor are those that take more steps. */
 const longest = 500;

@@ -218,9 +218,8 @@ export class RemoteFetch {
     const isSecond = url.href !== first.href || target.href === url.href;
     const isKept = status === 307 || status === 308;
     if (!isOther && isKept && !isSecond) return true;
-    const cause = isOther ? "origin" : isSecond ? "second" : "status";
     const shown = `${target.origin}${target.pathname}${target.search === "" ? "" : "?…"}`;
-    throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown), cause });
+    throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown) });
   }
 
   /**

@@ -89,8 +89,7 @@ export const checkTypeScript: Check = async function* (pack) {
   );
   const definitions = new Set([...items.map(({ file }) => file), ...refused]);
   for (const file of definitions)
-    if (file !== null && isTypeScript(file))
-      yield findInFile(file, code, { file, isPrivate, isDefinition: true });
+    if (file !== null && isTypeScript(file)) yield findInFile(file, code, { file, isPrivate });
 
   const isSource = (file: string) => isTypeScript(file) && pack.files.kindOf(file) === "file";
   for (const { file, item, path } of pack.needed()) {

@@ -9,16 +9,12 @@ import { findReservedCommands } from "../../qualified-names/reserved-commands.ts
 import { type Check, findInItem, findInManifest } from "../finding.ts";
 import { isBundled } from "../needed-files.ts";
 
-/** Limit on the reported keys of one definition. */
-const maximumReported = 100;
-
 /** Finds misspelled keys of definitions, whose values would be silently ignored. */
 export const checkDefinitionKeys: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { shape, definition } = item;
     if (shape === undefined || definition === null) continue;
-    const misspelled = [...findMisspelledKeys(shape, definition)].slice(0, maximumReported);
-    for (const { key, suggestion, path } of misspelled)
+    for (const { key, suggestion, path } of findMisspelledKeys(shape, definition))
       yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
   }
 };
@@ -45,23 +41,15 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDev
   }
 };
 
-/** Patterns of names that npm refuses. */
-const nameFaults: readonly (readonly [RegExp, string])[] = [
-  [/^$/, "it is empty"],
-  [/^.{215}/s, "it has more than 214 characters"],
-  [/^\s|\s$/, "it starts or ends with a space"],
-  [/\p{Lu}/u, "it has capital letters"],
-  [/^[._-]/, 'it starts with ".", "_" or "-"'],
-  [/^@[^/]*\/\./, 'it has a "." after its scope'],
-  [/^(?:node_modules|favicon\.ico)$/, "npm reserves it"],
-  [/^(?!(?:@[a-z0-9._-]+\/)?[a-z0-9._-]+$)/, 'it has a character other than a-z, 0-9, ".", "_" and "-"'],
-];
+/** Names that npm accepts for new packages. */
+const npmName = /^(?![._-]|node_modules$|favicon\.ico$)(?:@[a-z0-9._-]+\/(?!\.))?[a-z0-9._-]+$/;
 
 /** Why npm refuses a new package with this name. */
 export function explainInvalidName(name: unknown): string | undefined {
   if (typeof name !== "string") return `it is ${describeType(name)}`;
   if (isBuiltin(name)) return "it is the name of a built-in module of Node";
-  return nameFaults.find(([pattern]) => pattern.test(name))?.[1];
+  if (name.length <= 214 && npmName.test(name)) return undefined;
+  return 'it must have 1 to 214 characters from a-z, 0-9, ".", "_" and "-", starting with a letter or digit';
 }
 
 function explainInvalidVersion(version: unknown): string | undefined {

@@ -13,9 +13,6 @@ import { findTools } from "./subjects.ts";
 /** A placeholder for an argument. `${{ … }}` is an expression instead. */
 const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;
 
-/** Limit on the reported placeholders of one prompt. */
-const maximumReported = 100;
-
 /** The names of declared arguments in order; `undefined` if they are not valid. */
 function readNames({ definition }: InspectedItem): string[] | undefined {
   const list = definition?.arguments ?? [];
@@ -40,7 +37,7 @@ export const checkPromptArguments: Check = function* ({ inspected }) {
     const reported = new Set<string>();
     for (const { text, path } of stringsIn(item.definition?.content, ["content"])) {
       for (const [, name = ""] of text.matchAll(place)) {
-        if (known.has(name) || reported.has(name) || reported.size >= maximumReported) continue;
+        if (known.has(name) || reported.has(name)) continue;
         reported.add(name);
         const [nearest] = findNearestNames(name, names);
         const hint = nearest

@@ -53,19 +53,15 @@ export const checkReferences: Check = async function* (pack) {
   const packs = found.packs.map((one) => one.pack);
   const manager = managerIn(port, found.workspace);
 
-  const failures = new Map<string, TrailblazeError | undefined>();
   /** The error for a reference that cannot be resolved; `undefined` if it can. */
   const findFailure = (reference: string, kind: Kind): TrailblazeError | undefined => {
-    const key = `${kind} ${reference}`;
-    if (!own.has(key) && !failures.has(key))
-      try {
-        resolveReference(reference, { from, kind, packs, builtIns, manager });
-        failures.set(key, undefined);
-      } catch (error) {
-        if (!(error instanceof TrailblazeError)) throw error;
-        failures.set(key, error);
-      }
-    return failures.get(key);
+    try {
+      resolveReference(reference, { from, kind, packs, builtIns, manager });
+      return undefined;
+    } catch (error) {
+      if (error instanceof TrailblazeError) return error;
+      throw error;
+    }
   };
 
   /** A short name that the pack does not declare may be a built-in. */
@@ -77,7 +73,7 @@ export const checkReferences: Check = async function* (pack) {
 
   const describeFailure = (
     item: InspectedItem,
-    { reference, kind, path }: WrittenReference,
+    { reference, path }: WrittenReference,
     { code, problem }: TrailblazeError,
   ): Finding => {
     if (code === "PackVersionMismatch") return { item, problem: { ...problem, path } };
@@ -94,11 +90,7 @@ export const checkReferences: Check = async function* (pack) {
       }
       ({ message, hint } = found.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
     }
-    const others = kinds.filter((one) => one !== kind);
-    const otherKind =
-      others.find((one) => own.has(`${one} ${reference}`)) ??
-      (builtIns.includes(reference) ? "tool" : undefined) ??
-      others.find((one) => reference.includes("/") && findFailure(reference, one) === undefined);
+    const { otherKind } = problem.args as { otherKind?: Kind };
     if (otherKind !== undefined) hint = `Move it to \`${keyOfKind[otherKind]}\`.`;
     return findInItem(item, "InvalidReference", { reference, reason: message, hint }, path);
   };

@@ -1,4 +1,5 @@
 import { posix } from "node:path";
+import { createLineIndex } from "../../data/line-index.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Skill } from "../../skills/read-skill.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
@@ -24,10 +25,11 @@ function* findBrokenLinks({ text, files, folder }: Skill, place: object): Genera
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
   const isThere = (target: string) =>
     target === "." || files.some(({ path }) => path === target || path.startsWith(`${target}/`));
+  const placeOf = createLineIndex(text);
   for (const link of text.replace(code, blank).matchAll(links)) {
     const target = readTarget(link[1] ?? link[2] ?? "");
     if (target === undefined || isThere(target)) continue;
-    const line = text.slice(0, link.index).split("\n").length;
+    const { line } = placeOf(link.index);
     yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
   }
 }

@@ -62,20 +62,20 @@ describe("redirects of a remote server", () => {
     );
     expect(problem).toMatchObject({
       code: "RemoteRedirect",
-      args: { label: "docs", status: 307, target: other.url.concat("?…"), cause: "origin" },
+      args: { label: "docs", status: 307, target: other.url.concat("?…") },
     });
     expect(other.received).toEqual([]);
   });
 
   test.each([
-    [308, "/more", "second"],
-    [301, "/moved", "status"],
-    [303, "/moved", "status"],
-  ])("a redirect with status %i to %s is refused within the origin, too: %s", async (status, path, cause) => {
+    [308, "/more"],
+    [301, "/moved"],
+    [303, "/moved"],
+  ])("a redirect with status %i to %s is refused within the origin, too", async (status, path) => {
     const problem = await failStart((_received, request, response) =>
       redirectTo(status, `${request.url}${path}`, response),
     );
-    expect(problem).toMatchObject({ code: "RemoteRedirect", args: { status, cause } });
+    expect(problem).toMatchObject({ code: "RemoteRedirect", args: { status } });
   });
 });
 
