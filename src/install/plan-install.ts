@@ -1,5 +1,4 @@
 import { isAbsolute, join, relative, resolve } from "node:path";
-import { readConfig } from "../config/read-config.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
@@ -176,25 +175,15 @@ export async function resolveServer(
   const port = createNodeInspectionPort();
   const { directory: project } = findProject(port, cwd);
   if (reference === null) return { ...normal, envPassthrough: [], isHttp: false, project };
-  const config = await readConfig(port, { directory: project, cwd });
-  const target = await findServer(reference, { port, config, builtIns: config.builtIns, cwd });
-  const { ofPack } = target;
-  const named = ofPack === undefined ? normal : { server: ofPack, started: ofPack };
-  if (target.type === "composed") {
-    const { name, transport, selection } = target;
-    const { origin } = selection.composed ?? {};
-    const own = config.servers.find((one) => one.name === reference);
-    const mcpServerName = textOrUndefined(own?.mcpServerName ?? origin?.item.definition?.mcpServerName);
-    return { ...named, name, mcpServerName, envPassthrough: [], isHttp: transport === "http", project };
-  }
-  const { definition, declaration } = target.item ?? {};
+  const target = await findServer(reference, { cwd, lock: "off" });
+  const { name, definition, ofPack } = target;
   return {
-    ...named,
-    name: declaration?.name ?? target.plan.label,
+    ...(ofPack === undefined ? normal : { server: ofPack, started: ofPack }),
+    name,
     mcpServerName: textOrUndefined(definition?.mcpServerName),
     // A server of the config gets the whole environment of the process that starts it.
     envPassthrough: textsOf(definition?.envPassthrough),
-    isHttp: false,
+    isHttp: target.type === "composed" && target.transport === "http",
     project,
   };
 }

@@ -1,4 +1,7 @@
+import { resolve } from "node:path";
+import { checkBuiltIns } from "../config/built-ins.ts";
 import { isItemAllowed } from "../config/packs-policy.ts";
+import { readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
@@ -8,11 +11,13 @@ import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/typ
 import type { Declaration } from "../extension-schema/index.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
 import { ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
+import { openLockGate } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -31,13 +36,12 @@ import type { Selection } from "../session/members.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { ServeOptions } from "./serve-options.ts";
 
-/** What to start for a name. */
-export type ServeTarget = (
+/** What a name means. */
+type FoundServer = (
   | {
       type: "composed";
-      /** The short name of the item, or the key in the config. */
-      name: string;
       /** What it says of itself. */
       info: { name: string; version: string };
       transport: "stdio" | "http";
@@ -46,27 +50,32 @@ export type ServeTarget = (
   | {
       type: "subprocess";
       plan: ServerPlan;
-      /** Of a pack's server. */
-      item?: InspectedItem;
       /** Whether the config chooses which of its tools are offered, or their names. */
       hasChoices: boolean;
     }
 ) & {
+  /** The short name of the item, or the key in the config. */
+  name: string;
+  /** `undefined` for a subprocess server of the config. */
+  definition?: Readonly<Record<string, unknown>>;
   /** What a session of it has. */
   selection: Selection;
   /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
   ofPack?: string;
 };
 
+/** What to start for a name. `isOpen`: neither a lock nor the config changes what servers offer. */
+export type ServeTarget = FoundServer & { gate: LockGate | undefined; isOpen: boolean };
+
 /** Where to look for a server. */
-export interface ServeSources {
+interface Sources {
   port: InspectionPort;
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
-  cwd: string;
+  found: FoundPacks;
   /** What the lock does not approve is left out, and told to `report`. */
-  gate?: LockGate | undefined;
-  report?(problem: Problem): void;
+  gate: LockGate | undefined;
+  report: ((problem: Problem) => void) | undefined;
 }
 
 const textOr = (value: unknown, other: string) =>
@@ -105,15 +114,15 @@ function checkEntryNames(items: readonly InspectedItem[]): void {
 }
 
 class ServerFinder {
-  readonly #sources: ServeSources;
+  readonly #sources: Sources;
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   readonly #builtInNames: string[];
   /** What was loaded of packs, by what the library has of it. */
   readonly #checked = new Map<InspectedPack, CheckedPack>();
 
-  constructor(sources: ServeSources, found: FoundPacks) {
-    const { port, builtIns } = sources;
+  constructor(sources: Sources) {
+    const { port, builtIns, found } = sources;
     this.#sources = sources;
     this.#found = found;
     this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
@@ -124,7 +133,7 @@ class ServerFinder {
     return this.#found.packs.map(({ pack }) => pack);
   }
 
-  async find(reference: string): Promise<ServeTarget> {
+  async find(reference: string): Promise<FoundServer> {
     const { config, gate, port, report } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
     const own = config.servers.find(({ name }) => name === reference);
@@ -145,14 +154,15 @@ class ServerFinder {
       if (refusal !== undefined) throw new TrailblazeError(refusal);
       for (const problem of problems) report?.(problem);
       const { prefix, allow, deny, override } = subprocess.choices;
-      const isChanged = (override ?? subprocess.results) !== undefined;
-      const hasChoices = isChanged || prefix !== undefined || allow !== undefined || deny.length > 0;
+      const changes = [prefix, allow, override, subprocess.results, deny[0]];
+      const hasChoices = changes.some((change) => change !== undefined);
       const plan =
         subprocess.url === undefined
           ? await planUserServer(port, subprocess, config, gate !== undefined)
           : planRemoteServer(subprocess, config, gate !== undefined);
-      const selection = { label: subprocess.name, found: this.#found, packs: [] };
-      return { type: "subprocess", selection, plan, hasChoices };
+      const { name } = subprocess;
+      const selection = { label: name, found: this.#found, packs: [] };
+      return { type: "subprocess", name, selection, plan, hasChoices };
     }
     return this.#findItem(reference);
   }
@@ -204,7 +214,7 @@ class ServerFinder {
     if (fault !== undefined) throw new TrailblazeError(fault);
   }
 
-  async #findItem(reference: string): Promise<ServeTarget> {
+  async #findItem(reference: string): Promise<FoundServer> {
     const { port, config, gate } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
@@ -213,12 +223,13 @@ class ServerFinder {
     const { inspected } = checked;
     const { name } = item.declaration;
     this.#refuseUnusable(item);
+    const definition = item.definition ?? {};
     if (item.shape !== "subprocessServer")
-      return this.#compose({ name, definition: item.definition ?? {}, from: inspected.pack, item });
+      return this.#compose({ name, definition, from: inspected.pack, item });
     const hasChoices = mayDenyTools(config.packs, describeServers(inspected)(name));
     const plan = planPackServer(port, inspected, item, config, gate !== undefined);
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
-    return { type: "subprocess", selection, plan, item, hasChoices };
+    return { type: "subprocess", name, definition, selection, plan, hasChoices };
   }
 
   async #resolve(reference: string) {
@@ -238,7 +249,7 @@ class ServerFinder {
   }
 
   /** A server of all tools, bundles, prompts, resources and skills of a pack that the policy allows. */
-  async #composePack(found: FoundPack): Promise<ServeTarget> {
+  async #composePack(found: FoundPack): Promise<FoundServer> {
     const { pack } = found;
     const allowed = (kind: Kind) =>
       pack[keyOfKind[kind]].filter(({ name }) => this.#exclusionOf(found, { kind, name }) === undefined);
@@ -262,8 +273,8 @@ class ServerFinder {
   }
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
-  async #compose({ name, definition, from, item }: WrittenServer): Promise<ServeTarget> {
-    const { port, cwd, builtIns } = this.#sources;
+  async #compose({ name, definition, from, item }: WrittenServer): Promise<FoundServer> {
+    const { port, config, builtIns } = this.#sources;
     const shape = item?.shape ?? "composedServer";
     const path = from === "user" ? ["servers", name] : [];
     const references = findReferences({ shape, definition }).map((one) => ({
@@ -292,11 +303,12 @@ class ServerFinder {
     const ofHost = new Set(all.flatMap((one) => (one.item === undefined ? [one.name] : [])));
     const info = (shape === "serverDocument" ? definition.serverInfo : definition) as Named | undefined;
     const metadata = definition.metadata as Named | undefined;
-    const { version } = from === "user" ? (findProject(port, cwd).manifest?.value ?? {}) : from;
+    const { version } = from === "user" ? (findProject(port, config.project).manifest?.value ?? {}) : from;
     const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
     return {
       type: "composed",
       name,
+      definition,
       info: {
         name: textOr(info?.name, textOr(metadata?.name, name)),
         version: textOr(info?.version, textOr(version, "0.0.0")),
@@ -351,13 +363,23 @@ class ServerFinder {
  * definitions as inspection does; runs nothing. Throws `TrailblazeError` for a missing or invalid member, and what differs from a
  * frozen lock before any other.
  */
-export async function findServer(reference: string, sources: ServeSources): Promise<ServeTarget> {
-  const { port, cwd, config, gate } = sources;
+export async function findServer(
+  reference: string,
+  options: Pick<ServeOptions, "cwd" | "config" | "builtIns" | "lock">,
+  report?: (problem: Problem) => void,
+): Promise<ServeTarget> {
+  const cwd = resolve(options.cwd ?? process.cwd());
+  const port = createNodeInspectionPort();
+  const { directory } = findProject(port, cwd);
+  const config = await readConfig(port, { directory, config: options.config, cwd });
+  const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
+  const gate = await openLockGate(config, options.lock);
   const found = await findPacks(port, { cwd, policy: config.packs });
   if (!listServers(config).some(({ name }) => name === reference))
     await lookUpSubject(port, found, reference);
   try {
-    return await new ServerFinder(sources, found).find(reference);
+    const server = await new ServerFinder({ port, config, builtIns, found, gate, report }).find(reference);
+    return { ...server, gate, isOpen: gate === undefined && (config.results ?? config.calls) === undefined };
   } finally {
     gate?.refuseDifferences();
   }

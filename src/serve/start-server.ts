@@ -1,9 +1,3 @@
-import { resolve } from "node:path";
-import { checkBuiltIns } from "../config/built-ins.ts";
-import { readConfig } from "../config/read-config.ts";
-import { findProject } from "../discovery/project.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { openLockGate } from "../lock/gate.ts";
 import { checkHttpTransport } from "../mcp/http/http-options.ts";
 import { readStateKey, servedProtocols } from "../mcp/served-server.ts";
 import { failure, quote } from "../problems/index.ts";
@@ -39,29 +33,16 @@ export async function startFoundServer(
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
   checkOptions(reference, options);
-  const target = reference === null ? undefined : await findTarget(reference, options);
+  const target = reference === null ? undefined : await findServer(reference, options, createReporter());
   options.signal?.throwIfAborted();
   const isHttp = target?.type === "composed" && target.transport === "http";
   const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
-  if (target?.type === "subprocess" && target.isPlain && transport === "stdio" && !("url" in target.plan)) {
+  const isPlain =
+    target?.type === "subprocess" && target.isOpen && !target.hasChoices && options.skillTool !== true;
+  if (isPlain && transport === "stdio" && !("url" in target.plan)) {
     const { passThrough } = await import("./pass-through.ts");
     return passThrough(target.plan, options);
   }
   const { startSession } = await import("./start-session.ts");
   return startSession(transport, options, target);
-}
-
-/** What to start for a name. `isPlain`: neither a lock, nor the config, nor an option changes what of a program is offered. */
-async function findTarget(reference: string, options: CommandServeOptions) {
-  const cwd = resolve(options.cwd ?? process.cwd());
-  const port = createNodeInspectionPort();
-  const { directory } = findProject(port, cwd);
-  const config = await readConfig(port, { directory, config: options.config, cwd });
-  const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
-  const gate = await openLockGate(config, options.lock);
-  const sources = { port, config, builtIns, cwd, gate, report: createReporter() };
-  const target = await findServer(reference, sources);
-  if (target.type === "composed") return { ...target, gate };
-  const isOpen = gate === undefined && (config.results ?? config.calls) === undefined;
-  return { ...target, gate, isPlain: isOpen && !target.hasChoices && options.skillTool !== true };
 }

@@ -1,5 +1,4 @@
 import { realpathSync } from "node:fs";
-import type { Gate } from "../lock/gate.ts";
 import { capabilitiesIn } from "../mcp/client-message.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
@@ -41,7 +40,7 @@ function refuseLoop(project: string, label: string): void {
 export async function startSession(
   transport: "stdio" | HttpTransport,
   options: CommandServeOptions,
-  target?: ServeTarget & { gate: Gate | undefined },
+  target?: ServeTarget,
 ): Promise<RunningServer> {
   const composed = target?.type === "composed" ? target : undefined;
   const { label } = target?.selection ?? { label: "trailblaze" };
@@ -125,8 +124,15 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const serving = { toolSearch, protocol, cacheTtl, drain, onFirst: isAwaited ? onFirst : undefined };
-  const running = await serveGateway(gateway, label, transport, serving);
+  let announceEnd = () => {};
+  const ended = new Promise<void>((resolve) => {
+    announceEnd = resolve;
+  });
+  const running = await serveGateway(gateway, label, transport, {
+    ...{ toolSearch, protocol, cacheTtl, drain },
+    onFirst: isAwaited ? onFirst : undefined,
+    onEnd: announceEnd,
+  });
   if (!isAwaited) begin();
 
   let fault: { error: unknown } | undefined;
@@ -136,30 +142,28 @@ export async function startSession(
       // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
       closing.abort(failure("SessionClosed", { reason: undefined }));
       const session = await opening.catch(() => undefined);
-      await Promise.all([running.close(), session?.close()]);
+      await Promise.all([running.close().finally(announceEnd), session?.close()]);
     })();
     return ending;
   };
-  let isOpen = false;
   const fail = (error: unknown) => {
     if (!closing.signal.aborted) fault = { error };
     void close();
   };
   opening.then((session) => {
-    isOpen = true;
     session.problems.forEach(report);
     // It ends by itself if a list differs from a frozen lock.
-    const { closing: ended } = Session.partsOf(session).frame.resources;
-    whenAborted(ended, () => fail(ended.reason));
+    const { closing: closed } = Session.partsOf(session).frame.resources;
+    whenAborted(closed, () => fail(closed.reason));
   }, fail);
   return {
     url: running.url,
     // Before it is open, requests wait for it, and none has run.
     drain: async (seconds) => {
-      if (isOpen) await running.drain(seconds);
+      if (gateway.current !== undefined) await running.drain(seconds * 1000);
     },
     close,
-    ended: running.ended.then(close).then(() => {
+    ended: ended.then(close).then(() => {
       if (fault !== undefined) throw fault.error;
     }),
   };

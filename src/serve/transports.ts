@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { ServedOverStdio, ServeStdioOptions } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
 import type { ClientOptions } from "./serve-clients.ts";
-import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
+import type { CommandServeOptions, HttpTransport } from "./serve-options.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
 /** The protocol's streams after they were reserved, which a process can do once. */
@@ -47,41 +47,29 @@ export async function serveGateway(
   {
     drain,
     onFirst,
+    onEnd,
     ...options
   }: Pick<ClientOptions, "toolSearch" | "protocol" | "cacheTtl"> &
     Pick<CommandServeOptions, "drain"> &
-    Pick<ServeStdioOptions, "onFirst">,
-): Promise<RunningServer> {
+    Pick<ServeStdioOptions, "onFirst" | "onEnd">,
+): Promise<ServedOverStdio & { url?: string }> {
   const { serveEras } = await import("./serve-clients.ts");
-  let announce = () => {};
-  const ended = new Promise<void>((resolve) => {
-    announce = resolve;
-  });
-  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
-    if (transport === "stdio") {
-      // The only client has the session itself.
-      const only = () => gateway.ownScope();
-      const { connection } = serveEras(gateway, { ...options, only, token: undefined });
-      const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-      return serveStdio(connection, {
-        input: protocolInput ?? process.stdin,
-        output: protocolOutput ?? process.stdout,
-        onFirst,
-        onEnd: announce,
-        drainMs: drain === undefined ? undefined : drain * 1000,
-      });
-    }
-    const { token, stateless } = transport;
-    const eras = serveEras(gateway, { ...options, token, isStateless: stateless === true });
-    const { serveHttp } = await import("../mcp/http/serve-http.ts");
-    const { protocol } = options;
-    return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
-  };
-  const served = await serve();
-  return {
-    url: served.url,
-    ended,
-    drain: (seconds) => served.drain(seconds * 1000),
-    close: () => served.close().finally(announce),
-  };
+  if (transport === "stdio") {
+    // The only client has the session itself.
+    const only = () => gateway.ownScope();
+    const { connection } = serveEras(gateway, { ...options, only, token: undefined });
+    const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+    return serveStdio(connection, {
+      input: protocolInput ?? process.stdin,
+      output: protocolOutput ?? process.stdout,
+      onFirst,
+      onEnd,
+      drainMs: drain === undefined ? undefined : drain * 1000,
+    });
+  }
+  const { token, stateless } = transport;
+  const eras = serveEras(gateway, { ...options, token, isStateless: stateless === true });
+  const { serveHttp } = await import("../mcp/http/serve-http.ts");
+  const { protocol } = options;
+  return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
 }
