@@ -125,7 +125,8 @@ export async function missingPack(
   // A package whose name happens to be the typed word may be unrelated.
   const isWord = !asPack.startsWith("@");
   const args = { name: asPack, nearest, manager, inConfig, isWord, isDeclared };
-  return failure("PackNotInstalled", args, {}, isWord ? {} : { missingPack: asPack });
+  if (isWord) return failure("PackNotInstalled", args);
+  return failure("PackNotInstalled", args, { pack: asPack }, { missingPack: asPack });
 }
 
 /** The pack that a name refers to. Throws `TrailblazeError`, `InvalidArguments` for an item. */

@@ -117,20 +117,14 @@ class ServerFinder {
   readonly #sources: Sources;
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
-  readonly #builtInNames: string[];
   /** What was loaded of packs, by what the library has of it. */
   readonly #checked = new Map<InspectedPack, CheckedPack>();
 
   constructor(sources: Sources) {
-    const { port, builtIns, found } = sources;
+    const { port, found } = sources;
     this.#sources = sources;
     this.#found = found;
     this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
-    this.#builtInNames = builtIns.map(({ name }) => String(name));
-  }
-
-  get #packs(): DiscoveredPack[] {
-    return this.#found.packs.map(({ pack }) => pack);
   }
 
   async find(reference: string): Promise<FoundServer> {
@@ -235,8 +229,9 @@ class ServerFinder {
   async #resolve(reference: string) {
     const { config, port } = this.#sources;
     const { manager } = this.#library;
+    const packs = this.#found.packs.map(({ pack }) => pack);
     try {
-      return resolveReference(reference, { from: "user", kind: "server", packs: this.#packs, manager });
+      return resolveReference(reference, { from: "user", kind: "server", packs, manager });
     } catch (error) {
       if (!(error instanceof TrailblazeError)) throw error;
       // Two segments may also be a scoped pack, or `name/tool` with a name of the config.
@@ -283,7 +278,8 @@ class ServerFinder {
     }));
     const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
     const options = { isHostKnown: true, isRefused };
-    const reader = new ServerContentsReader(this.#library, this.#builtInNames, options);
+    const names = builtIns.map((one) => String(one.name));
+    const reader = new ServerContentsReader(this.#library, names, options);
     const { offered, used, repeatedBundles } = await reader.readMembers({ from, item, references });
     const isLeft = ({ item }: ServerMember) => item === undefined || !isRefused(item);
     const [refusal] = itemsOf([...offered, ...used]).flatMap((item) => this.#refusalOf(item) ?? []);
