@@ -5,18 +5,12 @@ export type { InstallOptions, InstallPlan, InstallResult } from "./install/plan-
 export { planInstall, planUninstall } from "./install/plan-install.ts";
 export { type Problem, TrailblazeError } from "./problems/index.ts";
 
-/** What `applyPlan` reports while it works. */
-export interface ApplyOptions {
-  /** Called once if the edit has to wait, with what it waits for: "another program, which holds the lock …". */
-  onWait?: ((what: string) => void) | undefined;
-}
-
 /**
  * Applies a plan to the current file: if it changed since the plan, the edit is decided again.
  *
  * Trust level: execution. Writes the client's file, and a backup in the user's state folder. Throws
  * `TrailblazeError` and leaves the file unchanged: as `planInstall`, and `ClientConfigUnwritable`.
  */
-export async function applyPlan(plan: InstallPlan, { onWait }: ApplyOptions = {}): Promise<InstallResult> {
-  return apply(plan, { onWait });
+export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
+  return apply(plan);
 }

@@ -6,10 +6,6 @@ export interface LockOptions {
   waitMs?: number | undefined;
   /** The age after which a lock that is not refreshed is stale and removed, in milliseconds. */
   staleMs?: number | undefined;
-  /** Called with the holder once the wait is noticeable. */
-  onWait?: ((what: string) => void) | undefined;
-  /** The activity of the holder, for `onWait`; default: "holds the lock" and its path. */
-  purpose?: string | undefined;
   /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
@@ -19,7 +15,6 @@ export class LockHeldError extends Error {
   override readonly name = "LockHeldError";
 }
 
-const noticeMs = 300;
 const refreshMs = 2000;
 
 const changeOf = (folder: string) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
@@ -53,11 +48,10 @@ function hold(folder: string): () => void {
  */
 export async function lockFile(
   file: string,
-  { waitMs = 30_000, staleMs = 10_000, onWait, purpose, signal }: LockOptions = {},
+  { waitMs = 30_000, staleMs = 10_000, signal }: LockOptions = {},
 ): Promise<() => void> {
   const folder = `${file}.lock`;
   const startedAt = performance.now();
-  let isNoticed = false;
   for (;;) {
     try {
       mkdirSync(folder);
@@ -66,13 +60,8 @@ export async function lockFile(
       if (errorCode(error) !== "EEXIST") throw error;
     }
     if (Date.now() - (changeOf(folder) ?? Date.now()) >= staleMs) removeFolder(folder);
-    const waited = performance.now() - startedAt;
-    if (waited > waitMs || signal?.aborted)
+    if (performance.now() - startedAt > waitMs || signal?.aborted)
       throw new LockHeldError(`another program holds the lock ${folder}`);
-    if (!isNoticed && waited > noticeMs) {
-      isNoticed = true;
-      onWait?.(`another program, which ${purpose ?? `holds the lock ${folder}`}`);
-    }
     await new Promise((resolve) => setTimeout(resolve, 10 + Math.random() * 40));
   }
 }

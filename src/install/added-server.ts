@@ -1,4 +1,3 @@
-import type { ServerEntry } from "../config/server-entries.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
@@ -52,12 +51,10 @@ export function createEntry(
 export async function checkLabels(directory: string, entries: readonly EntryToWrite[]): Promise<void> {
   const servers = await readProjectServers(directory);
   const known = new Set(servers.map(({ label }) => String(label).toLowerCase()));
-  for (const { label, entry } of entries) {
+  for (const { label } of entries) {
     if (known.has(label.toLowerCase())) {
       const reason = `The config already has a server ${quote(label)}`;
-      const proposal = String(entry.package).replace(/^@/, "").replace("/", "-");
-      const example = known.has(proposal.toLowerCase()) ? "" : `, such as \`--name ${proposal}\``;
-      throw failure("InvalidArguments", { reason, hint: `Pass another name with --name${example}.` });
+      throw failure("InvalidArguments", { reason, hint: "Pass another name with --name." });
     }
     known.add(label.toLowerCase());
   }
@@ -72,23 +69,6 @@ export function checkProgram(directory: string, { entry }: EntryToWrite): void {
   if (found.state === "found") return;
   const reason = found.state === "unusable" ? found.reason : `the package ${quote(name)} was not installed`;
   throw failure("InstallFailed", { what: `add ${name}`, reason });
-}
-
-/** A server of the config that is an npm package. */
-export interface PackageServer {
-  name: string;
-  package: string;
-  entry: ServerEntry;
-}
-
-export async function findPackageServers(directory: string): Promise<readonly PackageServer[]> {
-  const servers = await readProjectServers(directory);
-  return servers.flatMap((entry) => {
-    const { label, values } = entry;
-    return typeof label === "string" && typeof values.package === "string"
-      ? [{ name: label, package: values.package, entry }]
-      : [];
-  });
 }
 
 /**

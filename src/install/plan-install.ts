@@ -303,7 +303,7 @@ function backupFolder(): string {
 }
 
 /** See the public `applyPlan`. */
-export async function applyPlan(plan: InstallPlan, options: LockOptions): Promise<InstallResult> {
+export async function applyPlan(plan: InstallPlan, options: LockOptions = {}): Promise<InstallResult> {
   const { client: id, server, file, key, scope } = plan;
   const client = findClient(id);
   const editor = await loadEditor(client.format);

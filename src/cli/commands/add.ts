@@ -86,7 +86,6 @@ export const command = defineCommand({
         allowSimilar: !isConfirmed || options["allow-similar"],
         servers: options.server ? "any" : "declared",
         onCommand: (line) => output.note(`Running ${printable(line)}`),
-        onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
         consent: (previews) => consent(previews, signal),
         async complete() {
           for (const server of planned) checkProgram(directory, server);

@@ -135,8 +135,7 @@ async function findClients({ options, cwd }: Input): Promise<string[]> {
 async function applyOrPreview(plan: InstallPlan, isDryRun: boolean): Promise<Outcome> {
   const { client, server, file, key, changed, diff, notes } = plan;
   if (isDryRun) return { client, server, file, key, changed, backup: null, diff, notes };
-  const onWait = (what: string) => output.note(`Waiting for ${printable(what)}.`);
-  return { ...(await applyPlan(plan, { onWait })), notes };
+  return { ...(await applyPlan(plan)), notes };
 }
 
 /** Longer lines of a diff are cut, because some clients keep their whole config on one line. */

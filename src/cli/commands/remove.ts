@@ -1,7 +1,12 @@
+import type { ServerEntry } from "../../config/server-entries.ts";
 import { findProject } from "../../discovery/project.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import { findPackageServers, type PackageServer } from "../../install/added-server.ts";
-import { type ConfigEdit, locateServer, planConfigEdit } from "../../install/project-config.ts";
+import {
+  type ConfigEdit,
+  locateServer,
+  planConfigEdit,
+  readProjectServers,
+} from "../../install/project-config.ts";
 import { removePacks } from "../../npm/remove-packs.ts";
 import { printable, TrailblazeError } from "../../problems/index.ts";
 import { defineCommand } from "../command.ts";
@@ -20,7 +25,7 @@ export const command = defineCommand({
     // A lock that cannot be used is an error before anything is removed.
     const { findLock } = await import("../../lock/lock-file.ts");
     await findLock(directory);
-    const known = await findPackageServers(directory);
+    const known = (await readProjectServers(directory)).filter(({ values }) => values.package !== undefined);
     let servers: typeof known = [];
     let listed: typeof known = [];
     let edit: ConfigEdit | undefined;
@@ -29,17 +34,16 @@ export const command = defineCommand({
         cwd,
         signal,
         onCommand: (command) => output.note(`Running ${printable(command)}`),
-        onWait: (what) => output.note(`Waiting for ${printable(what)}.`),
-        isServer: (name) => known.some((server) => server.package === name),
+        isServer: (name) => known.some((server) => server.values.package === name),
         async complete(names) {
-          const own = known.filter((server) => names.includes(server.package));
-          const pasted = own.filter(({ entry }) => entry.isPasted);
+          const own = known.filter(({ values }) => names.includes(String(values.package)));
+          const pasted = own.filter(({ isPasted }) => isPasted);
           listed = own;
           if (pasted.length === 0) return;
           try {
             edit = await planConfigEdit(
               directory,
-              pasted.map(({ name: label }) => ({ label, entry: undefined })),
+              pasted.map(({ label }) => ({ label: String(label), entry: undefined })),
             );
           } catch (error) {
             // A layout that cannot be edited is named as entries of the list are.
@@ -47,7 +51,7 @@ export const command = defineCommand({
             throw error;
           }
           servers = pasted;
-          listed = own.filter(({ entry }) => !entry.isPasted);
+          listed = own.filter(({ isPasted }) => !isPasted);
           await edit.apply();
         },
       }),
@@ -55,14 +59,14 @@ export const command = defineCommand({
     const { recordRemovals } = await import("../../approval/update-lock.ts");
     const pruned = await recordRemovals(directory, {
       packs: removed.map(({ name }) => name),
-      servers: servers.map(({ name }) => name),
+      servers: servers.map(({ label }) => String(label)),
     });
-    const places = await Promise.all(listed.map(({ entry }) => locateServer(directory, entry)));
-    const describe = ({ name, package: packageName }: PackageServer) => ({ name, package: packageName });
+    const places = await Promise.all(listed.map((entry) => locateServer(directory, entry)));
+    const describe = ({ label, values }: ServerEntry) => ({ name: String(label), package: values.package });
     const byHand = listed.map((server, index) => ({ ...describe(server), place: places[index] }));
     const lines = [
       ...removed.map(({ name }) => `Removed ${name}`),
-      ...servers.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+      ...servers.map(({ label }) => `Removed server "${label}" from ${edit?.file}`),
       ...byHand.map(({ name, place }) => `Remove server "${name}" from ${place} by hand`),
       ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
     ];

@@ -37,8 +37,6 @@ export interface ChangeOptions {
   signal?: AbortSignal;
   /** Receives each command of the package manager before it runs. */
   onCommand?: (command: string) => void;
-  /** Called once if another process is changing the project, with a description: "process 123, which …". */
-  onWait?: (what: string) => void;
 }
 
 /** A project whose packages can be changed. */
@@ -143,12 +141,11 @@ const lastLines = (tail: string, project: ChangeableProject): string[] =>
 async function lockProject(
   { directory, workspaceRoot = directory }: ChangeableProject,
   what: string,
-  { lockMs = 300_000, signal, onWait }: ChangeOptions,
+  { lockMs = 300_000, signal }: ChangeOptions,
 ): Promise<() => void> {
-  const purpose = "is changing the packages of this project";
   const file = join(workspaceRoot, "package.json");
   try {
-    return await lockFile(file, { waitMs: lockMs, signal, onWait, purpose });
+    return await lockFile(file, { waitMs: lockMs, signal });
   } catch (error) {
     // Where it cannot be locked, it cannot be changed either, and the package manager says why.
     if (!(error instanceof LockHeldError)) return () => {};
