@@ -12,7 +12,7 @@ import { findReservedCommands, readBins } from "../qualified-names/reserved-comm
 import type { ChangeableProject } from "./managers/change-packages.ts";
 import { scriptNames } from "./managers/installed-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
-import { createFailure, digestFiles, type FetchContext, fetchPackage } from "./registry/fetch-package.ts";
+import { createFailure, digestFiles, type FetchContext, withPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
 import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
 
@@ -156,37 +156,37 @@ function checkPlainServer({ servers }: PreviewContext, name: string, manifest: R
     throw failure("NotAPack", { name, hasBin });
 }
 
-async function previewPack(context: PreviewContext, spec: RegistrySpec): Promise<PreviewedPack> {
+/** Previews the package in a folder. */
+async function previewPack(
+  context: PreviewContext,
+  spec: RegistrySpec,
+  folder: string,
+): Promise<PreviewedPack> {
   const { name } = spec;
-  const { folder, remove } = await fetchPackage(context, spec);
-  try {
-    const manifest = readUsableManifest(context.port, folder);
-    if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
-    const { value } = manifest;
-    const isPack = Object.hasOwn(value, "trailblaze");
-    if (!isPack) checkPlainServer(context, name, value);
-    const pack = describeRemotePack(name, isPack ? value : { ...value, trailblaze: {} }, false);
-    if (pack === undefined) throw createFailure(spec, "the registry returned a different package");
-    const announced = await readAnnounced(context, spec, String(value.version));
-    rejectForeignDependencies(name, value);
-    rejectClaims(spec, announced, value);
-    const found = await describePack(context.port, { location: folder, manifest, origin: "direct", name });
-    const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
-    const { deprecated } = announced;
-    return {
-      spec,
-      pack,
-      commands: commandsOf(inspected),
-      lifecycleScripts: readScripts(value),
-      deprecated: typeof deprecated === "string" ? deprecated : undefined,
-      warnings: [],
-      serverBins: isPack ? undefined : [...readBins(name, value).keys()],
-      inspected,
-      files: digestFiles(folder),
-    };
-  } finally {
-    remove();
-  }
+  const manifest = readUsableManifest(context.port, folder);
+  if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
+  const { value } = manifest;
+  const isPack = Object.hasOwn(value, "trailblaze");
+  if (!isPack) checkPlainServer(context, name, value);
+  const pack = describeRemotePack(name, isPack ? value : { ...value, trailblaze: {} }, false);
+  if (pack === undefined) throw createFailure(spec, "the registry returned a different package");
+  const announced = await readAnnounced(context, spec, String(value.version));
+  rejectForeignDependencies(name, value);
+  rejectClaims(spec, announced, value);
+  const found = await describePack(context.port, { location: folder, manifest, origin: "direct", name });
+  const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
+  const { deprecated } = announced;
+  return {
+    spec,
+    pack,
+    commands: commandsOf(inspected),
+    lifecycleScripts: readScripts(value),
+    deprecated: typeof deprecated === "string" ? deprecated : undefined,
+    warnings: [],
+    serverBins: isPack ? undefined : [...readBins(name, value).keys()],
+    inspected,
+    files: digestFiles(folder),
+  };
 }
 
 /**
@@ -203,6 +203,8 @@ export async function previewPacks(
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
   const context = { client, configuration, directory: workspaceRoot, port, timeoutMs, signal, servers };
   const previews: PreviewedPack[] = [];
-  for (const spec of specs) previews.push(await previewPack(context, spec));
+  for (const spec of specs) {
+    previews.push(await withPackage(context, spec, (folder) => previewPack(context, spec, folder)));
+  }
   return previews;
 }

@@ -126,20 +126,15 @@ export class ConfigDocument {
     return undefined;
   }
 
-  #refuse({ container }: EntryPlace): never {
-    const reason = "its layout does not allow editing only the entry";
-    throw new ConfigLayoutError(reason, this.#config.offsetOf(container));
-  }
-
   /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
     this.get(place);
-    return this.#verify(this.#config.set(place, entry), place, toPlain(entry)) ?? this.#refuse(place);
+    return this.#verify(this.#config.set(place, entry), place, toPlain(entry)) ?? refuse();
   }
 
   /** Removes an entry, and the containers that are empty then and have no comment. */
   remove(place: EntryPlace): ConfigDocument {
-    let edited = this.#verify(this.#config.remove(place), place, undefined) ?? this.#refuse(place);
+    let edited = this.#verify(this.#config.remove(place), place, undefined) ?? refuse();
     for (let depth = place.container.length; depth > 0; depth--) {
       const path = place.container.slice(0, depth);
       const value = valueAt(edited.root, path);
@@ -160,6 +155,10 @@ export class ConfigDocument {
   get isBlank(): boolean {
     return /^[\s{}]*$/.test(this.#body);
   }
+}
+
+function refuse(): never {
+  throw new ConfigLayoutError("its layout does not allow editing only the entry", 0);
 }
 
 const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;

@@ -15,13 +15,6 @@ const limits = { packed: 256 << 20, unpacked: 500 << 20 };
 export const createFailure = (spec: RegistrySpec, reason: string) =>
   failure("InstallFailed", { what: `add ${spec.text}`, reason });
 
-/** A package of a registry, with its files but for links and devices. */
-export interface FetchedPackage {
-  /** Absolute. */
-  folder: string;
-  remove(): void;
-}
-
 export interface FetchContext {
   client: RegistryClient;
   configuration: NpmConfiguration;
@@ -100,10 +93,16 @@ function unpack(file: string, cwd: string, spec: RegistrySpec): void {
   }
 }
 
-/** Fetches a package to a temporary folder. Throws `TrailblazeError`: `InstallFailed`, `RegistryUnavailable`. */
-export async function fetchPackage(context: FetchContext, spec: RegistrySpec): Promise<FetchedPackage> {
+/**
+ * Uses the folder of a package of a registry, with its files but for links and devices. Throws `TrailblazeError`:
+ * `InstallFailed`, `RegistryUnavailable`.
+ */
+export async function withPackage<Result>(
+  context: FetchContext,
+  spec: RegistrySpec,
+  use: (folder: string) => Promise<Result>,
+): Promise<Result> {
   const temporary = mkdtempSync(join(tmpdir(), "trailblaze-pack-"));
-  const remove = () => rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   const folder = join(temporary, "package");
   try {
     await download(context, spec, temporary);
@@ -113,9 +112,8 @@ export async function fetchPackage(context: FetchContext, spec: RegistrySpec): P
       throw createFailure(spec, `its tarball exceeds the limit of ${formatSize(limits.packed)}`);
     mkdirSync(folder);
     unpack(tarball, folder, spec);
-    return { folder, remove };
-  } catch (error) {
-    remove();
-    throw error;
+    return await use(folder);
+  } finally {
+    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
   }
 }
