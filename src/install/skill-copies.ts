@@ -35,13 +35,6 @@ export interface CopiesResult {
   problems: Problem[];
 }
 
-/** Where copies lie. `scope` is `project` unless it is given. */
-export interface CopiesOptions {
-  cwd: string;
-  scope?: Scope | undefined;
-  isDryRun: boolean;
-}
-
 /** The file in a copy that says what was copied. */
 const markerFile = ".trailblaze";
 
@@ -53,11 +46,8 @@ interface Marker {
   files: Record<string, string>;
 }
 
-/** What to copy into a folder. */
-interface WantedCopy {
-  marker: Marker;
-  skill: SkillItem;
-}
+/** A skill to copy, and what its marker is to say. */
+type WantedCopy = readonly [skill: SkillItem, marker: Marker];
 
 const port = createNodeInspectionPort();
 const find = (path: string) => lstatSync(path, { throwIfNoEntry: false });
@@ -79,11 +69,9 @@ function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edi
 }
 
 /** Replaces a copy, or makes it. */
-async function writeCopy(
-  session: Session,
-  target: string,
-  { marker, skill: { route } }: WantedCopy,
-): Promise<void> {
+async function writeCopy(session: Session, target: string, [skill, marker]: WantedCopy): Promise<void> {
+  const { calls, frame } = Session.partsOf(session);
+  const { route } = skill;
   // Clients pass over names that begin with a dot.
   const draft = join(dirname(target), `${markerFile}.new`);
   const clear = () => rmSync(draft, { recursive: true, force: true });
@@ -94,7 +82,8 @@ async function writeCopy(
       // Who may run it: a server does not say.
       const original =
         route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
-      const content = await session.readSkill(marker.source, { file: path });
+      const request = { scope: calls.own, state: frame.state() };
+      const content = await calls.readSkillFile(skill, path, request);
       writeFileSync(join(draft, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
     writeFileSync(join(draft, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
@@ -138,7 +127,7 @@ function collectWanted(
     // What a server has under the marker's name is left out.
     const files = skill.shown.files.filter(({ path }) => path !== markerFile);
     const marker = { source, ...(project && { project }), files: digestsOf(files) };
-    return [isTaken ? longNameOf(skill) : name, { marker, skill }] as const;
+    return [isTaken ? longNameOf(skill) : name, [skill, marker]] as const;
   });
   return new Map(copies);
 }
@@ -152,7 +141,7 @@ export async function changeCopies(
   clientName: string,
   names: readonly string[],
   session: Session | undefined,
-  { cwd, scope = "project", isDryRun }: CopiesOptions,
+  { cwd, scope = "project", isDryRun }: { cwd: string; scope?: Scope | undefined; isDryRun: boolean },
 ): Promise<CopiesResult> {
   const client = findClient(clientName);
   const { directory } = findProject(port, cwd);
@@ -180,7 +169,7 @@ export async function changeCopies(
       if (!isDryRun) rmSync(file, { recursive: true });
       result.removed.push(name);
     } else {
-      if (!isDryRun && !isDeepStrictEqual(marker, copy.marker)) await writeCopy(session, file, copy);
+      if (!isDryRun && !isDeepStrictEqual(marker, copy[1])) await writeCopy(session, file, copy);
       result.installed.push(name);
     }
   };

@@ -1,5 +1,5 @@
-import { posix } from "node:path";
 import { createLineIndex } from "../../data/line-index.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Skill } from "../../skills/read-skill.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
@@ -9,22 +9,19 @@ import { type Check, type Finding, findInFile } from "../finding.ts";
 const links = /\]\(\s*<?([^()<>\s]+)|^ {0,3}\[[^\]\n]+\]:\s*<?([^<>\s]+)/gm;
 const code = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~)).*\n[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))|`[^`\n]+`/gm;
 
-/** The path that a relative link leads to, from the skill's folder; `undefined` for any other link. */
+const base = "skill://host/skill/";
+
+/** The path that a link leads to, from the skill's folder; `undefined` for one that leads to the folder itself or out of it. */
 function readTarget(link: string): string | undefined {
-  if (/^(?:[a-z][a-z\d+.-]*:|[/#?])/i.test(link)) return undefined;
-  const [path = ""] = link.split(/[?#]/);
-  try {
-    const target = posix.normalize(decodeURIComponent(path)).replace(/\/$/, "");
-    return /^\.\.(?:\/|$)/.test(target) ? undefined : target;
-  } catch {
-    return path;
-  }
+  const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
+  const path = url?.href.startsWith(base) ? url.pathname.slice("/skill/".length).replace(/\/$/, "") : "";
+  return path === "" ? undefined : (attempt(() => decodeURIComponent(path)) ?? path);
 }
 
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
   const blank = (part: string) => part.replace(/[^\n]/g, " ");
   const isThere = (target: string) =>
-    target === "." || files.some(({ path }) => path === target || path.startsWith(`${target}/`));
+    files.some(({ path }) => path === target || path.startsWith(`${target}/`));
   const placeOf = createLineIndex(text);
   for (const link of text.replace(code, blank).matchAll(links)) {
     const target = readTarget(link[1] ?? link[2] ?? "");
