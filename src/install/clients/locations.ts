@@ -32,7 +32,7 @@ export function readHost(): Host {
 }
 
 /** The path of a template; `undefined` if it needs a home folder and there is none. */
-export function expandPath(
+function expandPath(
   template: string,
   { platform, environment, home }: Host,
   project: string,
