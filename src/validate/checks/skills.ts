@@ -9,12 +9,13 @@ import { type Check, type Finding, findInFile } from "../finding.ts";
 const links = /\]\(\s*<?([^()<>\s]+)|^ {0,3}\[[^\]\n]+\]:\s*<?([^<>\s]+)/gm;
 const code = /^ {0,3}(`{3,}(?!`)|~{3,}(?!~)).*\n[\s\S]*?(?:^ {0,3}\1|$(?![\s\S]))|`[^`\n]+`/gm;
 
-const base = "skill://host/skill/";
+/** No skill has this name, so a link that leads out does not lead back. */
+const base = "skill://host/-/";
 
 /** The path that a link leads to, from the skill's folder; `undefined` for one that leads to the folder itself or out of it. */
 function readTarget(link: string): string | undefined {
   const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
-  const path = url?.href.startsWith(base) ? url.pathname.slice("/skill/".length).replace(/\/$/, "") : "";
+  const path = url?.href.startsWith(base) ? url.pathname.slice("/-/".length).replace(/\/$/, "") : "";
   return path === "" ? undefined : (attempt(() => decodeURIComponent(path)) ?? path);
 }
 
