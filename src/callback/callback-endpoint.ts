@@ -71,12 +71,8 @@ export interface Invocation {
 interface RunningInvocation extends Invocation {
   /** Aborts when it ends. */
   ended: AbortController;
-  /** How many callbacks are open. */
-  inFlight: number;
 }
 
-/** The limit per invocation: each open callback costs memory. */
-const maximumInFlight = 1000;
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
 
@@ -135,14 +131,12 @@ async function runCall(
   const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
   const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
   const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
-  invocation.inFlight += 1;
   try {
     return createCallResult(await abortable(signal, () => dispatch({ ...call, limit, signal })));
   } catch {
     // A general error: the host's own errors are not revealed to packs.
     return failedCall(signal.aborted ? signal.reason.message : "The host failed to call the tool.");
   } finally {
-    invocation.inFlight -= 1;
     limit.end();
   }
 }
@@ -215,10 +209,6 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const depth = invocation.depth + 1;
     if (depth > limits.maxDepth)
       throw uncalled(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
-    if (invocation.inFlight >= maximumInFlight)
-      throw uncalled(
-        `The invocation has ${maximumInFlight} open callbacks, which is the limit. Wait for one to end.`,
-      );
     const args = readObject('"arguments_json"', request.argumentsJson, uncalled);
     const call = { invocationId, depth, toolName, arguments: args };
     return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
@@ -232,7 +222,6 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     bodyTimeoutMs: limits.bodyTimeoutMs,
     headersTimeoutMs: 10_000,
     idleTimeoutMs: Math.max(limits.timeoutMs, limits.bodyTimeoutMs) + idleMs,
-    // Enough for all callbacks of one invocation and as many of others.
     maxConnections: 2048,
     async answer(request) {
       try {
@@ -268,7 +257,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     revokeToken: (token) => void servers.delete(digestOf(token)),
     beginInvocation(invocation) {
       const ended = new AbortController();
-      invocations.set(invocation.id, { ...invocation, ended, inFlight: 0 });
+      invocations.set(invocation.id, { ...invocation, ended });
       return () => {
         invocations.delete(invocation.id);
         ended.abort(new DOMException("The tool was canceled because the invocation ended.", "AbortError"));

@@ -25,7 +25,6 @@ import {
 } from "./evaluation.ts";
 
 const longestExpression = 20_000;
-const longestReason = 300;
 const maximumLoops = 2;
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
@@ -140,7 +139,6 @@ interface Node {
   /** An `alternate` takes the node's place, as that of a loop does. A macro evaluates its parts itself. */
   meta: { check: Visit; evaluate: Visit; alternate?: Node; macro?: { var?: string } };
   setMeta<Key extends keyof Node["meta"]>(key: Key, value: Node["meta"][Key]): Node;
-  clone(operation: { name: string; check: Visit; evaluate: Visit }, args: unknown): Node;
   /** Applies an operator or a function, once it is checked. */
   handle(...args: unknown[]): unknown;
 }
@@ -219,14 +217,6 @@ const callStringMethod: Visit = (evaluator, node, context) => {
   return node.handle(values, evaluator, node);
 };
 
-/** `has(a.b)` becomes this with `a.?b`, because cel-js allows only keys of keys of variables. */
-const hasMember = {
-  name: "has",
-  check: checkChildren,
-  evaluate: ((evaluator, { args }, context) =>
-    (evaluator.run(args as Node, context) as Optional).hasValue()) satisfies Visit,
-};
-
 const isAccess = ({ op }: Node) => /^[.[]/.test(op);
 
 /** Makes `a.b` of a node `a.?b`. */
@@ -256,7 +246,7 @@ function toClause(summary: string): string {
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
     .replaceAll(/dyn<([^<>]*(?:<.*?>)?)>/g, "$1")
     .replaceAll("_(", "(");
-  return printable(words.length > longestReason ? `${words.slice(0, longestReason)}…` : words);
+  return printable(words);
 }
 
 /** Converts anything that compilation or evaluation throws. Unknown errors are limits of JavaScript. */
@@ -292,12 +282,6 @@ function prepareCall(node: Node, scope: Scope): void {
   const parts = node.args as [string, ...unknown[]];
   const [name] = parts;
   const [first, ...others] = parts.at(-1) as Node[];
-  if (node.op === "call" && name === "has") {
-    if (first?.op !== "." || others.length > 0)
-      throw fail("has takes one argument with a key, such as has(a.b)", node);
-    makeOptional(first);
-    node.setMeta("alternate", first.clone(hasMember, first));
-  }
   const pattern = others.at(-1) ?? first;
   if (name === "matches" && pattern?.op === "value" && typeof pattern.args === "string") {
     try {

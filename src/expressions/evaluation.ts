@@ -10,16 +10,6 @@ export type Variables = Readonly<Record<string, Shape>>;
 /** The result of an expression marked with `?` whose last member does not exist. */
 export const absent: unique symbol = Symbol("absent");
 
-/** Formats a position for the end of a message: the character from 1, and the line if there are several. */
-function describePosition(expression: string, offset: number | undefined): string {
-  if (offset === undefined) return "";
-  const before = expression.slice(0, offset).split("\n");
-  const column = (before.at(-1)?.length ?? 0) + 1;
-  return expression.includes("\n")
-    ? ` (line ${before.length}, character ${column})`
-    : ` (character ${column})`;
-}
-
 /** Thrown if an expression does not compile, or cannot be evaluated: a value is missing or has the wrong type, or a limit is exceeded. */
 export class ExpressionError extends Error {
   override readonly name = "ExpressionError";
@@ -27,7 +17,7 @@ export class ExpressionError extends Error {
 
   /** The message continues another one after a colon, without a period, and says where in the expression the fault is. */
   constructor(expression: string, reason: string, offset: number | undefined) {
-    super(`${reason}${describePosition(expression, offset)}`);
+    super(offset === undefined ? reason : `${reason} (character ${offset + 1})`);
     this.expression = expression;
   }
 }

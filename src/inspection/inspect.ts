@@ -26,8 +26,8 @@ import {
 } from "../qualified-names/index.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
-import { isData } from "./formats.ts";
 import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
+import { isData } from "./locate-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */

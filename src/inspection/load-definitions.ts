@@ -13,11 +13,12 @@ import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/i
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
-import { isData, isTypeScript } from "./formats.ts";
 import {
   type DefinitionFile,
   type DefinitionSource,
   explainMissing,
+  isData,
+  isTypeScript,
   type LocatedKind,
   locateDefinitions,
   locateItem,

@@ -4,7 +4,24 @@ import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { definedKinds, type Kind, keyOfKind } from "../kinds.ts";
 import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
-import { type Format, formats, isFormat, isTypeScript, splitFileName } from "./formats.ts";
+
+/** Extensions of definition files, in order of preference. */
+const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as const;
+
+export type Format = (typeof formats)[number];
+
+export const isData = (format: Format): boolean => ["json", "yaml", "yml"].includes(format);
+export const isTypeScript = (format: Format): boolean => format === "ts" || format === "mts";
+
+const isFormat = (suffix: string): suffix is Format => (formats as readonly string[]).includes(suffix);
+
+/** Splits a file name at the last dot. */
+export function splitFileName(fileName: string): { base: string; suffix: string } {
+  const dot = fileName.lastIndexOf(".");
+  return dot < 0
+    ? { base: fileName, suffix: "" }
+    : { base: fileName.slice(0, dot), suffix: fileName.slice(dot + 1) };
+}
 
 /** A file with one definition, or with definitions by name. */
 export interface DefinitionFile {

@@ -89,13 +89,9 @@ export function findPackageProgram(
   const path = bins.get(command);
   const quoted = names.slice(0, 10).map((one) => quote(one));
   if (path === undefined) {
-    return bin === undefined
-      ? unusable(
-          "package",
-          `the package ${quote(name)} has several commands`,
-          `Add \`bin\`: ${listOf(quoted)}.`,
-        )
-      : unusable("bin", `the package ${quote(name)} has no command ${quote(bin)}`, `Use ${listOf(quoted)}.`);
+    const reason = bin === undefined ? "has several commands" : `has no command ${quote(bin)}`;
+    const hint = `Name one in \`bin\`: ${listOf(quoted)}.`;
+    return unusable(bin === undefined ? "package" : "bin", `the package ${quote(name)} ${reason}`, hint);
   }
   const key = bin === undefined ? "package" : "bin";
   const place = `${quote(path, 200)}, the command ${quote(command)} of the package ${quote(name)},`;

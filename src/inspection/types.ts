@@ -4,8 +4,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";
 import type { Path, Problem } from "../problems/index.ts";
 import type { Skill } from "../skills/read-skill.ts";
-import type { Format } from "./formats.ts";
-import type { LocatedKind } from "./locate-definitions.ts";
+import type { Format, LocatedKind } from "./locate-definitions.ts";
 
 /** A declared item with its definition, if it could be read. */
 export interface InspectedItem {

@@ -27,8 +27,6 @@ export type SchemaCheck =
       missing: readonly string[];
       /** Set if the schema is not valid, so the value was not checked. */
       schemaFault?: string;
-      /** Set if the check was stopped: the exceeded limit, which continues a message after a colon. */
-      stopped?: string;
     };
 
 export interface SchemaValidator {
@@ -316,7 +314,7 @@ export function createSchemaValidator(): SchemaValidator {
       } catch (error) {
         const stopped =
           error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
-        return { ...fail(`the check was stopped: ${stopped}`), stopped };
+        return fail(`the check was stopped: ${stopped}`);
       }
     },
   };

@@ -114,15 +114,6 @@ export function abortable<T>(
       release();
       onSettled();
     };
-    start().then(
-      (value) => {
-        end();
-        resolve(value);
-      },
-      (error: unknown) => {
-        end();
-        reject(error);
-      },
-    );
+    start().finally(end).then(resolve, reject);
   });
 }

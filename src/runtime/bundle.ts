@@ -175,12 +175,12 @@ function fillResult(
 export type BundleOutcome = ToolOutcome | { error: RpcError; uncaught?: Thrown };
 
 /** The answer of an entry for how its handler ended. A template that fails yields a result with `isError`. */
-export function convertEntryOutcome(
+export async function convertEntryOutcome(
   { templates: { result, catches } }: Pick<BundleEntry, "templates">,
   request: BundleRequest,
   outcome: Outcome,
   leaveOut?: LeaveOut,
-): BundleOutcome | Promise<ToolOutcome> {
+): Promise<BundleOutcome> {
   if ("returned" in outcome)
     return convertOutcome(outcome, (returned) =>
       result === undefined

@@ -53,9 +53,8 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
 /** Why a tool does not run. */
 export function describeRefusal(
   name: string,
-  { message, schemaFault, stopped }: Extract<SchemaCheck, { ok: false }>,
+  { message, schemaFault }: Extract<SchemaCheck, { ok: false }>,
 ): string {
-  if (stopped !== undefined) return `The check of the arguments was stopped: ${stopped}.`;
   if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
   return `Invalid arguments for ${quote(name)}: ${message}`;
 }
@@ -73,8 +72,6 @@ export function checkStructuredContent(
   }
   const checked = validator.check(outputSchema, structuredContent);
   if (checked.ok) return result;
-  if (checked.stopped !== undefined)
-    return createErrorResult(`The check of the tool's structuredContent was stopped: ${checked.stopped}.`);
   return createErrorResult(
     checked.schemaFault === undefined
       ? `The tool's structuredContent does not match its outputSchema: ${checked.message}`
@@ -88,30 +85,19 @@ export function checkStructuredContent(
  */
 export type ToolOutcome = { result: CallToolResult; fault?: string } | { inputRequired: InputRequired };
 
-/**
- * The result or the questions of an outcome. Of what was thrown, also by `convert`, it has only the message. Never throws; only
- * questions are a promise.
- */
-export function convertOutcome(
+/** The result or the questions of an outcome. Of what was thrown, also by `convert`, it has only the message. */
+export async function convertOutcome(
   outcome: Outcome,
   convert: (returned: Returned) => CallToolResult = convertReturned,
-): ToolOutcome | Promise<ToolOutcome> {
+): Promise<ToolOutcome> {
   if ("thrown" in outcome) return { result: createErrorResult(outcome.thrown.message) };
   const { returned } = outcome;
-  if (returned.kind === "input") return convertQuestions(returned.json);
   try {
-    return { result: convert(returned) };
+    if (returned.kind !== "input") return { result: convert(returned) };
+    const { readInputRequired } = await import("./input-rounds.ts");
+    return await readInputRequired(returned.json);
   } catch (error) {
-    return { result: createErrorResult((error as Error).message) };
-  }
-}
-
-async function convertQuestions(json: string): Promise<ToolOutcome> {
-  const { InvalidQuestionError, readInputRequired } = await import("./input-rounds.ts");
-  try {
-    return await readInputRequired(json);
-  } catch (error) {
-    if (!(error instanceof InvalidQuestionError)) throw error;
-    return { result: createErrorResult(error.message), fault: error.message };
+    const { message, name } = error as Error;
+    return { result: createErrorResult(message), ...(name === "InvalidQuestionError" && { fault: message }) };
   }
 }

@@ -10,7 +10,6 @@ import {
   type InputRound,
   mostRounds,
 } from "./handler-context.ts";
-import { isHttpUrl, shapeOf } from "./input-shapes.ts";
 
 /** What is asked at once, and by whom. */
 export interface AskedRound extends InputRequired {
@@ -52,8 +51,103 @@ export async function answerRounds<Answer extends object>(
   return answer;
 }
 
-/** How much a handler may ask at once: keys, and bytes of JSON for the requests and for the state. */
-const limits = { requests: 32, requestBytes: 64 * 1024, stateBytes: 64 * 1024, keyLength: 128 };
+/** Bytes of JSON that are asked at once. */
+const mostRequestBytes = 64 * 1024;
+
+// What handlers can ask, as JSON Schemas.
+
+const strings = { type: "array", minItems: 1, items: { type: "string" } };
+/** `[{ const, title }]`, MCP's form of choices with titles. */
+const choices = {
+  type: "array",
+  minItems: 1,
+  items: { type: "object", properties: { const: { type: "string" } }, required: ["const"] },
+};
+/** What nests or combines schemas, which forms of clients do not know. */
+const flat = Object.fromEntries(
+  ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"].map((key) => [
+    key,
+    false,
+  ]),
+);
+// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+const when = (condition: object, consequence: object) => ({ if: condition, then: consequence });
+const ofTypes = (types: readonly string[], consequence: object) =>
+  when({ properties: { type: { enum: types } }, required: ["type"] }, consequence);
+/** Clients refuse other formats. */
+const formats = ["email", "uri", "date", "date-time"];
+const items = {
+  type: "object",
+  properties: { ...flat, anyOf: choices },
+  ...when(
+    { not: { required: ["anyOf"] } },
+    { properties: { type: { const: "string" }, enum: strings }, required: ["type", "enum"] },
+  ),
+};
+/** A field of a form: a string, number, boolean, choice or choice of several. */
+const field = {
+  type: "object",
+  properties: { type: { enum: ["string", "number", "integer", "boolean", "array"] } },
+  required: ["type"],
+  allOf: [
+    ofTypes(["string"], {
+      properties: { ...flat, enum: strings, oneOf: choices, format: { enum: formats } },
+    }),
+    ofTypes(["number", "integer", "boolean"], { properties: flat }),
+    ofTypes(["array"], { properties: { ...flat, items }, required: ["items"] }),
+  ],
+};
+const message = { type: "string", minLength: 1 };
+const form = {
+  type: "object",
+  properties: {
+    message,
+    schema: {
+      type: "object",
+      properties: {
+        $schema: {},
+        type: { const: "object" },
+        properties: { type: "object", additionalProperties: field },
+        required: {},
+        additionalProperties: {},
+        title: {},
+        description: {},
+      },
+      required: ["type", "properties"],
+      additionalProperties: false,
+    },
+  },
+  required: ["message", "schema"],
+};
+const page = {
+  type: "object",
+  properties: { message, url: { type: "string" }, schema: false },
+  required: ["message", "url"],
+};
+const methodCall = {
+  type: "object",
+  properties: {
+    method: { enum: ["sampling/createMessage", "roots/list"] },
+    params: { type: "object" },
+    schema: false,
+    url: false,
+  },
+  required: ["method"],
+};
+
+const shapes = {
+  method: { additionalProperties: methodCall },
+  url: { additionalProperties: page },
+  form: { additionalProperties: form },
+};
+
+/** The schema of an object with this request, by what it asks for. */
+function shapeOf(request: unknown): object & Readonly<Record<string, unknown>> {
+  const has = (name: string) => typeof request === "object" && request !== null && name in request;
+  return shapes[has("method") ? "method" : has("url") ? "url" : "form"];
+}
+
+const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = async () =>
@@ -73,19 +167,14 @@ async function findRequestFault(key: string, request: unknown): Promise<string |
 
 /** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
 export async function findInputFault(value: unknown): Promise<string | undefined> {
-  const { requests, state } = isRecord(value) ? value : ({} as Record<string, unknown>);
+  const { requests } = isRecord(value) ? value : ({} as Record<string, unknown>);
   if (!isRecord(requests)) return "the requests must be an object";
-  const keys = Object.keys(requests);
-  if (keys.length === 0) return "there is no request";
-  if (keys.length > limits.requests) return `there are more than ${limits.requests} requests`;
-  const bytesOf = (data: unknown) => Buffer.byteLength(JSON.stringify(data));
-  if (bytesOf(requests) > limits.requestBytes) return `the requests exceed ${limits.requestBytes} bytes`;
-  if (state !== undefined && bytesOf(state) > limits.stateBytes)
-    return `the state exceeds ${limits.stateBytes} bytes`;
-  for (const key of keys) {
-    if (key === "" || key.length > limits.keyLength || key === "__proto__")
-      return `invalid key ${quote(key)}`;
-    const fault = await findRequestFault(key, requests[key]);
+  const entries = Object.entries(requests);
+  if (entries.length === 0) return "there is no request";
+  if (Buffer.byteLength(JSON.stringify(requests)) > mostRequestBytes)
+    return `the requests exceed ${mostRequestBytes} bytes`;
+  for (const [key, request] of entries) {
+    const fault = await findRequestFault(key, request);
     if (fault !== undefined) return fault;
   }
   return undefined;

@@ -69,12 +69,10 @@ export async function invokeTool(
   if (initialize !== undefined)
     await abortable(context.signal, () => runner.initialize(initialize, { options }));
   const ended = await runner.invoke(code.handler, input, context);
-  const converted =
+  const outcome =
     entry === undefined
-      ? convertOutcome(ended, (value) => convertReturned(value, leaveOut))
-      : convertEntryOutcome(entry, entryRequest, ended, leaveOut);
-  // Most outcomes are none of a promise, and each `await` costs.
-  const outcome = converted instanceof Promise ? await converted : converted;
+      ? await convertOutcome(ended, (value) => convertReturned(value, leaveOut))
+      : await convertEntryOutcome(entry, entryRequest, ended, leaveOut);
   if (!("result" in outcome)) return outcome;
   return { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) };
 }

@@ -31,13 +31,17 @@ function readText(bytes: Uint8Array, mimeType: string | undefined): string | und
   }
 }
 
+/** What contents begin with. */
+const partOf = (uri: string, mimeType: string | undefined) =>
+  mimeType === undefined ? { uri } : { uri, mimeType };
+
 /** The contents of a file: as text unless its media type or its bytes say that it is binary. */
 export function describeFile(uri: string, mimeType: string | undefined, bytes: Uint8Array): ResourceContents {
-  const type = mimeType === undefined ? {} : { mimeType };
+  const part = partOf(uri, mimeType);
   const text = readText(bytes, mimeType);
   return text === undefined
-    ? { uri, ...type, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") }
-    : { uri, ...type, text };
+    ? { ...part, blob: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("base64") }
+    : { ...part, text };
 }
 
 type Variables = Readonly<Record<string, string>>;
@@ -88,16 +92,16 @@ function describeResource(item: InspectedItem, uri: string, isTemplate: boolean)
   });
 }
 
+const fileFaults = {
+  absent: "it does not exist",
+  outside: "it is outside the pack",
+  tooLarge: "it is larger than 10 MiB",
+};
+
 function readFile(root: string, file: string, uri: string, mimeType: string | undefined): ReadAnswer {
   const read = createNodeInspectionPort().readFile(root, file, maximumResourceBytes);
   if (read.state === "read") return { contents: [describeFile(uri, mimeType, read.bytes)], isStatic: true };
-  const reasons = { absent: "it does not exist", outside: "it is outside the pack" };
-  const reason =
-    read.state === "unusable"
-      ? read.reason
-      : read.state === "tooLarge"
-        ? "it is larger than 10 MiB"
-        : reasons[read.state];
+  const reason = read.state === "unusable" ? read.reason : fileFaults[read.state];
   throw new Error(`The resource's file ${quote(file)} cannot be read: ${reason}.`);
 }
 
@@ -116,8 +120,7 @@ function readContents(
     const isOne = [text, blob].filter((one) => typeof one === "string").length === 1;
     if (!isRecord(part) || typeof own !== "string" || !isOne)
       throw new Error("Each of a resource's `contents` must have either `text` or `blob`, as a string.");
-    const type = mimeType === undefined || own !== uri ? {} : { mimeType };
-    return { ...type, ...part, uri: own };
+    return { ...partOf(own, own === uri ? mimeType : undefined), ...part, uri: own };
   });
   const result = { contents: contents as ResourceContents[] };
   const fault = repairResult("resources/read", result, leaveOut);
@@ -132,17 +135,17 @@ async function readReturned(
   mimeType: string | undefined,
   leaveOut?: LeaveOut,
 ): Promise<ReadAnswer | { inputRequired: InputRequired }> {
-  const type = mimeType === undefined ? {} : { mimeType };
+  const part = partOf(uri, mimeType);
   switch (returned.kind) {
     case "text":
-      return { contents: [{ uri, ...type, text: returned.text }], isStatic: false };
+      return { contents: [{ ...part, text: returned.text }], isStatic: false };
     case "json":
       return { contents: readContents(JSON.parse(returned.json), uri, mimeType, leaveOut), isStatic: false };
     case "input":
       return readInputRequired(returned.json);
     case "refused":
       if (returned.bytes === undefined) throw new Error(returned.message);
-      return { contents: [{ uri, ...type, blob: returned.bytes }], isStatic: false };
+      return { contents: [{ ...part, blob: returned.bytes }], isStatic: false };
     case "nothing":
       throw new Error(notAllowed);
   }
@@ -170,8 +173,7 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
     file,
     watch: placeOfCode(definition.subscribe, owner.root, "subscribe", item),
     async read(asked, variables, { runner, context, leaveOut }) {
-      const type = mimeType === undefined ? {} : { mimeType };
-      if (text !== undefined) return { contents: [{ uri: asked, ...type, text }], isStatic: true };
+      if (text !== undefined) return { contents: [{ ...partOf(asked, mimeType), text }], isStatic: true };
       if (file !== undefined) return readFile(owner.root, file, asked, mimeType);
       if (handler === undefined) throw new Error("The resource has no content.");
       const outcome = await (await runner()).invoke(handler, { ...variables, uri: asked }, context);

@@ -60,14 +60,8 @@ const gatewaySecrets = ["TRAILBLAZE_HTTP_TOKEN", "TRAILBLAZE_STATE_KEY"];
 const projectsVariable = `${sessionPrefix}SESSION_PROJECTS`;
 
 /** The real paths of the projects whose sessions, directly or indirectly, started a process with this environment. */
-export function readStartedProjects(environment: EnvironmentFacts["hostEnvironment"]): string[] {
-  try {
-    const projects: unknown = JSON.parse(environment[projectsVariable] ?? "[]");
-    return Array.isArray(projects) ? projects.filter((path) => typeof path === "string") : [];
-  } catch {
-    return [];
-  }
-}
+export const readStartedProjects = (environment: EnvironmentFacts["hostEnvironment"]): string[] =>
+  JSON.parse(environment[projectsVariable] ?? "[]");
 
 /** On Windows, names of variables ignore case and may occur in several. */
 const fold = (name: string, platform: NodeJS.Platform) => (platform === "win32" ? name.toUpperCase() : name);

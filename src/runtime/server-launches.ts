@@ -1,4 +1,5 @@
 import { isAbsolute, join, resolve } from "node:path";
+import { parseEnv } from "node:util";
 import { hasCredentials } from "../config/config-rules.ts";
 import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
@@ -11,10 +12,10 @@ import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import type { ServerTimeouts } from "../extension-schema/shape-faults.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
+import { explainFileError, readBytes } from "../files/write-files.ts";
 import { findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { failure, type Path, type ProblemPlace, quote, type TrailblazeError } from "../problems/index.ts";
-import { type FileVariables, readFileVariables, readSecret, SecretFileError } from "./secret-files.ts";
+import { failure, type Path, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import {
   createPackEnvironment,
   createUserServerEnvironment,
@@ -105,18 +106,12 @@ interface Program {
   args: readonly string[];
 }
 
-/** The first argument that is a script; `undefined` for code in the arguments, and for modules. */
-function findOtherScript(args: readonly string[]): string | undefined {
-  const end = args.findIndex((text) => /^-[a-zA-Z]*[cem]$|^--eval$/.test(text));
-  return args
-    .slice(0, end < 0 ? undefined : end)
-    .find((text) => scriptName.test(text) && (isPath(text) || !/^-|\s|:\/\//.test(text)));
-}
-
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript({ command, args }: Program, cwd: string): string | undefined {
   if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
-  const script = isNode(command) ? args[findNodeScript(args)] : findOtherScript(args);
+  const script = isNode(command)
+    ? args[findNodeScript(args)]
+    : args.find((text) => scriptName.test(text) && !/^-|\s|:\/\//.test(text));
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
@@ -136,7 +131,51 @@ const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[]): 
 /** What a server that was written for any client gets of the callback endpoint. */
 const noCallback = { callback: undefined };
 
+const mostFileBytes = 1 << 20;
+/** Shorter values of variables, such as `true` and `3000`, occur in too many other texts. */
+const shortestSecret = 8;
+
+/** The text of a file for a server. `written`: its path for people. Throws `TrailblazeError`. */
+function readText(label: string, directory: string, file: string, path: Path, written = file): string {
+  let cause = "it does not exist";
+  try {
+    const bytes = readBytes(resolve(directory, file), mostFileBytes);
+    if (bytes !== undefined) return bytes.toString().replace(/^\uFEFF/, "");
+  } catch (error) {
+    cause = explainFileError(error) ?? "it cannot be read";
+  }
+  const reason = `its file ${quote(written, 400)} cannot be used: ${cause}`;
+  throw failure("ServerStartFailed", { label, reason }, { path });
+}
+
+/** What the files of variables say, for a server of the user's or else for those of packs. */
+interface FileVariables {
+  values: Readonly<Record<string, string>>;
+  secrets: readonly string[];
+}
+
 const noVariables: FileVariables = { values: {}, secrets: [] };
+
+/**
+ * Reads `envFile` of the config, then that of a server, whose values win. Where there is a lock, none of them decides what runs.
+ * Throws `TrailblazeError`.
+ */
+function readFileVariables(
+  { directory, envFile }: Pick<Directories, "directory" | "envFile">,
+  isLocked: boolean,
+  server?: Pick<UserServer, "name" | "envFile" | "path">,
+): FileVariables {
+  const { name = "", envFile: ofServer, path = [] } = server ?? {};
+  const read = (file: string | undefined, at: Path) =>
+    file === undefined ? [] : Object.entries(parseEnv(readText(name, directory, file, at)));
+  const entries = [...read(envFile, ["envFile"]), ...read(ofServer, [...path, "envFile"])];
+  return {
+    values: Object.fromEntries(
+      entries.flatMap(([key, value = ""]) => (isLocked && decidesWhatRuns(key) ? [] : [[key, value]])),
+    ),
+    secrets: entries.flatMap(([, value = ""]) => (value.length < shortestSecret ? [] : [value])),
+  };
+}
 
 /** A value of the config with the values of the variables that its strings refer to. Throws `UnsetVariableError`. */
 function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Path): Value {
@@ -176,8 +215,7 @@ function describeUserServer(server: UserServer, config: Directories) {
 }
 
 function explainUnset({ name: label }: UserServer, error: unknown): TrailblazeError {
-  if (error instanceof SecretFileError)
-    return failure("ServerStartFailed", { label, reason: error.message }, { path: error.path });
+  if (error instanceof TrailblazeError) return error;
   if (!(error instanceof UnsetVariableError)) throw error;
   const { variable, path, message: reason } = error;
   const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
@@ -215,7 +253,7 @@ interface FilledServer
 }
 
 function fillIn(server: UserServer, config: Directories, isLocked: boolean): FilledServer {
-  const { path, command, args, cwd, url, headers, oauth } = server;
+  const { name: label, path, command, args, cwd, url, headers, oauth } = server;
   // A program inherits what files say; a remote server needs them for references alone.
   const needsFiles = url === undefined || JSON.stringify([url, headers, oauth]).includes("${");
   try {
@@ -229,10 +267,13 @@ function fillIn(server: UserServer, config: Directories, isLocked: boolean): Fil
       const at = [...path, "env", name];
       if (typeof value === "string") return [name, expandVariables(value, environment, at)] as const;
       const place = [...at, "file"];
-      if (isLocked && decidesWhatRuns(name))
-        throw new SecretFileError(`its variable ${name} decides what runs, so a file cannot have it`, place);
+      if (isLocked && decidesWhatRuns(name)) {
+        const reason = `its variable ${name} decides what runs, so a file cannot have it`;
+        throw failure("ServerStartFailed", { label, reason }, { path: place });
+      }
       const file = expandVariables(value.file, environment, place);
-      const text = readSecret(config.directory, file, place, value.file);
+      // The path may have secret parts.
+      const text = readText(label, config.directory, file, place, value.file).replace(/\r?\n$/, "");
       ofFiles.push(text);
       return [name, text] as const;
     });

@@ -84,22 +84,6 @@ describe("a callback's call", () => {
     expect(results).toEqual([[true, ""], [true, ""], refused, refused]);
     expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
-
-  test("more than a thousand calls at the same time are rejected", async () => {
-    const opened = await openEndpoint({ dispatch: hang });
-    const connection = await openConnection(opened.endpoint.port);
-    await connection.send(formatRequest(opened, createRequest()).repeat(1000));
-    await expect.poll(() => opened.calls.length, { timeout: 30_000 }).toBe(1000);
-    const refused = await resultOf(await post(opened));
-    expect(refused.success).toBe(false);
-    expect(refused.error_message).toContain("1000 open callbacks");
-    // Another invocation has its own.
-    const { endpoint } = opened;
-    endpoint.beginInvocation({ id: "other", server: "api", depth: 0 });
-    const other = await openConnection(opened.endpoint.port);
-    await other.send(formatRequest(opened, createRequest({ invocation_id: "other" })));
-    await expect.poll(() => opened.calls.length).toBe(1001);
-  });
 });
 
 describe("a running call that is aborted", () => {

@@ -98,7 +98,7 @@ describe("errors of evaluation", () => {
     ["a.n / a.zero", "a JSON number cannot be Infinity"],
     ["optional.none()", "an optional value is absent; use orValue(…)"],
     ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
-    ["[1,\n a.missing]", "missing does not exist (line 2, character 4)"],
+    ["[1,\n a.missing]", "missing does not exist (character 8)"],
   ])("the error of %s says what is wrong and where", (expression, message) => {
     expect(errorOf(expression)).toEqual(message);
   });

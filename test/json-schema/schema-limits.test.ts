@@ -52,7 +52,10 @@ describe("large schemas", () => {
     expect(check(tree, nest("n", 800))).toBe("ok");
     const deep = JSON.parse(`${'{"n":'.repeat(50_000)}{}${"}".repeat(50_000)}`) as Record<string, unknown>;
     const checked = createSchemaValidator().checkOwned(tree, deep);
-    expect(checked).toMatchObject({ ok: false, stopped: "the values and schemas are nested too deeply" });
+    expect(checked).toMatchObject({
+      ok: false,
+      message: "the check was stopped: the values and schemas are nested too deeply",
+    });
   });
 });
 

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/references.ts";
-import { isData } from "../../inspection/formats.ts";
+import { isData } from "../../inspection/locate-definitions.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { isTypeScript, splitFileName } from "../../inspection/formats.ts";
 import type { DefinitionFile } from "../../inspection/locate-definitions.ts";
+import { isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/index.ts";
 import { type Check, findInFile } from "../finding.ts";
