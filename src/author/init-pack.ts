@@ -27,19 +27,16 @@ const suggestName = (folderName: string): string =>
     .replace(/[^a-z0-9._-]+/g, "-")
     .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, "");
 
-/** First words of advertised names that are reserved for hosts. */
-const reservedWord = /^(?:org|ios|android|mobile|web)(?![a-z0-9])/;
+/** One to three words, the first of which is not reserved for hosts. */
+const usualPrefix = /^(?!(?:org|ios|android|mobile|web)(?:_|$))[a-z][a-z0-9]*(?:_[a-z][a-z0-9]*){0,2}$/;
 /** Leaves room for the rest of an advertised name, which has at most 64 characters. */
 const longestPrefix = 40;
 
-/** The prefix of the advertised names of a package's tools: `weather_desk` for `@acme/weather-desk`. */
+/** The prefix of the advertised names of a package's tools: `weather_desk` for `@acme/weather-desk`, else the template's. */
 function suggestToolPrefix(packageName: string): string {
-  const own = packageName.slice(packageName.indexOf("/") + 1);
-  const words = own.match(/[a-z0-9]+/g) ?? [];
+  const words = packageName.slice(packageName.indexOf("/") + 1).match(/[a-z0-9]+/g) ?? [];
   const prefix = words.join("_");
-  const isUsual = words.length <= 3 && prefix.length <= longestPrefix && !reservedWord.test(own);
-  if (isUsual && words.length > 0 && words.every((word) => /^[a-z]/.test(word))) return prefix;
-  return `pack${words.join("")}`.slice(0, longestPrefix);
+  return usualPrefix.test(prefix) && prefix.length <= longestPrefix ? prefix : "my_tools";
 }
 
 /** The entries of templates in the order in which an author reads them. */

@@ -49,7 +49,8 @@ export async function main(argv: readonly string[], { cwd, write }: MainOptions 
     }
     return await runCommand(name, args, cwd);
   } catch (error) {
-    return await reportFailure(error, asJson);
+    const { reportFailure } = await import("./problem-text.ts");
+    return reportFailure(error, asJson);
   }
 }
 
@@ -63,7 +64,7 @@ async function runCommand(name: string, args: readonly string[], cwd?: string): 
     return 0;
   }
   const answer = await command.run(input).catch(async (error: unknown) => {
-    const { explainLayout } = await import("./explain-layout.ts");
+    const { explainLayout } = await import("./problem-text.ts");
     throw await explainLayout(error, input.cwd);
   });
   const { json, formatText, problems = [], exitCode, isDocument } = answer;
@@ -84,19 +85,4 @@ async function noteProblems(problems: readonly Problem[]): Promise<void> {
   const { formatProblemText } = await import("./problem-text.ts");
   const style = output.stderrStyle();
   for (const problem of problems) output.note(`\n${formatProblemText(problem, style)}`);
-}
-
-/** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */
-async function reportFailure(error: unknown, asJson: boolean): Promise<ExitCode> {
-  const { failure, printableLines, TrailblazeError } = await import("../problems/index.ts");
-  const { exitCodeOfFailure } = await import("./exit-code.ts");
-  const known =
-    error instanceof TrailblazeError
-      ? error
-      : failure("InternalError", { reason: error instanceof Error ? error.message : String(error) });
-  const { printError } = await import("./problem-text.ts");
-  printError(known.problem, asJson);
-  if (!asJson && known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
-    output.note(printableLines(error.stack ?? ""));
-  return exitCodeOfFailure(known);
 }

@@ -1,7 +1,11 @@
 import { stripVTControlCharacters } from "node:util";
+import { findPacks } from "../discovery/find-packs.ts";
+import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { formatProblem } from "../problems/format-problem.ts";
-import type { Problem } from "../problems/problem.ts";
+import { failure, type Problem, printableLines, TrailblazeError } from "../problems/index.ts";
+import { isQualifiedName } from "../qualified-names/index.ts";
 import type { TextStyle } from "./command.ts";
+import { type ExitCode, exitCodeOfFailure } from "./exit-code.ts";
 import { wrap } from "./layout.ts";
 import { output } from "./output.ts";
 
@@ -17,4 +21,29 @@ export function formatProblemText(problem: Omit<Problem, "args">, { color, width
 export function printError({ severity, ...error }: Problem, asJson: boolean): void {
   if (asJson) output.json({ error });
   else output.note(formatProblemText({ ...error, severity }, output.stderrStyle()));
+}
+
+/** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */
+export function reportFailure(error: unknown, asJson: boolean): ExitCode {
+  const known =
+    error instanceof TrailblazeError
+      ? error
+      : failure("InternalError", { reason: error instanceof Error ? error.message : String(error) });
+  printError(known.problem, asJson);
+  if (!asJson && known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
+    output.note(printableLines(error.stack ?? ""));
+  return exitCodeOfFailure(known);
+}
+
+/** The error for a name that is not found because of how packages are installed; otherwise the same error. */
+export async function explainLayout(error: unknown, cwd: string): Promise<unknown> {
+  if (!(error instanceof TrailblazeError)) return error;
+  const { code, args } = error.problem;
+  const isItem = code === "PromptNotFound" || code === "ToolsetNotFound";
+  if (!isItem && code !== "PackNotInstalled") return error;
+  // A short name is not one of a pack.
+  if (isItem && !isQualifiedName(String(args.name).replace(/^@/, ""))) return error;
+  const { problems } = await findPacks(createNodeDiscoveryPort(), { cwd });
+  const layout = problems.find((problem) => problem.code === "UnsupportedLayout");
+  return layout === undefined ? error : new TrailblazeError({ ...layout, severity: "error" });
 }

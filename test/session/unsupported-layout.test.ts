@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { explainLayout } from "../../src/cli/explain-layout.ts";
+import { explainLayout } from "../../src/cli/problem-text.ts";
 import { inspectItem } from "../../src/index.ts";
 import { makeTree } from "../support/packs.ts";
 import { openForTest } from "./support/session.ts";
