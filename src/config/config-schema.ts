@@ -49,11 +49,9 @@ const itemName = matching(
 const references = z.array(name.check(rule(rules.explainBadReference)));
 
 /** Spelled out because JSON Schema patterns have no flags. */
-const platform = matching(/^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/, (written) =>
-  says(
-    `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
-    rules.suggest(written, ["ANDROID", "IOS", "WEB"]),
-  ),
+const platform = matching(
+  /^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/,
+  (written) => `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
 );
 
 const device = z.object({

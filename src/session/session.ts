@@ -1,6 +1,6 @@
 import { describeType } from "../data/parse-json.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { searchToolName } from "../qualified-names/search-tool.ts";
+import { searchToolName } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { PromptResult, ResourceResult, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest } from "./calls.ts";

@@ -2,8 +2,8 @@
 import MiniSearch from "minisearch";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { defaultAbove, searchToolName } from "../qualified-names/search-tool.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";

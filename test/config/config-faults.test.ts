@@ -37,7 +37,6 @@ describe("hints of config problems", () => {
   test.each([
     [{ memmory: {} }, '"memory"'],
     [{ lock: { unlocked: ["acme/jira"] } }, "tool:"],
-    [{ device: { platform: "andriod" } }, '"ANDROID"'],
     [{ memory: { userId: 42 } }, "quotes"],
     [{ mcpServers: { a: { url: "https://x.test", type: "sse" } } }, "streamable HTTP"],
     [
