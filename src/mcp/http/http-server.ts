@@ -32,13 +32,7 @@ export class Refusal extends Error {
   }
 }
 
-export interface HttpServerOptions {
-  /** A name or an address; IPv6 without brackets. */
-  host: string;
-  /** 0 selects a free port. */
-  port: number;
-  /** Answers a request. One that is answered before its body is read ends the connection. */
-  answer(request: HttpRequest): Promise<Response>;
+export interface HttpLimits {
   /** The limit of the body, counted while it arrives. */
   maxBodyBytes: number;
   /** The time for a whole request. */
@@ -49,6 +43,15 @@ export interface HttpServerOptions {
   idleTimeoutMs: number;
   /** The limit of connections; further ones are closed at once. */
   maxConnections: number;
+}
+
+interface HttpServerOptions extends HttpLimits {
+  /** A name or an address; IPv6 without brackets. */
+  host: string;
+  /** 0 selects a free port. */
+  port: number;
+  /** Answers a request. One that is answered before its body is read ends the connection. */
+  answer(request: HttpRequest): Promise<Response>;
   /** Whether the process may exit while the server listens. Default: false. */
   isBackground?: boolean;
 }

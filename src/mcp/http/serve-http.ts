@@ -38,6 +38,7 @@ import {
   checkMethod,
   checkPath,
   checkToken,
+  type HttpLimits,
   type HttpRequest,
   type HttpServer,
   listenForHttp,
@@ -53,17 +54,10 @@ export interface ServeHttpOptions extends HttpTransport {
   modern?: ModernHttpServer;
   /** Which clients are served if there is a server for both. Default: both. */
   protocol?: ServedProtocol;
-  /** Default: 4 MiB. */
-  maxBodyBytes?: number;
   /** How long open requests may take when the server closes. Default: 2 s. */
   graceMs?: number;
-  /** Limits of connections; not documented for users. */
-  connections?: {
-    headersTimeoutMs?: number;
-    bodyTimeoutMs?: number;
-    idleTimeoutMs?: number;
-    max?: number;
-  };
+  /** Not documented for users. */
+  limits?: Partial<HttpLimits>;
   /** The time that sessions go by; tests pass their own. */
   clock?: Clock;
 }
@@ -300,7 +294,7 @@ export async function serveHttp(
   options: ServeHttpOptions,
 ): Promise<ServedOverHttp> {
   checkHttpTransport(options);
-  const { label, port = 0, stateless = false, modern, connections = {}, graceMs = 2000 } = options;
+  const { label, port = 0, stateless = false, modern, graceMs = 2000 } = options;
   const host = hostOf(options);
   const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
@@ -364,12 +358,13 @@ export async function serveHttp(
     server = await listenForHttp({
       host,
       port,
-      maxBodyBytes: options.maxBodyBytes ?? 4 * 1024 * 1024,
-      headersTimeoutMs: connections.headersTimeoutMs ?? 10_000,
-      bodyTimeoutMs: connections.bodyTimeoutMs ?? 60_000,
+      maxBodyBytes: 4 * 1024 * 1024,
+      headersTimeoutMs: 10_000,
+      bodyTimeoutMs: 60_000,
       // Streams send a comment every 15 s.
-      idleTimeoutMs: connections.idleTimeoutMs ?? 120_000,
-      maxConnections: connections.max ?? 5120,
+      idleTimeoutMs: 120_000,
+      maxConnections: 5120,
+      ...options.limits,
       async answer(request) {
         const cors = findCors(request);
         const response = await answer(request, cors !== undefined).catch((error) =>

@@ -60,7 +60,7 @@ describe("the address of an HTTP server", () => {
 
 describe("connections of an HTTP server", () => {
   test("a slow connection is served while it makes progress, and then closed", async () => {
-    const served = await serve({ connections: { headersTimeoutMs: 150, bodyTimeoutMs: 150 } });
+    const served = await serve({ limits: { headersTimeoutMs: 150, bodyTimeoutMs: 150 } });
     const { port } = served;
     const silent = await openConnection(port);
     const slowHead = await openConnection(port);
@@ -76,7 +76,7 @@ describe("connections of an HTTP server", () => {
   });
 
   test("an idle connection is closed", async () => {
-    const served = await serve({ connections: { idleTimeoutMs: 200 } });
+    const served = await serve({ limits: { idleTimeoutMs: 200 } });
     const { port } = served;
     const session = await beginSession(served);
     const connection = await openConnection(port);
@@ -86,7 +86,7 @@ describe("connections of an HTTP server", () => {
   });
 
   test("a connection beyond the limit is closed, and the others are served", async () => {
-    const served = await serve({ connections: { max: 3 } });
+    const served = await serve({ limits: { maxConnections: 3 } });
     const open = await Promise.all([1, 2, 3].map(() => openConnection(served.port)));
     const beyond = await openConnection(served.port);
     expect(statusesIn(await beyond.closed)).toEqual([]);

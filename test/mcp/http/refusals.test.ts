@@ -192,7 +192,7 @@ describe("the body of a request", () => {
   });
 
   test("a body up to the limit is accepted, announced or not", async () => {
-    const served = await serve({ maxBodyBytes: 2000 });
+    const served = await serve({ limits: { maxBodyBytes: 2000 } });
     const session = await beginSession(served);
     const bodyOf = (bytes: number) => {
       const body = JSON.stringify(calling("echo", 2, { text: "" }));

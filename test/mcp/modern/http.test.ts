@@ -165,7 +165,7 @@ describe("an invalid modern request", () => {
   });
 
   test("a modern request is checked for its Origin, token, size and depth before anything else", async () => {
-    const { ask, send } = await serve({ token: "secret", maxBodyBytes: 8000 });
+    const { ask, send } = await serve({ token: "secret", limits: { maxBodyBytes: 8000 } });
     const authorization = "Bearer secret";
     const open = modernCall("echo");
     expect((await send(open)).status).toBe(401);
