@@ -1,5 +1,4 @@
 import { parseExactly } from "../data/exact-integers.ts";
-import { isRecord } from "../data/parse-json.ts";
 
 export type RequestId = string | number;
 
@@ -127,11 +126,8 @@ const revisionKey = "io.modelcontextprotocol/protocolVersion";
 export const isModern = (revision: string): boolean => revision >= modernRevision;
 
 /** The revision that a message claims to be of; `undefined` for a legacy message. It may be any JSON value. */
-export function claimedRevision(message: unknown): unknown {
-  const params = isRecord(message) ? message.params : undefined;
-  const meta = isRecord(params) ? params._meta : undefined;
-  return isRecord(meta) && Object.hasOwn(meta, revisionKey) ? meta[revisionKey] : undefined;
-}
+export const claimedRevision = (message: unknown): unknown =>
+  own(own(own(message, "params"), "_meta"), revisionKey);
 
 /**
  * Whether a message is of a modern client: it claims a revision. The handshake of a legacy client is one only if it
@@ -151,6 +147,6 @@ export const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";
 
 /** What a client says that it can do, in `initialize` or in a modern request. */
 export function capabilitiesIn(message: unknown): unknown {
-  const params = isRecord(message) && isRecord(message.params) ? message.params : {};
-  return params.capabilities ?? (isRecord(params._meta) ? params._meta[capabilitiesKey] : undefined);
+  const params = own(message, "params");
+  return own(params, "capabilities") ?? own(own(params, "_meta"), capabilitiesKey);
 }

@@ -6,7 +6,7 @@ import { beforeEach, expect, onTestFinished, test } from "vitest";
 import { openAiTools } from "../../src/adapters.ts";
 import { parseExactly, stringifyExactly } from "../../src/data/exact-integers.ts";
 import { createRedactor } from "../../src/mcp/client/redact.ts";
-import { createMirrorHeaders, findMirroredArguments } from "../../src/mcp/client/remote-server.ts";
+import { mirrorArguments } from "../../src/mcp/client/remote-server.ts";
 import { serveStdio } from "../../src/mcp/stdio/serve-stdio.ts";
 import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { post } from "../mcp/http/served.ts";
@@ -169,8 +169,8 @@ test("takes and prints integers exactly: as words, in JSON, and mixed", async ()
 });
 
 test("a header repeats every digit of its argument, and an integer that is a secret is redacted", () => {
-  const mirrored = findMirroredArguments({ properties: { id: { type: "integer", "x-mcp-header": "Id" } } });
-  expect(createMirrorHeaders(mirrored, parseExactly(sent))).toEqual({ "mcp-param-id": "725653563933458433" });
+  const schema = { properties: { id: { type: "integer", "x-mcp-header": "Id" } } };
+  expect(mirrorArguments(schema, parseExactly(sent))).toEqual({ "mcp-param-id": "725653563933458433" });
   const value = createRedactor(["725653563933458433"]).redactValue(parseExactly(sent));
   expect(stringifyExactly(value)).toBe(sent.replaceAll(/"?725653563933458433"?/g, '"[redacted]"'));
 });

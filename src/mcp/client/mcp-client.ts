@@ -114,44 +114,37 @@ function refusesInitialize(error: unknown): boolean {
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }
 
+const isText = (value: unknown): value is string => typeof value === "string";
+
 /** Reads the keys of the result of a handshake that are used here. Throws `AnswerError`. */
 function readHandshake(era: Era, result: JsonObject): ServerFacts {
+  const answered = `it answered \`${handshakeOf[era]}\` with`;
+  const check = (isValid: boolean, key: string, expected: string, value: unknown) => {
+    if (isValid) return;
+    const fault = `\`${key}\` must be ${expected}, but is ${describeType(value)}`;
+    throw new AnswerError(`${answered} an invalid result: ${fault}`);
+  };
   const isModern = era === "modern";
   const { protocolVersion, supportedVersions, capabilities, instructions, _meta } = result;
   const inMeta = isRecord(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined;
   const info = (isModern ? inMeta : result.serverInfo) ?? null;
   const { name, version } = isRecord(info) ? info : ({} as JsonObject);
+  if (!isModern) check(isText(protocolVersion), "protocolVersion", "a string", protocolVersion);
   const versions = isModern ? supportedVersions : [protocolVersion];
-  const isText = (value: unknown) => typeof value === "string";
-  const keys: [key: string, value: unknown, isValid: boolean, expected: string][] = [
-    isModern
-      ? [
-          "supportedVersions",
-          versions,
-          Array.isArray(versions) && versions.every(isText),
-          "an array of strings",
-        ]
-      : ["protocolVersion", protocolVersion, isText(protocolVersion), "a string"],
-    ["capabilities", capabilities, isRecord(capabilities), "an object"],
-    ["serverInfo.name", name, info === null || isText(name), "a string"],
-    ["serverInfo.version", version, info === null || isText(version), "a string"],
-  ];
-  const answered = `it answered \`${handshakeOf[era]}\` with`;
-  const faults = keys.flatMap(([key, value, isValid, expected]) =>
-    isValid ? [] : `\`${key}\` must be ${expected}, but is ${describeType(value)}`,
-  );
-  if (faults.length > 0) throw new AnswerError(`${answered} an invalid result: ${faults.join("; ")}`);
-  const spoken = (versions as string[]).find((one) =>
-    isModern ? one === modernRevision : legacyRevisions.includes(one),
-  );
+  check(Array.isArray(versions), "supportedVersions", "an array of strings", versions);
+  check(isRecord(capabilities), "capabilities", "an object", capabilities);
+  check(info === null || isText(name), "serverInfo.name", "a string", name);
+  check(info === null || isText(version), "serverInfo.version", "a string", version);
+  const ours = isModern ? [modernRevision] : legacyRevisions;
+  const spoken = (versions as unknown[]).filter(isText).find((one) => ours.includes(one));
   if (spoken === undefined)
-    throw new AnswerError(`${answered} unsupported protocol versions: ${(versions as string[]).join(", ")}`);
+    throw new AnswerError(`${answered} unsupported protocol versions: ${(versions as unknown[]).join(", ")}`);
   return {
     era,
     protocolVersion: spoken,
     serverInfo: info === null ? null : { name: String(name), version: String(version) },
     capabilities: capabilities as JsonObject,
-    instructions: typeof instructions === "string" ? instructions : undefined,
+    instructions: isText(instructions) ? instructions : undefined,
   };
 }
 

@@ -215,9 +215,8 @@ export class RemoteFetch {
     const target = new URL(location, url);
     const { label, redactor, url: first } = this.#facts;
     const isOther = target.origin !== url.origin || target.username !== "" || target.password !== "";
-    const isSecond = url.href !== first.href || target.href === url.href;
-    const isKept = status === 307 || status === 308;
-    if (!isOther && isKept && !isSecond) return true;
+    const isFirst = url.href === first.href && target.href !== url.href;
+    if (!isOther && isFirst && (status === 307 || status === 308)) return true;
     const shown = `${target.origin}${target.pathname}${target.search === "" ? "" : "?…"}`;
     throw failure("RemoteRedirect", { label, status, target: redactor.redact(shown) });
   }

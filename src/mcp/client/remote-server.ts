@@ -6,7 +6,7 @@ import { TrailblazeError } from "../../problems/index.ts";
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { claimedRevision } from "../client-message.ts";
-import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
+import { AnswerError, own } from "./json-rpc.ts";
 import type { OutgoingMessage } from "./mcp-client.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import {
@@ -51,38 +51,7 @@ const delays = {
 /** How long the server may take to end its session. Milliseconds. */
 const closeMs = 1000;
 
-/** An argument that clients repeat in a header, because its schema has `x-mcp-header`. */
-interface MirroredArgument {
-  /** In lower case. */
-  header: string;
-  /** From the top of the arguments. */
-  path: readonly string[];
-}
-
 const headerToken = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
-const headerTypes = ["string", "integer", "boolean"];
-/** How deep schemas are searched. */
-const deepestSchema = 20;
-
-/** The properties of a schema, and of those below them, that are reached through `properties` alone. */
-function* propertiesOf(schema: unknown, path: readonly string[] = []): Generator<[string[], JsonObject]> {
-  if (!isRecord(schema) || !isRecord(schema.properties) || path.length >= deepestSchema) return;
-  for (const [name, property] of Object.entries(schema.properties)) {
-    if (isRecord(property)) yield [[...path, name], property];
-    yield* propertiesOf(property, [...path, name]);
-  }
-}
-
-/** The arguments that clients repeat in headers; empty if a declaration is invalid, because clients leave out such a tool. */
-export function findMirroredArguments(inputSchema: unknown): MirroredArgument[] {
-  const mirrored: MirroredArgument[] = [];
-  for (const [path, { "x-mcp-header": name, type }] of propertiesOf(inputSchema)) {
-    if (name === undefined) continue;
-    if (typeof name !== "string" || !headerToken.test(name) || !headerTypes.includes(String(type))) return [];
-    mirrored.push({ header: `mcp-param-${name.toLowerCase()}`, path });
-  }
-  return new Set(mirrored.map(({ header }) => header)).size === mirrored.length ? mirrored : [];
-}
 
 /** A value for a header, encoded if a header cannot contain it. */
 function encodeHeader(text: string): string {
@@ -90,26 +59,19 @@ function encodeHeader(text: string): string {
   return isPlain ? text : `=?base64?${Buffer.from(text).toString("base64")}?=`;
 }
 
-function valueAt(args: unknown, path: readonly string[]): unknown {
-  let value = args;
-  for (const key of path) {
-    if (!isRecord(value) || !Object.hasOwn(value, key)) return undefined;
-    value = findInteger(value, key) ?? value[key];
+/** The headers that repeat arguments, those whose schemas have `x-mcp-header`. */
+export function mirrorArguments(schema: unknown, args: unknown): Record<string, string> {
+  const properties = isRecord(schema) && isRecord(schema.properties) ? schema.properties : {};
+  const headers: Record<string, string> = {};
+  for (const [key, property] of Object.entries(properties)) {
+    if (!isRecord(property) || !isRecord(args) || !Object.hasOwn(args, key)) continue;
+    const value = findInteger(args, key) ?? args[key];
+    const name = String(property["x-mcp-header"] ?? "");
+    if (headerToken.test(name) && ["string", "number", "boolean"].includes(typeof value))
+      headers[`mcp-param-${name.toLowerCase()}`] = encodeHeader(String(value));
+    Object.assign(headers, mirrorArguments(property, value));
   }
-  return value;
-}
-
-/** The headers that repeat arguments of a call. */
-export function createMirrorHeaders(
-  mirrored: readonly MirroredArgument[],
-  args: unknown,
-): Record<string, string> {
-  const headers = mirrored.flatMap(({ header, path }) => {
-    const value = valueAt(args, path);
-    const isScalar = typeof value === "string" || typeof value === "number" || typeof value === "boolean";
-    return isScalar ? [[header, encodeHeader(String(value))] as const] : [];
-  });
-  return Object.fromEntries(headers);
+  return headers;
 }
 
 /** Whether a value is nested more than so many levels deep. */
@@ -146,7 +108,7 @@ class RemoteCarrier implements Carrier {
   #sessionId: string | undefined;
   #protocolVersion: string | undefined;
   #initialized: Promise<unknown> = Promise.resolve();
-  #mirrored = new Map<string, readonly MirroredArgument[]>();
+  #schemas = new Map<string, unknown>();
   #isReady = false;
   #isClosed = false;
   #ending: Promise<void> | undefined;
@@ -177,9 +139,7 @@ class RemoteCarrier implements Carrier {
 
   onReady(tools: readonly Tool[]): void {
     this.#isReady = true;
-    this.#mirrored = new Map(
-      tools.map(({ name, inputSchema }) => [name, findMirroredArguments(inputSchema)]),
-    );
+    this.#schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
   }
 
   /** A transport for one message. The SDK takes about 100 ms to load. */
@@ -277,7 +237,7 @@ class RemoteCarrier implements Carrier {
   #mirror(message: OutgoingMessage): Record<string, string> {
     const { method, params } = message;
     if (method !== "tools/call" || !isRecord(params) || claimedRevision(message) === undefined) return {};
-    return createMirrorHeaders(this.#mirrored.get(String(params.name)) ?? [], params.arguments);
+    return mirrorArguments(this.#schemas.get(String(params.name)), params.arguments);
   }
 
   #lose({ message }: Error): void {

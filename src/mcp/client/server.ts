@@ -481,13 +481,12 @@ export class Server {
     const progress = own(params, "progress");
     const { onProgress } = this.#client.calls().find(({ id }) => id === token)?.ears ?? {};
     if (onProgress === undefined || typeof progress !== "number") return;
-    const total = own(params, "total");
-    const message = own(params, "message");
+    const { total, message } = params;
     notifyHost(() =>
       onProgress({
         progress,
-        ...(typeof total === "number" ? { total } : {}),
-        ...(typeof message === "string" ? { message } : {}),
+        total: typeof total === "number" ? total : undefined,
+        message: typeof message === "string" ? message : undefined,
       }),
     );
   }

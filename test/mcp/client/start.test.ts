@@ -51,7 +51,7 @@ describe("a server that fails before it lists its tools", () => {
   test.each<[string, string, RegExp]>([
     ["no object", "5", /`result`/],
     ["an unknown revision", JSON.stringify({ ...good, protocolVersion: "1999-01-01" }), /1999-01-01/],
-    ["an empty object", "{}", /`initialize`.*`protocolVersion`.*`capabilities`/],
+    ["an empty object", "{}", /`initialize`.*`protocolVersion` must be a string.*missing/],
     ["no name", JSON.stringify({ ...good, serverInfo: { version: "1" } }), /`serverInfo.name`.*missing/],
     ["deeply nested JSON", `{"a":${"[".repeat(50_000)}${"]".repeat(50_000)}}`, /512 levels/],
   ])("a server that answers `initialize` with %s fails to start", async (_, result, words) => {
