@@ -273,7 +273,6 @@ describe("pure folders", () => {
 describe("modules that only one place may use", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
-      "cli/commands/catalog.ts",
       "confinement/confined-process.ts",
       "mcp/stdio/reserve-streams.ts",
       "npm/managers/package-manager.ts",
