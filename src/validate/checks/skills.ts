@@ -1,5 +1,4 @@
 import { createLineIndex } from "../../data/line-index.ts";
-import { attempt } from "../../files/file-errors.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import type { Skill } from "../../skills/read-skill.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
@@ -16,7 +15,11 @@ const base = "skill://host/-/";
 function readTarget(link: string): string | undefined {
   const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
   const path = url?.href.startsWith(base) ? url.pathname.slice("/-/".length).replace(/\/$/, "") : "";
-  return path === "" ? undefined : (attempt(() => decodeURIComponent(path)) ?? path);
+  try {
+    return decodeURIComponent(path) || undefined;
+  } catch {
+    return path;
+  }
 }
 
 function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
