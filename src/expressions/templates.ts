@@ -194,16 +194,10 @@ export function compileEntryTemplates(
   return {
     inputs: inputs === undefined ? undefined : compileTemplate(inputs, at("inputs")),
     result: result === undefined ? undefined : compileTemplate(result, at("result")),
-    catches: (Array.isArray(catches) ? catches : []).flatMap((one: unknown, index): CatchTemplates[] => {
-      if (!isRecord(one)) return [];
-      const { code, when, error } = one;
-      return [
-        {
-          code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
-          when: typeof when === "string" ? compileCondition(when, at("catches", index, "when")) : undefined,
-          error: compileTemplate(error, at("catches", index, "error")),
-        },
-      ];
-    }),
+    catches: (Array.isArray(catches) ? catches.filter(isRecord) : []).map(({ code, when, error }, index) => ({
+      code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
+      when: typeof when === "string" ? compileCondition(when, at("catches", index, "when")) : undefined,
+      error: compileTemplate(error, at("catches", index, "error")),
+    })),
   };
 }

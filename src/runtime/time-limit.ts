@@ -27,7 +27,6 @@ export class TimeLimit {
   #since: number | undefined;
   #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
-
   readonly #keepsAlive: boolean;
 
   /** Begins at once. Milliseconds. `keepsAlive`: whether the process waits for its end. */
