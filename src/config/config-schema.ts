@@ -10,9 +10,8 @@ import {
   serverTimeouts,
 } from "../extension-schema/shape-faults.ts";
 import { quote } from "../problems/index.ts";
-import { explainInvalidItemName } from "../qualified-names/item-name.ts";
+import { explainInvalidItemName, packPattern } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";
-import { packPattern } from "./packs-policy.ts";
 
 /** Adds what editors show. */
 function document<Schema extends z.ZodMiniType>(schema: Schema, words: z.core.GlobalMeta): Schema {

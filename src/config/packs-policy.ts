@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import { configFiles, type DiscoveryPort } from "../files/discovery-port.ts";
+import { packPattern } from "../qualified-names/item-name.ts";
 import { readProjectConfig } from "./config-file.ts";
 
 /** Which packs the user allows: the part of the config's `packs` that discovery needs. */
@@ -11,9 +12,6 @@ export interface PacksPolicy {
   /** Transitive packs to use. */
   transitive: readonly string[];
 }
-
-/** One to three segments. A regular expression, a range or `{a,b}` in `deny` would silently exclude nothing. */
-export const packPattern = /^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/;
 
 /** The keys of `packs` that only sessions read. */
 const otherKeys = ["onError", "memory", "autoInstall"];

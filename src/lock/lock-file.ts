@@ -1,6 +1,5 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
-import * as z from "zod/mini";
 import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
@@ -18,6 +17,7 @@ import {
 } from "../files/write-files.ts";
 import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
+import { lockShape } from "./lock-schema.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 export const lockFileName = "trailblaze.lock";
@@ -59,45 +59,6 @@ function readBytes(file: string): Buffer | undefined {
   }
   throw failure("LockMalformed", { file, reason }, { file });
 }
-
-const items = z.optional(z.record(z.string(), z.looseObject({})));
-const denied = z.optional(z.array(z.string()));
-const version = z.optional(z.nullable(z.string()));
-
-/** A server, of which only that is checked that the rest of the program relies on. */
-const server = z.looseObject({
-  version,
-  denied,
-  launch: z.optional(z.looseObject({})),
-  lists: z.nullish(z.record(z.string(), z.looseObject({}))),
-  prompts: items,
-  resources: items,
-  skills: items,
-});
-
-/** An object that has no other keys. */
-const closed = <Shape extends z.core.$ZodShape>(shape: Shape) =>
-  z.catchall(z.object(shape), z.undefined({ error: "absent" }));
-
-const lockShape = closed({
-  lockfileVersion: z.literal(1),
-  packs: z.record(
-    z.string(),
-    closed({
-      version,
-      surface: z.optional(z.string()),
-      denied,
-      needs: z.optional(z.looseObject({})),
-      tools: items,
-      servers: z.optional(z.record(z.string(), server)),
-      toolsets: items,
-      prompts: items,
-      resources: items,
-      skills: items,
-    }),
-  ),
-  servers: z.record(z.string(), server),
-});
 
 const style = { path: (path: Path) => quote(path.join("/"), 200), word: (word: string) => word };
 

@@ -49,3 +49,6 @@ export function splitSpec(spec: string): { name: string; range: string | undefin
 export function qualifyPackageName(packageName: string): string {
   return packageName.startsWith("@") ? packageName.slice(1) : packageName;
 }
+
+/** A pattern of packs or items in a config: one to three segments. A regular expression, a range or `{a,b}` in `deny` would silently exclude nothing. */
+export const packPattern = /^@?[\w.~*-]+(?:\/[\w.~*-]+){0,2}$/;
