@@ -23,16 +23,18 @@ function freezeCopy<Data>(data: Data): Data {
   return copy as Data;
 }
 
+const passedOn = ["sessionId", "invocationId", "device", "input", "state", "arguments"] as const;
+
 /** The context for a handler in this process: frozen, and without access to the host's own context. */
 function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
-  const { options, signal, log, progress, callTool, memory, changed, ...values } = context;
+  const { options, signal, log, progress, callTool, memory, changed } = context;
   const host: ContextHost = {
     ...{ log, progress, memory, changed },
     callTool: (name, json) => callTool(name, JSON.parse(json)),
   };
   const own = createContext(freezeCopy(options), host, isOver);
-  for (const [key, value] of Object.entries(values))
-    if (value !== undefined) Object.assign(own, { [key]: freezeCopy(value) });
+  for (const key of passedOn)
+    if (context[key] !== undefined) Object.assign(own, { [key]: freezeCopy(context[key]) });
   // A signal costs as much as the rest of a call, so it is created when it is read.
   Object.defineProperty(own, "signal", { enumerable: true, get: () => toSignal(signal) });
   return Object.freeze(own as HandlerContext);
