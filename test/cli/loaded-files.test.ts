@@ -47,7 +47,7 @@ test("`list` checks a valid `packs` without the schema of the config", async () 
     "trailblaze.config.json": { packs: { deny: ["acme/*"], onError: "skip", memory: { notes: ["a"] } } },
   });
   const files = await filesOf(["list"], cwd);
-  expect(files).toContain("packs-config");
+  expect(files).toContain("config-file");
   expect(files).not.toContain("read-config");
 });
 
