@@ -37,6 +37,10 @@ export async function startFoundServer(
   options.signal?.throwIfAborted();
   const isHttp = target?.type === "composed" && target.transport === "http";
   const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
+  if (transport === "stdio" && options.http?.health) {
+    const reason = `--health applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
+    throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
+  }
   const isPlain =
     target?.type === "subprocess" && target.isOpen && !target.hasChoices && options.skillTool !== true;
   if (isPlain && transport === "stdio" && !("url" in target.plan)) {

@@ -6,6 +6,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { post } from "../mcp/http/served.ts";
 import { headersFor, modernCall } from "../mcp/modern/modern-served.ts";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
+import { runMain } from "../support/main.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -137,6 +138,11 @@ test("a second signal ends a served session although a call is under way", async
   const started = await startEnding("--drain", "600");
   started.child.kill("SIGINT");
   expect(await started.ended).toEqual([0, null]);
+});
+
+test("--health is refused where it cannot apply", async () => {
+  const { exitCode, stderr } = await runMain(["start", "--stdio", "--health"], { cwd: makeProject({}) });
+  expect([exitCode, stderr]).toEqual([2, expect.stringContaining("--health applies only to HTTP")]);
 });
 
 const deaf = {
