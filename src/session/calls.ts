@@ -485,9 +485,11 @@ export class Calls {
     }
     const { shown, route } = tool;
     // The server validates the arguments, too, but the caller relies on the advertised schema.
-    if (route.by === "server") {
+    const written = writeArguments(args);
+    if (route.by === "server" && "json" in written) {
       const validator = await this.#loadValidator();
-      const checked = validator.check(shown.inputSchema, args, "url" in route.from.plan);
+      const sent = parseExactly(written.json) as Record<string, unknown>;
+      const checked = validator.checkOwned(shown.inputSchema, sent, "url" in route.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
       if (!checked.ok && checked.schemaFault === undefined)
         return failedResult(describeRefusal(shown.name, checked));

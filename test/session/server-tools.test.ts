@@ -220,26 +220,34 @@ describe("callbacks of a server", () => {
   });
 });
 
-test("a callback to a tool of a server that accepts any arguments is refused if they break the advertised schema", async () => {
+test("a nested call of a tool of a server that accepts any arguments is refused if they break the advertised schema", async () => {
   const tool = (name: string, inputSchema: object) => ({ name, description: name, inputSchema });
   const chapter = { type: "object", properties: { pages: { type: "integer" } }, required: ["title"] };
   const tools = [
     tool("lax_book", {
       type: "object",
       properties: { chapter: { $ref: "#/$defs/c" } },
+      additionalProperties: false,
       $defs: { c: chapter },
     }),
     tool("lax_broken", { type: "object", properties: { pages: { type: "intejer" } } }),
   ];
   const lax = probe("lax", { PROBE_TOOLS: JSON.stringify(tools) });
-  const session = await openForTest(makeProject({}), { config: withServers(probe(), lax) });
+  const relay = toolPack(
+    { relay: {} },
+    "export const relay = (args, { callTool }) => callTool(args.tool, args.with);",
+  );
+  const session = await openForTest(makeProject({ relay }), { config: withServers(probe(), lax) });
   const call = async (name: string, given: object) =>
     jsonOf(await session.callTool("probe_callback", { tool: name, with: given })).body.result;
-  expect(await call("lax_book", { chapter: { pages: "x" } })).toMatchObject({
-    success: false,
-    error_message: expect.stringContaining("/chapter/title is required; /chapter/pages must be integer"),
-  });
-  expect(await call("lax_book", { chapter: { title: "x" } })).toMatchObject({ text_content: "called" });
+  const broken = { chapter: { pages: "x" } };
+  const words = expect.stringContaining("/chapter/title is required; /chapter/pages must be integer");
+  expect(await call("lax_book", broken)).toMatchObject({ success: false, error_message: words });
+  expect((await session.callTool("relay", { tool: "lax_book", with: broken })).message).toEqual(words);
+  // Its own arguments, passed on with what the session adds.
+  const given = { chapter: { title: "x" }, _trailblazeContext: {} };
+  expect(await call("lax_book", given)).toMatchObject({ text_content: "called" });
+  expect((await session.callTool("relay", { tool: "lax_book", with: given })).message).toBe("called");
   // Its own server validates them.
   expect(await call("lax_broken", { pages: "x" })).toMatchObject({ text_content: "called" });
 });
