@@ -4,7 +4,7 @@ import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
-import { searchToolName } from "../qualified-names/advertised-names.ts";
+import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/host-functions.ts";
@@ -81,7 +81,11 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
       (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))));
 
   /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
-  const list = () => session.toolsForLlm({ above, always }).filter(isAllowed);
+  const list = () => {
+    const listed = session.toolsForLlm({ above, always });
+    const allowed = session.toolsForLlm().filter(isAllowed);
+    return isSearched && allowed.length > (above ?? defaultAbove) ? listed.filter(isAllowed) : allowed;
+  };
   // Reports collisions before a model is asked.
   list();
 
@@ -92,12 +96,12 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const call = async (name: string, input: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
     const signal = ofAll && ofCall ? AbortSignal.any([ofAll, ofCall]) : (ofAll ?? ofCall);
     signal?.throwIfAborted();
-    const callable = namesOf(session.toolsForLlm().filter(isAllowed));
-    if (isSearched) callable.push(searchToolName);
+    const among = namesOf(session.toolsForLlm().filter(isAllowed));
+    const callable = isSearched ? [...among, searchToolName] : among;
     if (!callable.includes(name)) return failedResult(describeUnknown(String(name), callable));
     try {
       const args = typeof input === "string" ? await parseArguments(input) : input;
-      return await session.callTool(name, args ?? {}, { signal, timeoutMs, onProgress, onLog });
+      return await session.callTool(name, args ?? {}, { signal, timeoutMs, onProgress, onLog, among });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof TrailblazeError) return failedResult(error.message);

@@ -57,7 +57,10 @@ export interface RequestOptions {
 }
 
 /** Limits of one call, and its progress reports. */
-export interface CallOptions extends RequestOptions, Listeners {}
+export interface CallOptions extends RequestOptions, Listeners {
+  /** For a call of `search_tools`: finds only these tools, by their advertised names. */
+  among?: readonly string[] | undefined;
+}
 
 const deaf: HeardListeners = { end: () => {} };
 

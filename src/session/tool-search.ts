@@ -5,6 +5,7 @@ import { createProblem, failure, type Problem, TrailblazeError } from "../proble
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
+import type { CallOptions } from "./host-functions.ts";
 import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";
 import type { SessionState } from "./session-state.ts";
@@ -119,7 +120,13 @@ const indexes = new WeakMap<SessionState, MiniSearch>();
 export function searchTools(
   state: SessionState,
   query: unknown,
-  { limit = defaultLimit, toolsets }: { [Option in keyof SearchOptions]: unknown },
+  {
+    limit = defaultLimit,
+    toolsets,
+    among,
+  }: Pick<CallOptions, "among"> & {
+    [Option in keyof SearchOptions]: unknown;
+  },
 ): FoundTool[] {
   if (typeof query !== "string") throw refuse("What to search for must be a string", query);
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1)
@@ -144,7 +151,8 @@ export function searchTools(
       const isNamed = [tool.name, tool.qualifiedName].some((name) => name?.toLowerCase() === wanted);
       const score = isNamed ? best + 1 : scores.get(id);
       const isOffered = toolsets === undefined || tool.toolsets.some((name) => toolsets.includes(name));
-      return score !== undefined && isOffered ? [{ tool, score }] : [];
+      const isAmong = among === undefined || among.includes(tool.name);
+      return score !== undefined && isOffered && isAmong ? [{ tool, score }] : [];
     })
     .sort((one, other) => other.score - one.score)
     .slice(0, limit);
@@ -217,15 +225,15 @@ export class ToolSearch {
 
   /**
    * Answers a call of the search; what it finds is shown from then on. Arguments that do not fit are a failure. The answer is
-   * JSON, which keeps the texts of authors apart.
+   * JSON, which keeps the texts of authors apart. `among`: only these tools.
    */
-  call(written: unknown = {}): ToolResult {
+  call(written: unknown = {}, among?: readonly string[]): ToolResult {
     if (!isRecord(written))
       return failedResult(`The arguments must be an object, but they are ${describeType(written)}.`);
     const { query, limit = defaultLimit } = written;
     try {
       const most = typeof limit === "number" ? Math.min(limit, mostForModels) : limit;
-      const found = searchTools(this.#state(), query, { limit: most });
+      const found = searchTools(this.#state(), query, { limit: most, among });
       const tools = found.flatMap(({ tool: { name, title, description = title, inputSchema } }) => {
         if (name === searchToolName) return [];
         this.#found.add(name);

@@ -71,7 +71,9 @@ describe("adapters for models", () => {
     expect(listed()).toEqual(["show", "search_tools"]);
     const ai = aiSdkTools(session, options);
     expect(Object.keys(ai)).toEqual(["show", "search_tools"]);
-    const found = await ai.search_tools?.execute({ query: "greet" }, { toolCallId: "1" });
+    // The best fit is not allowed.
+    const query = { query: "wait greet", limit: 1 };
+    const found = await ai.search_tools?.execute(query, { toolCallId: "1" });
     expect(found?.structuredContent).toMatchObject({ tools: [{ name: "greet" }] });
     expect(Object.keys(ai)).toEqual(["show", "search_tools", "greet"]);
     expect(listed()).toEqual(["show", "search_tools", "greet"]);
@@ -79,6 +81,7 @@ describe("adapters for models", () => {
     expect(await openAi.call(responsesCall("wait", "{}"))).toMatchObject({
       output: expect.stringContaining("does not exist"),
     });
+    expect(openAiTools(session, { ...options, above: 3 }).tools.map(({ name }) => name)).toEqual(names);
   });
 
   test("give tools in the shape of each API, never strict, with schemas that nobody shares", async () => {
