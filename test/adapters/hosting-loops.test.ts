@@ -3,7 +3,7 @@
 import { readFileSync } from "node:fs";
 import ts from "typescript";
 import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
-import { ExampleProject } from "../docs/example-project.ts";
+import { ExampleProject, findMentioned } from "../docs/example-project.ts";
 import { parseMarkdown } from "../docs/markdown.ts";
 import { inRepository } from "../support/repository.ts";
 import { messageOf } from "../support/type-errors.ts";
@@ -17,7 +17,7 @@ const loops = new Map(
 );
 let project: ExampleProject;
 beforeAll(() => {
-  project = new ExampleProject({ withPacks: true });
+  project = new ExampleProject(findMentioned("hello-tools"));
   for (const [path, text] of Object.entries(mastraStub)) project.write(path, text);
 });
 afterAll(() => project.remove());

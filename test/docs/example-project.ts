@@ -4,7 +4,7 @@ import ts from "typescript";
 import { linkPackages } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
-import { samplePacks } from "../support/sample-packs.ts";
+import { type SamplePack, samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 import { findTypeErrors, messageOf } from "../support/type-errors.ts";
@@ -22,21 +22,30 @@ const showTemporary = (text: string) =>
 /** The SDKs of models that examples use. */
 const modelPackages = ["ai", "@ai-sdk/openai-compatible", "openai", "@anthropic-ai/sdk", "@langchain/core"];
 
+/** The sample packs that a text mentions: names like `hello-tools`, `hello_greet` and `handbook://welcome`; all if there is none. */
+export function findMentioned(text: string): readonly SamplePack[] {
+  const mentioned = samplePacks.filter(({ name }) => {
+    const word = name.split("/").at(-1)?.split("-")[0];
+    return new RegExp(`\\b(?:${name.replace("@", "")}\\b|${word}_|${word}://)`).test(text);
+  });
+  return mentioned.length === 0 ? samplePacks : mentioned;
+}
+
 /** A project with the built packages of this repository installed, in which the examples of one page run. */
 export class ExampleProject {
   readonly #folder = makeTemporaryFolder();
   readonly #directory = join(this.#folder.path, "project");
 
-  /** `withPacks`: also with every sample pack, as dependencies. */
-  constructor({ withPacks }: { withPacks: boolean }) {
+  /** `packs` are its dependencies; without them it has no package.json. */
+  constructor(packs?: readonly SamplePack[]) {
     this.#install(inRepository("."));
     this.#install(inRepository("packages/scripting"));
     this.#linkCommand();
     linkPackages(this.#directory, ["@modelcontextprotocol/server-memory"]);
-    if (!withPacks) return;
-    for (const { folder } of samplePacks) this.#install(folder);
+    if (packs === undefined) return;
+    for (const { folder } of packs) this.#install(folder);
     linkPackages(this.#directory, ["@modelcontextprotocol/sdk", ...modelPackages]);
-    const dependencies = Object.fromEntries(samplePacks.map(({ name, version }) => [name, `^${version}`]));
+    const dependencies = Object.fromEntries(packs.map(({ name, version }) => [name, `^${version}`]));
     this.write(
       "package.json",
       JSON.stringify({ name: "project", type: "module", private: true, dependencies }),

@@ -5,7 +5,7 @@
 //   - of what `trailblaze COMMAND --help` printed, the summary and options of several commands are left out,
 //   - a line `<!-- $ command -->` is run as well, and nothing is shown of it: what others do between two commands,
 //   - a ```ts block is type-checked and run, and a ```output block after it is what it printed,
-// in order, in a project of the page's own: with every sample pack installed, or, where the page writes its own
+// in order, in a project of the page's own: with the sample packs installed that it mentions, or, where the page writes its own
 // package.json, with nothing but the two packages of this repository and an MCP server. Then the page is compared with itself as it would
 // be with what was really printed. `npx vitest run test/docs -u` writes that into the pages: read the diff.
 import { readdirSync, readFileSync } from "node:fs";
@@ -14,7 +14,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { runMain } from "../support/main.ts";
 import { inRepository } from "../support/repository.ts";
 import { findTypeErrors, messageOf } from "../support/type-errors.ts";
-import { ExampleProject } from "./example-project.ts";
+import { ExampleProject, findMentioned } from "./example-project.ts";
 import { type Block, formatMarkdown, type Part, parseMarkdown } from "./markdown.ts";
 import { pages } from "./pages.ts";
 
@@ -91,7 +91,7 @@ test.each(examples)(
   "the examples of $page produce the output that the page shows",
   async ({ page, parts }) => {
     const ownsManifest = parts.some((part) => isBlock(part) && part.title === "package.json");
-    const project = new ExampleProject({ withPacks: !ownsManifest });
+    const project = new ExampleProject(ownsManifest ? undefined : findMentioned(formatMarkdown(parts)));
     onTestFinished(() => project.remove());
     const filled = formatMarkdown(await fillIn(project, parts));
     await expect(filled).toMatchFileSnapshot(inRepository(page));
