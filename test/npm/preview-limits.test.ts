@@ -1,5 +1,5 @@
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
+import { createHash, randomUUID } from "node:crypto";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
@@ -73,6 +73,24 @@ test.each<[what: string, reason: string, tarball: (manifest: string) => Uint8Arr
   });
   expect(readdirSync(cwd)).toEqual(["package.json"]);
   expect(readFileSync(join(cwd, "package.json"), "utf8")).not.toContain(name);
+  expect(readdirSync(temporary)).toEqual([]);
+});
+
+test("an interruption ends the unpacking of a package with many files", async () => {
+  const files = Array.from({ length: 30_000 }, () => ({ path: `package/${randomUUID()}`, text: "" }));
+  const { cwd } = await setUp({}, packed(files));
+  const temporary = makeTree({});
+  vi.stubEnv("TMPDIR", temporary);
+  vi.stubEnv("NODE_DISABLE_COMPILE_CACHE", "1");
+  const interruption = new AbortController();
+  const unpacks = () => readdirSync(temporary).some((one) => existsSync(join(temporary, one, "package")));
+  const watch = setInterval(() => unpacks() && interruption.abort(), 1);
+  const consent = vi.fn(() => false);
+  await expect(
+    addPacks([name], { cwd, consent, signal: interruption.signal, registryTimeoutMs: 110_000 }),
+  ).rejects.toMatchObject({ problem: { args: { reason: "it was interrupted" } } });
+  clearInterval(watch);
+  expect(consent).not.toHaveBeenCalled();
   expect(readdirSync(temporary)).toEqual([]);
 });
 

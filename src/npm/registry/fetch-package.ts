@@ -1,5 +1,13 @@
 import { createHash } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  createReadStream,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative, sep } from "node:path";
 import { extract, type ReadEntry } from "tar";
@@ -70,24 +78,27 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
 }
 
 /** Unpacks the files of a tarball that are in the package. */
-function unpack(file: string, cwd: string, spec: RegistrySpec): void {
+async function unpack(tarball: string, cwd: string, { signal }: FetchContext, spec: RegistrySpec) {
   let size = 0;
+  const target = extract({
+    cwd,
+    sync: true,
+    strip: 1,
+    filter(_path, entry) {
+      // Headers count: a tarball may consist of them.
+      size += 512 + (entry.size ?? 0);
+      if (size > limits.unpacked) throw new Error("too large");
+      // npm, too, makes files readable that are not.
+      entry.mode = (entry.mode ?? 0o644) | 0o400;
+      return "type" in entry && /File$/.test((entry as ReadEntry).type);
+    },
+  });
   try {
-    extract({
-      file,
-      cwd,
-      sync: true,
-      strip: 1,
-      filter(_path, entry) {
-        // Headers count: a tarball may consist of them.
-        size += 512 + (entry.size ?? 0);
-        if (size > limits.unpacked) throw new Error("too large");
-        // npm, too, makes files readable that are not.
-        entry.mode = (entry.mode ?? 0o644) | 0o400;
-        return "type" in entry && /File$/.test((entry as ReadEntry).type);
-      },
-    });
+    // In parts: what one expands to is in memory as a whole, and an interruption takes effect between two.
+    for await (const part of createReadStream(tarball, { signal })) target.write(part);
+    target.end();
   } catch {
+    if (signal?.aborted) throw createFailure(spec, "it was interrupted");
     const limit = `its tarball exceeds the limit of ${formatSize(limits.unpacked)} when unpacked`;
     throw createFailure(spec, size > limits.unpacked ? limit : "its tarball is not a valid package");
   }
@@ -111,7 +122,7 @@ export async function withPackage<Result>(
     if (statSync(tarball).size > limits.packed)
       throw createFailure(spec, `its tarball exceeds the limit of ${formatSize(limits.packed)}`);
     mkdirSync(folder);
-    unpack(tarball, folder, spec);
+    await unpack(tarball, folder, context, spec);
     return await use(folder);
   } finally {
     rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
