@@ -97,9 +97,12 @@ function findEntries(
   root: Record<string, unknown>,
   { client, folders }: Pick<Source, "client" | "folders">,
 ): Map<string, unknown> {
-  const containers = (client === undefined ? clients : [client]).flatMap(({ container, newerContainer }) =>
-    newerContainer === undefined ? [container] : [newerContainer, container],
-  );
+  const records = client === undefined ? clients : [client];
+  // What is a newer container of one client may lie in the container of another.
+  const containers = [
+    ...records.flatMap(({ newerContainer }) => (newerContainer === undefined ? [] : [newerContainer])),
+    ...records.map(({ container }) => container),
+  ];
   const everywhere = containers.map((path) => entriesOf(valueAt(root, path)));
   const { byFolder, container = [], disabledNames = [] } = client ?? {};
   const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>

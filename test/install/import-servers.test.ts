@@ -206,6 +206,10 @@ describe("an import", () => {
     ["JSON with comments", '{ // mine\n "servers": { "a": { "command": "node" } }, }'],
     ["an object of servers", { a: server }],
     ["a member without the braces around it", '"mcpServers": { "a": { "command": "node" } },\n'],
+    [
+      "a newer container of OpenCode",
+      { mcp: { timeout: {}, servers: { a: { command: ["node", "a.js"] } } } },
+    ],
     ["a command with its arguments in an array", { mcp: { a: { command: ["node", "a.js"] } } }],
   ])("an import reads %s", async (_, text) => {
     const plan = await paste(open(), text);
