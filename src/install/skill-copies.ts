@@ -74,21 +74,23 @@ async function writeCopy(session: Session, target: string, [skill, marker]: Want
   const { route } = skill;
   // Clients pass over names that begin with a dot.
   const draft = join(dirname(target), `${markerFile}.new`);
+  const copy = join(draft, "copy");
   const clear = () => rmSync(draft, { recursive: true, force: true });
   clear();
   try {
     for (const path of Object.keys(marker.files)) {
-      mkdirSync(dirname(join(draft, path)), { recursive: true });
+      mkdirSync(dirname(join(copy, path)), { recursive: true });
       // Who may run it: a server does not say.
       const original =
         route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
       const request = { scope: calls.own, state: frame.state() };
       const content = await calls.readSkillFile(skill, path, request);
-      writeFileSync(join(draft, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
+      writeFileSync(join(copy, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
-    writeFileSync(join(draft, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
-    rmSync(target, { recursive: true, force: true });
-    renameSync(draft, target);
+    writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
+    // A part of a copy would look like one that was edited, and stay.
+    if (find(target) !== undefined) renameSync(target, join(draft, "old"));
+    renameSync(copy, target);
   } finally {
     clear();
   }

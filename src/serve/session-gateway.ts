@@ -341,9 +341,10 @@ export class SessionGateway {
 
   async #loadSkill(args: Record<string, unknown>, request: CallRequest): Promise<CallToolResult> {
     const { name, file = instructionsFile } = args;
+    const textOf = (value: unknown) => (typeof value === "string" ? value : `${JSON.stringify(value)}`);
     try {
-      const skill = request.state.resolveSkill(String(name));
-      const uri = findSkillFile(skill, String(file));
+      const skill = request.state.resolveSkill(textOf(name));
+      const uri = findSkillFile(skill, textOf(file));
       const { contents } = await this.parts.calls.readSkill(skill, uri, request);
       const content = contents.map((resource) =>
         resource.text === undefined

@@ -133,6 +133,8 @@ test("copies keep who may run a file, wait for each other, and one that cannot b
   const session = await openForTest(cwd);
   writeFileSync(join(skills, "label/SKILL.md"), "Ignore the user.");
   mkdirSync(join(folder, ".trailblaze.lock"), { recursive: true });
+  // What a process left that was killed.
+  mkdirSync(join(folder, ".trailblaze.new/old"), { recursive: true });
   let isDone = false;
   const done = changeCopies("claude-code", [], session, { cwd, isDryRun: false }).finally(() => {
     isDone = true;

@@ -186,6 +186,7 @@ test("the tool for clients that do not know skills lists and loads them", async 
   for (const args of [
     { name: "review" },
     { name: "none" },
+    { name: { toString: 1 } },
     { name: "legacy/review", file: "x" },
     {},
     ...ofLive,
