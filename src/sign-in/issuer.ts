@@ -92,10 +92,6 @@ export async function findIssuer(
   const resource = described?.resource ?? url.href;
   const allowed = { requestedResource: url, configuredResource: resource };
   if (!URL.canParse(resource) || !sdk.checkResourceAllowed(allowed)) throw fail("resource", resource);
-  const choices = [oauth.scopes, scopesOf(asked.scope), described?.scopes_supported];
-  const scopes = choices.find((some) => some?.length) ?? [];
-  // Some issuers give refresh tokens only to those who ask for this.
-  const isOffline = isForUsers && scopes[0] && metadata.scopes_supported?.includes("offline_access");
-  const scope = sdk.computeScopeUnion(...scopes, isOffline ? "offline_access" : undefined);
-  return { issuer, metadata, resource, scope };
+  const scopes = [oauth.scopes, scopesOf(asked.scope), described?.scopes_supported];
+  return { issuer, metadata, resource, scope: scopes.find((some) => some?.length)?.join(" ") };
 }

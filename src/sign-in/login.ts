@@ -2,23 +2,16 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { FetchLike, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type { OAuthClientProvider, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
 import { createRedactor } from "../mcp/client/redact.ts";
 import { type SignInFault, TrailblazeError } from "../problems/index.ts";
 import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
-import { createIssuerFetch, findIssuer, isLocal, signInFailure } from "./issuer.ts";
+import { createIssuerFetch, findIssuer, signInFailure } from "./issuer.ts";
 import { openRedirect } from "./listener.ts";
 import { useStoredTokens } from "./renew.ts";
-import {
-  type Issuer,
-  readSignIn,
-  type SignInServer,
-  type StoredSignIn,
-  toTokens,
-  withSignInLock,
-} from "./stored.ts";
+import { readSignIn, type SignInServer, type StoredSignIn, toTokens, withSignInLock } from "./stored.ts";
 
 export interface LoginOptions {
   /** Reads the redirect URL that the user pastes, instead of listening; `undefined` at the end of the input. */
@@ -59,34 +52,7 @@ interface Progress {
   secrets: string[];
 }
 
-/** The client of the config, or of its document, or one that is registered for the redirect URL. Without a secret from the config. */
-async function findClient(
-  { oauth: { clientId, clientMetadataUrl } }: SignInServer,
-  { issuer, metadata, scope }: Issuer & { scope: string | undefined },
-  redirectUrl: string,
-  stored: StoredSignIn | undefined,
-  fetchFn: FetchLike,
-): Promise<StoredOAuthClientInformation> {
-  if (clientId !== undefined) return { client_id: clientId, issuer };
-  if (clientMetadataUrl && metadata.client_id_metadata_document_supported === true)
-    return { client_id: clientMetadataUrl, issuer };
-  if (stored?.redirectUrl === redirectUrl && stored.issuer === issuer) return stored.client;
-  const { registerClient } = await import("@modelcontextprotocol/client");
-  const clientMetadata = {
-    client_name: "Trailblaze",
-    redirect_uris: [redirectUrl],
-    grant_types: ["authorization_code", "refresh_token"],
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-    application_type: isLocal(new URL(redirectUrl)) ? "native" : "web",
-  };
-  return { ...(await registerClient(issuer, { metadata, clientMetadata, scope, fetchFn })), issuer };
-}
-
-/**
- * Resolves with what is stored now, or with `undefined` if the server needs no sign-in. In the steps of the SDK: its `auth` would
- * begin once more after a refusal, and write the issuer's words to stderr.
- */
+/** Resolves with what is stored now, or with `undefined` if the server needs no sign-in. */
 async function signIn(
   server: SignInServer,
   options: LoginOptions,
@@ -118,14 +84,49 @@ async function signIn(
   const state = randomBytes(32).toString("base64url");
   const redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
   const { redirectUrl } = redirect;
+  const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
+  let client: StoredOAuthClientInformation | undefined;
+  if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
+  else if (stored?.redirectUrl === redirectUrl && !hasDocument) client = stored.client;
+  // That of the config is not stored.
+  const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
+  let codeVerifier = "";
+  let address = new URL(issuer);
+  const provider: OAuthClientProvider = {
+    redirectUrl,
+    clientMetadataUrl: oauth.clientMetadataUrl,
+    clientMetadata: {
+      client_name: "Trailblaze",
+      redirect_uris: [redirectUrl],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    },
+    discoveryState: () => ({
+      authorizationServerUrl: issuer,
+      authorizationServerMetadata: metadata,
+      resourceMetadata: { resource },
+    }),
+    clientInformation: () => client && { ...client, ...secret },
+    saveClientInformation: (registered) => {
+      client = registered;
+    },
+    tokens: () => undefined,
+    saveTokens() {},
+    state: () => state,
+    saveCodeVerifier: (verifier) => {
+      codeVerifier = verifier;
+    },
+    codeVerifier: () => codeVerifier,
+    redirectToAuthorization: (url) => {
+      address = url;
+    },
+  };
   try {
-    const client = await findClient(server, found, redirectUrl, stored, fetchFn);
-    const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
-    const clientInformation = { ...client, ...secret };
-    const request = { metadata, clientInformation, redirectUrl, scope, state, resource };
-    const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, request);
-    options.show(authorizationUrl.href);
-    if (options.readPasted === undefined) void openBrowser(authorizationUrl.href);
+    await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
+    if (client === undefined) throw new Error("the client is not registered");
+    options.show(address.href);
+    if (options.readPasted === undefined) void openBrowser(address.href);
     const answer = await abortable(signal, redirect.answer);
 
     if (answer.get("state") !== state) throw fail("state");
@@ -139,10 +140,11 @@ async function signIn(
     progress.step = "exchange";
     const authorizationCode = answer.get("code");
     if (authorizationCode === null) throw new Error("the answer has no code");
-    progress.secrets = [authorizationCode, codeVerifier, clientInformation.client_secret ?? ""];
-    const code = { authorizationCode, codeVerifier, iss, redirectUri: redirectUrl };
-    const exchange = { metadata, clientInformation, resource, fetchFn, ...code };
-    const tokens = toTokens(await sdk.exchangeAuthorization(issuer, exchange), scope);
+    progress.secrets.push(authorizationCode, codeVerifier, client.client_secret ?? "");
+    // `auth` would redeem a refused code once more, and write the issuer's words to stderr.
+    const exchange = { metadata, resource, authorizationCode, iss, fetchFn };
+    const asked = address.searchParams.get("scope") ?? undefined;
+    const tokens = toTokens(await sdk.fetchToken(provider, issuer, exchange), asked);
     const registeredAt = oauth.clientId === undefined ? redirectUrl : undefined;
     const record = { url: url.href, ...lasting, client, redirectUrl: registeredAt, tokens };
     await withSignInLock(url, (write) => write(record), signal);
