@@ -41,7 +41,7 @@ export function createIssuerFetch(label: string, signal?: AbortSignal): FetchLik
     const { status, headers } = answer;
     // A server's stream of events may not end.
     if (headers.get("content-type")?.startsWith("text/event-stream")) await answer.body?.cancel();
-    const bytes = await readStart(answer, maximumBytes, requestMs);
+    const bytes = await readStart(answer, maximumBytes, requestMs, true);
     const location = status >= 300 && status < 400 ? headers.get("location") : null;
     const target = location !== null && URL.canParse(location, url.href) ? new URL(location, url) : url;
     if (target.origin !== url.origin)

@@ -1,9 +1,10 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, rmdirSync, statSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
+import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import { createIssuerFetch } from "../../src/sign-in/issuer.ts";
 import type { Behavior } from "../support/authorization-server.ts";
 import { command } from "../support/run-cli.ts";
 import { makeSignIn } from "./support.ts";
@@ -92,6 +93,15 @@ test.each<[reason: string, Partial<Behavior>, entry?: object]>([
     expect((await run(["logout", "docs", "--json"])).stdout).toMatch(/"changed": false/);
   },
 );
+
+test("an answer that breaks off is not taken for what has arrived", async () => {
+  const head = "HTTP/1.1 404 Not Found\r\ncontent-length: 9\r\n\r\n{";
+  const server = createServer((socket) => void socket.once("data", () => socket.end(head)));
+  onTestFinished(() => void server.close());
+  await once(server.listen(0, "127.0.0.1"), "listening");
+  const { port } = server.address() as AddressInfo;
+  await expect(createIssuerFetch("docs")(`http://127.0.0.1:${port}`)).rejects.toThrow(TypeError);
+});
 
 test("without --no-browser the answer must come in time, and only its own ends the wait", async () => {
   const { remote, run, cwd } = await makeSignIn();

@@ -82,8 +82,13 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-/** The start of a body, as far as it arrives in time. */
-export async function readStart({ body }: Response, mostBytes: number, limitMs: number): Promise<Buffer> {
+/** The start of a body, as far as it arrives in time. `isWhole`: rejects if that is not all of it. */
+export async function readStart(
+  { body }: Response,
+  mostBytes: number,
+  limitMs: number,
+  isWhole = false,
+): Promise<Buffer> {
   const signal = AbortSignal.timeout(limitMs);
   const chunks: Uint8Array[] = [];
   let left = mostBytes;
@@ -92,11 +97,13 @@ export async function readStart({ body }: Response, mostBytes: number, limitMs: 
       chunks.push(chunk.subarray(0, left));
       left -= chunk.length;
       // Leaving the loop closes the connection.
-      if (left <= 0) break;
+      if (left < 0) break;
     }
-  } catch {
+  } catch (error) {
     // What has arrived says enough.
+    if (isWhole) throw error;
   }
+  if (isWhole && left < 0) throw new Error(`an answer has more than ${mostBytes} bytes`);
   return Buffer.concat(chunks);
 }
 
