@@ -26,7 +26,7 @@ async function renewSignIn(
   const sdk = await import("@modelcontextprotocol/client");
   const fetchFn = createIssuerFetch(label, signal);
   if (oauth.grant === "client_credentials") {
-    const recorded = stored && { ...stored, scope: oauth.scopes?.join(" ") ?? stored.tokens?.scope };
+    const recorded = stored && { ...stored, scope: oauth.scopes?.join(" ") || stored.tokens?.scope };
     const found =
       challenge === undefined && recorded ? recorded : await findIssuer(server, stored, challenge, fetchFn);
     if (found === undefined) return undefined;
@@ -72,6 +72,8 @@ export function useStoredTokens(server: SignInServer, onSecrets: OnSecrets, sign
       // Another process may have been here.
       if (tokens && (refused === undefined ? !isEnding(tokens) : tokens.access_token !== refused))
         return stored;
+      // A full disk is noticed before a token is redeemed, which may be possible only once.
+      if (stored) write(stored);
       const record = await renewSignIn(server, stored, challenge, signal);
       if (record !== undefined) write(record);
       return record;

@@ -4,6 +4,8 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { useStoredTokens } from "../../src/sign-in/renew.ts";
 import { isEnding } from "../../src/sign-in/stored.ts";
 import { openForTest } from "../session/support/session.ts";
+import { command } from "../support/run-cli.ts";
+import { runProcess } from "../support/run-process.ts";
 import { makeSignIn } from "./support.ts";
 
 type Setting = Awaited<ReturnType<typeof makeSignIn>>;
@@ -93,6 +95,17 @@ test("who starts at once makes one refresh, and a refused one deletes the tokens
   expect(await one().tokens()).toMatchObject({ access_token: tokens[0]?.access_token });
   expect(stored()).toMatchObject({ client: kept.client, issuer: remote.origin });
   expect(stored().tokens).toBeUndefined();
+});
+
+test("where the disk is full, no token is redeemed", async () => {
+  const setting = await makeSignIn();
+  const { remote, cwd, stored } = setting;
+  await setting.login();
+  const before = setting.change(ending());
+  const args = ["-c", 'ulimit -f 1; exec "$0" "$@"', process.execPath, command, "call", "docs/echo"];
+  const env = { ...process.env, ...setting.env };
+  expect(await runProcess("sh", args, { cwd, env, timeoutMs: 60_000 })).toMatchObject({ stdout: "called\n" });
+  expect([stored(), remote.to("/token").length]).toEqual([before, 1]);
 });
 
 test.each([
