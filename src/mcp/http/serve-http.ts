@@ -184,6 +184,9 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
 
   async answer(request: HttpRequest, message: unknown): Promise<Response> {
     const id = requestIdOf(message);
+    // The SDK would send the answer of one to the other.
+    if (id !== undefined && this.#open.has(id))
+      return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
     if (id !== undefined) this.#open.add(id);
     this.#underWay++;
     this.#cancelExpiry?.();

@@ -146,7 +146,7 @@ test("a disconnect cancels the client's call, and its session and other calls co
   ]);
 });
 
-test("the stream of a canceled call ends, and other streams continue", async () => {
+test("the stream of a canceled call ends, other streams continue, and the ID of a running one is refused", async () => {
   const served = await serve();
   const session = await beginSession(served);
   const params = { requestId: "one" };
@@ -161,6 +161,7 @@ test("the stream of a canceled call ends, and other streams continue", async () 
   expect(cancelled.status).toBe(202);
   expect(await messagesOf(await one)).toEqual([]);
   expect(served.slowCalls.filter(({ signal }) => signal.aborted)).toHaveLength(1);
+  expect((await post(served, calling("echo", "two"), session)).status).toBe(400);
   for (const call of served.slowCalls) call.finish();
   expect(await messagesOf(await two)).toEqual([expect.objectContaining({ id: "two" })]);
   expect((await post(served, calling("echo", "two"), session)).status).toBe(200);
