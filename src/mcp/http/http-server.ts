@@ -145,6 +145,8 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   const { maxBodyBytes, isBackground = false } = options;
   const requestTimeout = timerMs(options.bodyTimeoutMs);
   const headersTimeout = Math.min(timerMs(options.headersTimeoutMs), requestTimeout);
+  /** Connections without a request yet, which Node does not take for idle. */
+  const unused = new Set<Socket>();
   let closing: Promise<void> | undefined;
   const server = createServer({
     headersTimeout,
@@ -161,6 +163,7 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   server.maxHeadersCount = 0;
   const handle = async (request: IncomingMessage, response: ServerResponse) => {
     const { method = "", url: target = "", rawHeaders, socket } = request;
+    unused.delete(socket);
     const over = new AbortController();
     const leave = () => over.abort();
     request.on("error", ignore);
@@ -192,7 +195,13 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
   };
 
   // Node itself refuses what is not HTTP, too large or too slow, and asks for the body of a client that waits for that.
-  if (isBackground) server.on("connection", (socket: Socket) => socket.unref()).unref();
+  server.on("connection", (socket: Socket) => {
+    if (isBackground) socket.unref();
+    // A client may send more than ten requests before it reads an answer.
+    socket.setMaxListeners(0).once("close", () => unused.delete(socket));
+    unused.add(socket);
+  });
+  if (isBackground) server.unref();
   server.on("request", (request: IncomingMessage, response: ServerResponse) => {
     if (closing === undefined) handle(request, response).catch(() => request.socket.destroy());
   });
@@ -204,6 +213,7 @@ export async function listenForHttp(options: HttpServerOptions): Promise<HttpSer
 
   const close = async (graceMs: number) => {
     const closed = new Promise((resolve) => server.close(resolve));
+    for (const socket of unused) socket.destroy();
     const grace = setTimeout(() => server.closeAllConnections(), timerMs(graceMs));
     await closed;
     clearTimeout(grace);

@@ -11,7 +11,7 @@ const limits = {
   maxConnections: 10,
 };
 
-test("an answer that a slow client has not read yet is sent to its end", async () => {
+test("an answer that a slow client has not read yet is sent to its end, and a silent client is left", async () => {
   const body = "x".repeat(32 << 20);
   let isSent = false;
   const server = await listenForHttp({
@@ -27,11 +27,13 @@ test("an answer that a slow client has not read yet is sent to its end", async (
     },
   });
   onTestFinished(() => server.close(0));
+  const silent = await openConnection(server.port);
   const { socket, received } = await openConnection(server.port);
   socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
   await expect.poll(received).toContain("200 OK");
   socket.pause();
   const closed = server.close(60_000);
+  await silent.closed;
   expect(isSent).toBe(false);
   socket.resume();
   await closed;
