@@ -136,9 +136,10 @@ function readHandshake(era: Era, result: JsonObject): ServerFacts {
   check(info === null || isText(name), "serverInfo.name", "a string", name);
   check(info === null || isText(version), "serverInfo.version", "a string", version);
   const ours = isModern ? [modernRevision] : legacyRevisions;
-  const spoken = (versions as unknown[]).filter(isText).find((one) => ours.includes(one));
+  const offered = (versions as unknown[]).filter(isText);
+  const spoken = offered.find((one) => ours.includes(one));
   if (spoken === undefined)
-    throw new AnswerError(`${answered} unsupported protocol versions: ${(versions as unknown[]).join(", ")}`);
+    throw new AnswerError(`${answered} unsupported protocol versions: ${offered.join(", ")}`);
   return {
     era,
     protocolVersion: spoken,
