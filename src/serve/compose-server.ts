@@ -164,15 +164,17 @@ class ServerFinder {
   /** Notes which items of what was loaded of a pack cannot be used, or are not approved. */
   async #check(loaded: InspectedPack): Promise<InspectedPack> {
     const { gate, port, report } = this.#sources;
-    const valid = await checkPack(port, loaded, this.#library.manager);
-    const refused = (isUnasked(loaded) ? loaded.items : []).map(
+    const unasked = (isUnasked(loaded) ? loaded.items : []).map(
       (item) => [item, refuseUnasked(loaded, item.declaration.name)] as const,
     );
-    const unlocked = { ...valid, problems: [], unusable: new Map([...valid.unusable, ...refused]) };
-    const checked = gate?.checkPack({ ...valid, problems: [] }) ?? unlocked;
-    for (const problem of checked.problems) report?.(problem);
-    this.#checked.set(checked.inspected, checked);
-    return checked.inspected;
+    const open = { inspected: loaded, problems: [], unusable: new Map(unasked) };
+    const { inspected, problems, unusable } = gate?.checkPack({ ...open, unusable: new Map() }) ?? open;
+    for (const problem of problems) report?.(problem);
+    // What is not approved is left out, valid or not.
+    const valid = await checkPack(port, inspected, this.#library.manager);
+    const all = new Map([...valid.unusable, ...unusable]);
+    this.#checked.set(inspected, { inspected, problems, unusable: all });
+    return inspected;
   }
 
   #checkedOf(item: InspectedItem): CheckedPack {

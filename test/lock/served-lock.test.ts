@@ -186,6 +186,18 @@ test("a composed server is served with the members that are approved", async () 
   });
 });
 
+test("a member that changed into an invalid one is left out like others that are not approved", async () => {
+  const project = await makeLocked();
+  const servers = { pair: { tools: ["acme/jira/createIssue", "acme/jira/getIssue"] } };
+  editJson(project, "trailblaze.config.json", (old: Values) => ({ ...old, servers }));
+  editJson(project, inPack("trailblaze/tools/getIssue.json"), (old: Values) => ({
+    ...old,
+    handler: "./gone.js",
+  }));
+  const client = await connect(project, "pair");
+  expect(namesOf((await client.listTools()).tools)).toEqual(["jira_createIssue"]);
+});
+
 test("a server without any approved member does not start", async () => {
   const project = await makeLocked();
   editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({
