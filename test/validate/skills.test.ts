@@ -22,7 +22,7 @@ describe("skills of a pack under development", () => {
 
   test("links to missing files, invisible text and files that npm leaves out are found", async () => {
     const links = [
-      "[a](guide.md) [b](references/) [c](missing.md#part) [d](../elsewhere.md) [e](https://x.example/y.md)",
+      "[a](guide.md) [b](references//deep/) [c](missing.md#part) [d](../elsewhere.md) [e](https://x.example/y.md)",
       "`[f](code.md)`",
       "```",
       "[g](fenced.md)",

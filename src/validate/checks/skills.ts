@@ -14,7 +14,7 @@ const base = "skill://host/-/";
 /** The path that a link leads to, from the skill's folder; `undefined` for one that leads to the folder itself or out of it. */
 function readTarget(link: string): string | undefined {
   const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
-  const path = url?.href.startsWith(base) ? url.pathname.slice("/-/".length).replace(/\/$/, "") : "";
+  const path = url?.href.startsWith(base) ? url.pathname.slice("/-/".length).replace(/\/+(?=\/|$)/g, "") : "";
   try {
     return decodeURIComponent(path) || undefined;
   } catch {
