@@ -37,6 +37,8 @@ export function describeValue(value: unknown): string {
 
 /** Limit on the faults of a value's members, of which a server's schema can have any number. */
 const mostFaults = 1000;
+/** Limit on the schemas in one list: far more than tools have. ajv nests what it generates for alternatives. */
+const mostInList = 1000;
 
 const fits: readonly SchemaFault[] = [];
 
@@ -82,7 +84,11 @@ const object = be("an object", isRecord);
 const array = be("an array", Array.isArray);
 const filled = also(array, ({ length }) => length > 0, "is empty");
 const schema = either("a schema: an object or a boolean", object, flag);
-const schemas = membersOf(filled, schema);
+const schemas = also(
+  membersOf(filled, schema),
+  ({ length }) => length <= mostInList,
+  `has more than ${mostInList.toLocaleString("en-US")} schemas`,
+);
 
 const unique = (form: Form) =>
   also(form, (list) => new Set(list.map(writeCanonical)).size === list.length, "contains a duplicate");

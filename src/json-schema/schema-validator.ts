@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
-import { type SchemaFault, writeCanonical } from "./meta-schema.ts";
+import { keywords, type SchemaFault, writeCanonical } from "./meta-schema.ts";
 import { compilePattern, findPattern, PatternError } from "./patterns/linear-pattern.ts";
 import {
   type Draft,
@@ -184,9 +184,11 @@ function compileForAjv(schema: object, draft: Draft, isCall: boolean, isThorough
     .compile(schema);
 }
 
-/** Keywords that references stand for, and those that ajv takes for its own. */
+/** Keywords that say nothing about values, or that references stand for. */
 const leftOut = new Set(
-  "$schema $id id $anchor $dynamicAnchor $ref $dynamicRef $defs definitions $async".split(" "),
+  "$schema $id $anchor $dynamicAnchor $recursiveAnchor $vocabulary $ref $dynamicRef $recursiveRef $defs definitions".split(
+    " ",
+  ),
 );
 
 const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "enum" in schema);
@@ -194,10 +196,18 @@ const isTag = (schema: unknown) => isRecord(schema) && ("const" in schema || "en
 /** Keywords whose schemas are only tried, so that no defaults are added. */
 const trying = new Set(["anyOf", "oneOf", "not", "if", "contains", "propertyNames"]);
 
-/** A copy of a schema for ajv: without addresses, and what references mean in one place. */
-function writeForAjv(schema: Schema, { schemas, references }: SchemaReading): object {
+/** Lets ajv begin a set of the properties that schemas have looked at. */
+const evaluatesNothing = { patternProperties: { "[^\\s\\S]": true } };
+
+/**
+ * A copy of a schema for ajv: without addresses, and what references mean in one place. Keywords of nobody are left out,
+ * because ajv knows some of them, and looks for addresses in the others.
+ */
+function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references }: SchemaReading): object {
   const placed = new Set<unknown>(schemas.map((one) => one.schema));
-  const definitions: unknown[] = [];
+  const definitions: unknown[] = [evaluatesNothing];
+  // ajv loses properties that some schema has looked at, if the first schema that it tries does not apply.
+  const isMarked = schemas.some(({ schema: one }) => "unevaluatedProperties" in one);
   const places = [new Map<unknown, number>(), new Map<unknown, number>()] as const;
 
   function refer(target: unknown, isTried: boolean): object {
@@ -216,14 +226,28 @@ function writeForAjv(schema: Schema, { schemas, references }: SchemaReading): ob
     // OpenAPI's `nullable`, which ajv allows beside a type alone.
     const isNullable = value.nullable === true && value.type !== undefined;
     const isKept = (key: string) =>
-      !leftOut.has(key) && (key !== "default" || !isTried) && (key !== "nullable" || isNullable);
+      key === "const" ||
+      (key === "default" && !isTried) ||
+      (key === "nullable" && isNullable) ||
+      (keywords[draft].has(key) && !leftOut.has(key));
     const kept = Object.entries(value).filter(([key]) => !isSchema || isKept(key));
     // First what can reject an alternative before values inside it are looked at.
     kept.sort(([, one], [, other]) => Number(isTag(other)) - Number(isTag(one)));
-    const copied = Object.fromEntries(
-      kept.map(([key, inner]) => [key, copy(inner, isTried || (isSchema && trying.has(key)))]),
+    const isPlain = (key: string) => isSchema && !keywords[draft].get(key)?.holds.length;
+    const copied: Record<string, unknown> = Object.fromEntries(
+      kept.map(([key, inner]) => [
+        key,
+        isPlain(key) ? inner : copy(inner, isTried || (isSchema && trying.has(key))),
+      ]),
     );
     const targets = (references.get(value) ?? []).map(({ target }) => refer(target, isTried));
+    if (isSchema && isMarked) copied.$ref = "#/definitions/0";
+    if (isSchema && isMarked && isRecord(value.if)) {
+      // Else, a condition that does not match would look at properties, too.
+      copied.if = { not: { not: refer(value.if, true) } };
+      // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+      copied.then = { allOf: [refer(value.if, true), copied.then ?? true] };
+    }
     if (targets.length > 0) copied.allOf = [...targets, ...((copied.allOf ?? []) as object[])];
     return copied;
   }

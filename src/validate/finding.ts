@@ -72,7 +72,7 @@ function placeFinding(
   return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
-/** Limit on the findings of one check, of which a pack may have any number. */
+/** Limit on the errors, the warnings and the others of one check in one item, of which a definition may have any number. */
 const mostFindings = 1000;
 
 /** Runs checks on a pack. Returns located problems with their items. */
@@ -82,8 +82,15 @@ export async function runChecks(
 ): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
   const findings: Finding[] = [];
   for (const check of some) {
-    const most = findings.length + mostFindings;
-    for await (const finding of check(pack)) if (findings.push(finding) === most) break;
+    const counts = new Map<string, number>();
+    for await (const finding of check(pack)) {
+      const { kind, name } = finding.item?.declaration ?? {};
+      const key = `${finding.problem.severity} ${kind} ${name}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= mostFindings) findings.push(finding);
+      else if (finding.problem.severity === "error") break;
+    }
   }
   const manifest = createJsonSource(pack.inspected.manifest.text);
   const placed = await locateProblems(findings.map((finding) => placeFinding(pack, manifest, finding)));

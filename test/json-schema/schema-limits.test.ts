@@ -33,6 +33,13 @@ describe("large schemas", () => {
     if (breaking !== undefined) expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
   });
 
+  test("a schema with more than 1,000 alternatives is not used", () => {
+    const anyOf = list(1001, () => false);
+    expect(check({ properties: { a: { anyOf } } }, {})).toBe(
+      "/properties/a/anyOf has more than 1,000 schemas",
+    );
+  });
+
   test("a list with many faults is an error of the schema", () => {
     const required = list(200_000, () => 1);
     expect(check({ required }, {})).toBe("/required/0 must be a string, but it is 1");
@@ -84,9 +91,17 @@ describe("schemas that ajv alone would use in another way", () => {
       expect(validator.check(one, { a: null })).toMatchObject({ ok: true });
   });
 
-  test("keywords that only ajv knows have no effect", () => {
-    const a = { id: "a", type: "string", $async: true };
-    expect(check({ $async: true, id: "x", properties: { a } }, { a: 1 })).toBe("/a must be string");
+  test("keywords that only ajv knows have no effect, nor addresses in those that nobody knows", () => {
+    const a = { id: "a", type: "string", $async: true, example: { $id: "x", $anchor: "not one" } };
+    const b = { "x-example": { $id: "x" } };
+    expect(check({ $async: true, id: "x", properties: { a, b } }, { a: 1 })).toBe("/a must be string");
+  });
+
+  test.each<[Schema, string]>([
+    [{ if: { patternProperties: { "^a": { const: 1 } } }, else: {} }, "/a is not allowed"],
+    [{ if: { properties: { a: { const: 2 } } } }, "ok"],
+  ])("of %j, the properties are evaluated if the condition matches", (schema, result) => {
+    expect(check({ ...schema, unevaluatedProperties: false }, { a: 2 })).toBe(result);
   });
 
   test("all violations are found in values of few levels, the first in deeper ones with alternatives", () => {

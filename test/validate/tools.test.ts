@@ -148,3 +148,18 @@ describe("names of items", () => {
     },
   );
 });
+
+test("many findings of one check hide no error of another item", async () => {
+  const { name: _, ...written } = greetTool("./lib/any.cjs#any");
+  const names = Array.from({ length: 1001 }, (_, index) => `greet${index}`);
+  const tools = Object.fromEntries(names.map((name) => [name, { ...written, name }]));
+  const last = { ...written, name: "last", handler: "./lib/missing.js" };
+  const files = {
+    "trailblaze/tools.json": { ...tools, last },
+    "lib/any.cjs": "module.exports = require(process.argv[2]);\n",
+  };
+  const codes = ["HandlerNotFound", "HandlerUnchecked"];
+  const problems = await validateTree({ extension: { tools: [...names, "last"] }, files }, codes);
+  expect(problems).toHaveLength(1002);
+  expect(problems).toContainEqual(expect.objectContaining({ code: "HandlerNotFound", item: "last" }));
+});
