@@ -26,6 +26,8 @@ import {
 
 const longestExpression = 20_000;
 const maximumLoops = 2;
+/** The cost of each part of an expression that an error passes. */
+const stepsPerError = 60;
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 function compileMatch(pattern: string): LinearPattern {
@@ -272,7 +274,12 @@ function watch(node: Node): void {
     const { evaluate } = checked.meta;
     checked.setMeta("evaluate", (evaluator, own, inner) => {
       current?.spend();
-      return evaluate(evaluator, own, inner);
+      try {
+        return evaluate(evaluator, own, inner);
+      } catch (error) {
+        current?.spend(stepsPerError);
+        throw error;
+      }
     });
     return checker.dynType;
   });
@@ -296,6 +303,10 @@ function prepareCall(node: Node, scope: Scope): void {
   if (name === "matches") parts[0] = "matches_";
 
   const isLoop = node.meta.alternate?.op === "comprehension";
+  // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
+  const loop = (isLoop ? node.meta.alternate?.args : {}) as { condition?: (value: unknown) => boolean };
+  const { condition } = loop;
+  if (condition !== undefined) loop.condition = (value) => !current?.isStopped && condition(value);
   const loops = scope.loops + (isLoop ? 1 : 0);
   if (loops > maximumLoops) throw fail(`loops nest more than ${maximumLoops} levels deep`, node);
   const hasLocal = first !== undefined && (isLoop || node.meta.macro?.var !== undefined);
@@ -338,6 +349,7 @@ function prepareExpression(expression: string, variables: Variables, mayBeAbsent
 
 /** Whether a text is valid CEL, whatever it refers to. */
 export function isExpression(text: string): boolean {
+  if (text.length > longestExpression) return false;
   try {
     environment.parse(text);
     return true;

@@ -47,6 +47,10 @@ export class Evaluation {
     this.#scope = scope;
   }
 
+  get isStopped(): boolean {
+    return this.#left < 0;
+  }
+
   get variables(): ReadonlyMap<string, unknown> {
     this.#variables ??= toCel(this.#scope) as Map<string, unknown>;
     return this.#variables;
@@ -55,7 +59,7 @@ export class Evaluation {
   /** Counts one step. Throws `EvaluationLimit`, from then on each time, if there are none left. */
   spend(steps = 1): void {
     this.#left -= steps;
-    if (this.#left < 0)
+    if (this.isStopped)
       throw new EvaluationLimit(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
   }
 }

@@ -13,7 +13,7 @@ interface WrittenTemplate {
 
 const opening = "${{";
 
-/** How many `}}` of one expression may be part of it: of nested maps and of strings. */
+/** How many `}}` of one string may be part of expressions, in nested maps and in strings. */
 const mostInner = 100;
 
 function readTemplate(text: string): WrittenTemplate {
@@ -22,14 +22,17 @@ function readTemplate(text: string): WrittenTemplate {
   return { expression: mayBeAbsent ? inner.slice(0, -1).trim() : inner, mayBeAbsent };
 }
 
-/** The offset of the `}}` that closes an expression: the first one after valid CEL, else the first; -1 if there is none. */
-function findEnd(text: string, start: number): number {
-  const first = text.indexOf("}}", start);
-  for (let end = first, inner = 0; end >= 0 && inner < mostInner; inner++) {
-    if (isExpression(readTemplate(text.slice(start, end)).expression)) return end;
-    end = text.indexOf("}}", end + 1);
-  }
-  return first;
+/** Finds the `}}` that close the expressions of a string: the first one after valid CEL, else the first; -1 if there is none. */
+function createEndFinder(text: string): (start: number) => number {
+  let inner = 0;
+  return (start) => {
+    const first = text.indexOf("}}", start);
+    for (let end = first; end >= 0 && inner < mostInner; inner++) {
+      if (isExpression(readTemplate(text.slice(start, end)).expression)) return end;
+      end = text.indexOf("}}", end + 1);
+    }
+    return first;
+  };
 }
 
 /** Splits a string at its templates. `$${{` is a literal `${{`. `unclosed` is the offset of a template that has no end. */
@@ -38,6 +41,7 @@ export function splitTemplates(text: string): {
   unclosed: number | undefined;
 } {
   const parts: (string | WrittenTemplate)[] = [];
+  const findEnd = createEndFinder(text);
   let unclosed: number | undefined;
   let at = 0;
   for (let start = text.indexOf(opening); start >= 0; ) {
@@ -46,7 +50,7 @@ export function splitTemplates(text: string): {
       start = text.indexOf(opening, inner);
       continue;
     }
-    const close = findEnd(text, inner);
+    const close = findEnd(inner);
     if (close < 0) {
       unclosed = start;
       break;

@@ -27,6 +27,7 @@ const limit = "it exceeds the limit of 20,000,000 steps";
 
 describe("limits of evaluation", () => {
   test.each([
+    ["errors that || absorbs", pairs("(1 / 0 > 1) || true")],
     ["errors from far inside", pairs(`(${"-(".repeat(90)}1 / 0${")".repeat(90)} > 1) || true`)],
     [
       "a long body of a loop",

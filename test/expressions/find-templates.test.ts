@@ -29,4 +29,8 @@ describe("finding templates", () => {
       expect(templatesIn(text)).toMatchObject([{ expression: "a.b", mayBeAbsent: true }]);
     },
   );
+
+  test("a text of many ends and beginnings does not take minutes", () => {
+    expect(expressionsOf("${{(}}".repeat(20_000))).toHaveLength(20_000);
+  });
 });
