@@ -65,8 +65,11 @@ async function runCall(message) {
   for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
 }
 
+const tried = new WeakMap();
+
 async function initialize({ id, source, options }) {
-  const outcome = await runInitialize(() => find(source), Object.freeze({ options: freeze(options) }));
+  const context = Object.freeze({ options: freeze(options) });
+  const outcome = await runInitialize(() => find(source), context, tried);
   send({ kind: "done", id, outcome, writes: [] });
 }
 

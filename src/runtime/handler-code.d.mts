@@ -30,4 +30,5 @@ export function runCode(
 export function runInitialize(
   find: () => PackFunction | Promise<PackFunction>,
   context: Readonly<Pick<HandlerContext, "options">>,
+  tried: WeakMap<PackFunction, Promise<void>>,
 ): Promise<Outcome>;

@@ -168,15 +168,23 @@ export async function runCode(find, args, context, stop) {
 }
 
 /** What was initialized in this process, by functions. */
-const initialized = new Map();
+const initialized = new WeakMap();
 
-/** Runs an `initialize` function once. What it returns, such as a connection, is not read. */
-export const runInitialize = (find, context) =>
+/**
+ * Runs an `initialize` function once. What it returns, such as a connection, is not read. `tried` has what one runner initialized:
+ * after a failure, only another one tries again.
+ */
+export const runInitialize = (find, context, tried) =>
   runCode(async () => {
     const run = await find();
     const initialize = async () => void (await run(context));
-    if (!initialized.has(run)) initialized.set(run, initialize());
-    return () => initialized.get(run);
+    if (!tried.has(run)) {
+      const running = initialized.get(run) ?? initialize();
+      tried.set(run, running);
+      initialized.set(run, running);
+      running.catch(() => initialized.delete(run));
+    }
+    return () => tried.get(run);
   });
 
 const untilAborted = (signal) =>

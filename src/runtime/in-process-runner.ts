@@ -4,6 +4,7 @@ import {
   createContext,
   findFunction,
   freeze,
+  type PackFunction,
   runCode,
   runInitialize,
 } from "./handler-code.mjs";
@@ -45,6 +46,7 @@ function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<
  * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
 export function createInProcessRunner(): OutcomeRunner {
+  const tried = new WeakMap<PackFunction, Promise<void>>();
   let isClosed = false;
   const find = (place: CodePlace) => {
     if (isClosed) throw new Error("The session is closed.");
@@ -65,7 +67,7 @@ export function createInProcessRunner(): OutcomeRunner {
     },
     async initialize(place, { options }) {
       const own = Object.freeze({ options: freezeCopy(options) });
-      throwIfThrown(await runInitialize(() => find(place), own));
+      throwIfThrown(await runInitialize(() => find(place), own, tried));
     },
     async close() {
       isClosed = true;

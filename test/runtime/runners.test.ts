@@ -235,6 +235,18 @@ test.each(isolations)(
   },
 );
 
+test("what failed to initialize is tried again by the next session in this process", async () => {
+  const tree = {
+    "a.mjs": "let n = 0; export const init = () => { if (++n !== 2) throw new Error(`no ${n}`) };",
+  };
+  const { root, runner } = createRunner(tree);
+  const init = (by: typeof runner) => by.initialize(inModule(root, "./a.mjs#init"), { options: {} });
+  await expect(init(runner)).rejects.toThrow("no 1");
+  await init(createInProcessRunner());
+  await init(createInProcessRunner());
+  await expect(init(runner)).rejects.toThrow("no 1");
+});
+
 test.each(isolations)(
   "`initialize` runs once, and each call rejects with what it threw, %s",
   async (isolation) => {
