@@ -106,12 +106,16 @@ interface Program {
   args: readonly string[];
 }
 
+/** Code of an option such as `-c`, which may end like the name of a script. */
+const isCode = (text: string, option = "") =>
+  /\s/.test(text) && (!isPath(text) || /^-[a-z]*[ce]$/i.test(option));
+
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript({ command, args }: Program, cwd: string): string | undefined {
   if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
   const script = isNode(command)
     ? args[findNodeScript(args)]
-    : args.find((text) => scriptName.test(text) && !/^-|\s|:\/\//.test(text));
+    : args.find((text, at) => scriptName.test(text) && !/^-|:\/\//.test(text) && !isCode(text, args[at - 1]));
   return script === undefined ? undefined : resolve(cwd, script);
 }
 

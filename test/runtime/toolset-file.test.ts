@@ -1,0 +1,18 @@
+import { resolve } from "node:path";
+import { expect, test } from "vitest";
+import { readConfig } from "../../src/config/read-config.ts";
+import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { planUserServer } from "../../src/runtime/server-launches.ts";
+import { makePack } from "./make-pack.ts";
+
+test.each<[string, string[], string]>([
+  ["python3", ["-u", "/srv/my tools/server.py", "b.py"], "/srv/my tools/server.py"],
+  ["bash", ["-c", "./a.sh && ./b.sh"], "package.json"],
+])("the script that %s %j names is the server's", async (command, args, expected) => {
+  const directory = makePack({});
+  const given = { trailblazeSubprocessToolsets: [{ name: "s", command, args }] };
+  const port = createNodeInspectionPort();
+  const config = await readConfig(port, { directory, config: given });
+  const planned = await Promise.all(config.subprocessServers.map((one) => planUserServer(port, one, config)));
+  expect(planned.map(({ toolsetFile }) => toolsetFile)).toEqual([resolve(directory, expected)]);
+});
