@@ -338,54 +338,58 @@ export class SessionStates {
     return this.#completing;
   }
 
+  /** Does something with the reading that is then the current one. */
+  #next<Value>(work: (reading: ProjectReading | undefined) => Promise<Value>): Promise<Value> {
+    const done = this.#publishing.then(() => work(this.reading));
+    this.#publishing = done.catch(() => {});
+    return done;
+  }
+
   /** Creates a state from what the servers of a reading say now, and replaces the current one. */
   publish(reading: ProjectReading): Promise<SessionState> {
-    const published = this.#publishing.then(async () => {
-      const before = this.current;
-      const state = await createState(reading, this.#frame, before === undefined);
-      this.#frame.resources.closing.throwIfAborted();
-      const endUseBefore = this.#endUse;
-      this.#endUse = reading.holds.use();
-      this.reading = reading;
-      this.current = state;
-      // Calls in progress hold what they use.
-      endUseBefore();
-      if (before !== undefined) this.#announce(before, state);
-      return state;
-    });
-    this.#publishing = published.catch(() => {});
-    return published;
+    return this.#next(() => this.#replace(reading));
+  }
+
+  async #replace(reading: ProjectReading): Promise<SessionState> {
+    const before = this.current;
+    const state = await createState(reading, this.#frame, before === undefined);
+    this.#frame.resources.closing.throwIfAborted();
+    const endUseBefore = this.#endUse;
+    this.#endUse = reading.holds.use();
+    this.reading = reading;
+    this.current = state;
+    // Calls in progress hold what they use.
+    endUseBefore();
+    if (before !== undefined) this.#announce(before, state);
+    return state;
   }
 
   /** Lets servers that have started, failed or listed other tools since the state was created join it. */
   onListed(): void {
     if (this.#isDue) return;
     this.#isDue = true;
-    void this.#publishing
-      .then(async () => {
-        this.#isDue = false;
-        const { reading } = this;
-        if (reading !== undefined && !this.#frame.resources.closing.aborted) await this.publish(reading);
-      })
-      .catch(() => {});
+    this.#next(async (reading) => {
+      this.#isDue = false;
+      if (reading !== undefined && !this.#frame.resources.closing.aborted) await this.#replace(reading);
+    }).catch(() => {});
   }
 
   /**
    * Takes what is not approved of a server that has started out of the state. Resolves with whether there is a lock. Ends the
    * session and rejects if the lock is frozen and anything differs.
    */
-  async onStarted(server: SessionServer): Promise<boolean> {
-    await this.#publishing;
-    const { reading } = this;
-    const source = reading && sourcesOf(reading).find((one) => one.server === server);
-    if (reading === undefined || source?.isLocked !== true) return false;
-    try {
-      if (source.differs) await this.publish(reading);
-    } catch (error) {
-      void this.#frame.resources.close(error);
-      throw error;
-    }
-    return true;
+  onStarted(server: SessionServer): Promise<boolean> {
+    return this.#next(async (reading) => {
+      const source = reading && sourcesOf(reading).find((one) => one.server === server);
+      if (reading === undefined || source?.isLocked !== true) return false;
+      try {
+        if (source.differs) await this.#replace(reading);
+      } catch (error) {
+        void this.#frame.resources.close(error);
+        throw error;
+      }
+      return true;
+    });
   }
 
   #announce(before: SessionState, after: SessionState): void {

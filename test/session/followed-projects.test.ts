@@ -3,6 +3,9 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
+import type { ProjectReading } from "../../src/session/read-project.ts";
+import { Session } from "../../src/session/session.ts";
+import type { SessionServer } from "../../src/session/session-servers.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
 import { packManifest } from "../support/packs.ts";
 import { isRunning } from "../support/processes.ts";
@@ -242,4 +245,17 @@ test("a session that follows its project loads modules when it opens, in another
   await waitUntil(() => existsSync(marker));
   rmSync(join(cwd, "node_modules/@acme/ask/handlers.js"));
   expect(await session.callTool("ask")).toMatchObject({ message: "loaded" });
+});
+
+test("what a server lists while states are created joins the latest reading of the project, not the one before", async () => {
+  const session = await openForTest(makeProject({}));
+  const { states } = Session.partsOf(session).frame;
+  const before = states.reading as ProjectReading;
+  const after = { ...before };
+  void states.publish(before);
+  states.onListed();
+  await states.publish(after);
+  // Settles after all of them.
+  await states.onStarted({} as SessionServer);
+  expect(states.reading).toBe(after);
 });
