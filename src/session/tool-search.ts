@@ -16,8 +16,10 @@ const words =
 
 /** How much a word counts, by where it is. */
 const boost = { name: 5, title: 3, toolset: 1.5, description: 1, parameters: 0.8 };
-/** In UTF-16 code units: a model may write any number, and each word takes time. */
+/** In UTF-16 code units: authors and models may write any number, and each word takes time. */
+const longestText = 4000;
 const longestQuery = 1000;
+const mostWords = 16;
 
 /** A tool that a search found. */
 export interface FoundTool {
@@ -29,9 +31,10 @@ export interface FoundTool {
 function indexOf(tools: readonly SessionTool[]): MiniSearch {
   const index = new MiniSearch({
     fields: Object.keys(boost),
-    tokenize: (text) => text.match(words) ?? [],
+    tokenize: (text) => text.slice(0, longestText).match(words) ?? [],
     searchOptions: {
       boost,
+      tokenize: (text) => [...new Set(text.match(words))].slice(0, mostWords),
       // One letter begins too much; one character of a script without spaces is half a word.
       prefix: (word) => word.length > 1 || word > "\u0e00",
       fuzzy: (word) => (word.length < 4 ? false : word.length < 8 ? 1 : 2),
@@ -145,11 +148,13 @@ export function searchTools(
   const text = query.slice(0, longestQuery);
   const scores = new Map<number, number>(index.search(text).map(({ id, score }) => [id, score]));
   const best = Math.max(0, ...scores.values());
-  const wanted = text.trim().toLowerCase();
+  const wanted = text.trim();
   return tools
     .flatMap((tool, id) => {
-      const isNamed = [tool.name, tool.qualifiedName].some((name) => name?.toLowerCase() === wanted);
-      const score = isNamed ? best + 1 : scores.get(id);
+      const isNamed = [tool.name, tool.qualifiedName].some(
+        (name) => name?.toLowerCase() === wanted.toLowerCase(),
+      );
+      const score = isNamed ? best + (tool.name === wanted ? 2 : 1) : scores.get(id);
       const isOffered = toolsets === undefined || tool.toolsets.some((name) => toolsets.includes(name));
       const isAmong = among === undefined || among.includes(tool.name);
       return score !== undefined && isOffered && isAmong ? [{ tool, score }] : [];

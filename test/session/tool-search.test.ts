@@ -76,6 +76,10 @@ test("what cannot be searched for is refused, and hostile text finds nothing", a
     expect(session.searchTools(text)).toEqual([]);
   const words = Array.from({ length: 10_000 }, (_, index) => `z${index + 100}z`).join(" ");
   expect(session.searchTools(`letter ${words} ticket`).map((one) => one.tool.name)).toEqual(["send_mail"]);
+  expect(session.searchTools(`${words.slice(0, 200)} letter`)).toEqual([]);
+  const long = await openTools([tool("long", `${"x ".repeat(2000)}harbour`), tool("LONG", "")], {});
+  expect(long.searchTools("harbour")).toEqual([]);
+  expect(long.searchTools("LONG")[0]?.tool.name).toBe("LONG");
   for (const limit of [0, -1, Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     expect(codeOf(() => session.searchTools("issue", { limit }))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools(5 as never))).toBe("InvalidArguments");
