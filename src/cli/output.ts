@@ -1,8 +1,7 @@
 // The only module that writes to stdout and stderr. A command's result goes to stdout, everything else to stderr.
 import { fstatSync, writeSync } from "node:fs";
 import type { Writable } from "node:stream";
-import { escapeJson } from "../problems/hidden-characters.ts";
-import { withSlashes } from "../problems/text.ts";
+import { escapeJson, withSlashes } from "../problems/hidden-characters.ts";
 import type { TextStyle } from "./command.ts";
 
 /** Set by CI runners that read commands from a job's output: GitHub, Gitea and Forgejo, Azure, TeamCity. */

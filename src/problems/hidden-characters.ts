@@ -83,3 +83,7 @@ export function findHiddenCharacters(text: string): HiddenCharacters {
     hidden: unique([...found].flatMap(([, character]) => character ?? [])),
   };
 }
+
+/** A path as it is written, with `/`: an absolute one of Windows is known by its form. */
+export const withSlashes = (path: string): string =>
+  /^(?:[a-z]:|\\)\\/i.test(path) ? path.replaceAll("\\", "/") : path;

@@ -1,7 +1,8 @@
 import type { Kind } from "../kinds.ts";
 import { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
 import { type ProblemContext, type Severity, wordsFor } from "./entry.ts";
-import { printableLines, shorten, withSlashes } from "./text.ts";
+import { withSlashes } from "./hidden-characters.ts";
+import { printableLines, shorten } from "./text.ts";
 
 /** Keys to a value, from the top of a definition, of package.json, or of the field. */
 export type Path = readonly (string | number)[];

@@ -20,10 +20,6 @@ export function printableLines(text: string): string {
   return text.split(/\r?\n/).map(printable).join("\n");
 }
 
-/** A path with `/`: an absolute one of Windows is known by its form. */
-export const withSlashes = (path: string): string =>
-  /^(?:[a-z]:|\\)\\/i.test(path) ? path.replaceAll("\\", "/") : path;
-
 /** A number with thousands separators: `12,345`. */
 export function formatCount(count: number): string {
   return String(count).replace(/\B(?=(?:\d{3})+$)/g, ",");
