@@ -4,7 +4,6 @@ import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { describeIssues, parseShape } from "../extension-schema/shape-faults.ts";
 import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
@@ -15,9 +14,9 @@ import {
   removeDrafts,
   UnusableFileError,
 } from "../files/write-files.ts";
-import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
+import { failure, quote, type TrailblazeError } from "../problems/index.ts";
 import { formatJson, hashText } from "./json.ts";
-import { lockShape } from "./lock-schema.ts";
+import { findMisshapen } from "./lock-shape.ts";
 import type { Json, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 export const lockFileName = "trailblaze.lock";
@@ -60,12 +59,11 @@ function readBytes(file: string): Buffer | undefined {
   throw failure("LockMalformed", { file, reason }, { file });
 }
 
-const style = { path: (path: Path) => quote(path.join("/"), 200), word: (word: string) => word };
-
 /** What is wrong with a value that should be a lock. */
 function findFault(value: unknown): string | undefined {
-  const [fault] = describeIssues(parseShape(lockShape, value).error?.issues ?? [], value, style);
-  if (fault !== undefined) return fault.reason;
+  const path = findMisshapen(value);
+  if (path?.length === 0) return "it is not an object";
+  if (path !== undefined) return `${quote(path.join("/"), 200)} in it is missing, unknown or invalid`;
   const { packs, servers } = value as unknown as LockFile;
   for (const entries of [packs, servers])
     for (const [name, entry] of Object.entries<Entry>(entries)) {

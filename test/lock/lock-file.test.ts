@@ -84,6 +84,24 @@ test.each(["packs", "servers"] as const)(
   },
 );
 
+test("a key __proto__ hides nothing: values of the wrong shape below it are malformed, what a server lists is kept", async () => {
+  const server = (launch: string, lists: string) =>
+    `"servers":{"mine":{"launch":${launch},"lists":${lists}}}`;
+  for (const entries of [
+    '"packs":{"__proto__":null},"servers":{}',
+    '"packs":{},"servers":{"__proto__":"x"}',
+    '"packs":{},"servers":{},"__proto__":{}',
+    '"packs":{"a":{"tools":{"__proto__":null}}},"servers":{}',
+    `"packs":{},${server("{}", '{"__proto__":null}')}`,
+  ])
+    await expect(read(`{"lockfileVersion":1,${entries}}`)).rejects.toMatchObject({
+      code: "LockMalformed",
+      message: expect.stringContaining('__proto__"'),
+    });
+  const text = formatLock(JSON.parse(`{"lockfileVersion":1,"packs":{},${server("{}", '{"__proto__":{}}')}}`));
+  expect(Object.keys((await read(text))?.servers.mine?.lists ?? {})).toEqual(["__proto__"]);
+});
+
 test("a pack's entry with an unknown key is malformed", async () => {
   const pack = { version: "1.0.0", surface: "", extra: {} };
   await expect(read(formatLock({ lockfileVersion: 1, packs: { pack }, servers: {} }))).rejects.toMatchObject({
