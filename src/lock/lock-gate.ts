@@ -93,6 +93,8 @@ interface Verdict extends Partial<Pick<NotApproved, "state" | "differences">> {
 /** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
 export class LockGate implements Gate {
   readonly #parts: LockParts;
+  /** The same by entry: a lock may have thousands of parts, and a session asks about each pack. */
+  readonly #partsByEntry = new Map<string, LockPart[]>();
   readonly #config: SessionConfig;
   readonly #scope: LockScope;
   /** Whether the lock is the project's: one above it may have more than a session. */
@@ -117,6 +119,12 @@ export class LockGate implements Gate {
     { isFrozen }: { isFrozen: boolean },
   ) {
     this.#parts = partsOf(lock);
+    for (const part of this.#parts.values()) {
+      const key = keyOf(entryPlace(part.place));
+      const parts = this.#partsByEntry.get(key);
+      if (parts === undefined) this.#partsByEntry.set(key, [part]);
+      else parts.push(part);
+    }
     this.#config = config;
     this.#isOwn = folder === config.project;
     this.#scope = new LockScope(config, folder);
@@ -128,10 +136,9 @@ export class LockGate implements Gate {
   }
 
   /** What the lock says of a pack or a server of the config, or of what a server of it lists. */
-  #partsOf({ owner, entry }: Owner, server?: string): LockPart[] {
-    return [...this.#parts.values()].filter(
-      ({ place }) => place.owner === owner && place.entry === entry && place.server === server,
-    );
+  #partsOf(owner: Owner, server?: string): LockPart[] {
+    const parts = this.#partsByEntry.get(keyOf(entryPlace(owner))) ?? [];
+    return parts.filter(({ place }) => place.server === server);
   }
 
   /** The names of the skills that the lock approves of a pack. */
@@ -155,7 +162,8 @@ export class LockGate implements Gate {
   #refuse(place: LockPlace, state: NotApproved["state"], differences: readonly string[] = []): Verdict {
     const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
     const refusal = createProblem("NotApproved", args, this.#problemAt(place));
-    const isSilent = state === "denied" || (state === "new" && this.#unasked.has(place.entry));
+    const isUnasked = place.owner === "pack" && this.#unasked.has(place.entry);
+    const isSilent = state === "denied" || (state === "new" && isUnasked);
     if (!isSilent) this.#differences.add(args.name);
     return { state, differences, refusal, problems: isSilent ? [] : [refusal] };
   }

@@ -75,9 +75,19 @@ function notFound(
 const itemsOf = (pack: ResolvablePack, kind: Kind | undefined): NamedItem[] =>
   (kind === undefined ? kinds : [kind]).flatMap((one) => pack[keyOfKind[one]] ?? []);
 
-/** The kinds of the items of `pack` with this name. */
-const kindsOf = (pack: ResolvablePack, item: string): Kind[] =>
-  kinds.filter((kind) => itemsOf(pack, kind).some(({ name }) => name === item));
+const itemIndexes = new WeakMap<ResolvablePack, Map<string, Kind[]>>();
+
+/** The kinds of the items of `pack` with this name. Indexed once per pack, which may have thousands of items. */
+function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
+  let index = itemIndexes.get(pack);
+  if (index === undefined) {
+    index = new Map();
+    for (const kind of kinds)
+      for (const { name } of itemsOf(pack, kind)) index.set(name, [...(index.get(name) ?? []), kind]);
+    itemIndexes.set(pack, index);
+  }
+  return index.get(item) ?? [];
+}
 
 function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePack | undefined {
   if (from !== "user" && (from.name === name || from.packageName === name)) return from;

@@ -14,6 +14,7 @@ import { formatLock, lockFileOf } from "../../src/lock/lock-file.ts";
 import type { LockFile } from "../../src/lock/types.ts";
 import { openSession, type SessionOptions } from "../../src/session.ts";
 import { openFollowed } from "../session/support/followed.ts";
+import { skillText } from "../skills/support.ts";
 import { makeFifo } from "../support/special-files.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import {
@@ -25,6 +26,7 @@ import {
   makeLocked,
   openLocked,
   query,
+  status,
 } from "./support/locked-project.ts";
 
 type Values = Record<string, unknown>;
@@ -122,6 +124,22 @@ describe("a frozen lock", () => {
       code: "LockMismatch",
       problem: { args: { names: ["acme/jira/warehouse/count"] } },
     });
+  });
+
+  test("a new tool ends it, although a package that nobody asked about is called like its server", async () => {
+    const project = await makeLocked();
+    setLock(project, { frozen: true });
+    const folder = join(project, "node_modules/mine/skills/trace");
+    mkdirSync(folder, { recursive: true });
+    writeFileSync(join(folder, "SKILL.md"), skillText("trace"));
+    writeFileSync(join(project, "node_modules/mine/package.json"), '{ "name": "mine", "version": "1.0.0" }');
+    editJson(project, "package.json", ({ dependencies, ...old }: { dependencies?: Values }) => ({
+      ...old,
+      dependencies: { ...dependencies, mine: "*" },
+    }));
+    expect(await refuse(project)).toBe("opened");
+    editJson(project, "mine/list.json", () => ({ tools: [status, count] }));
+    expect(await refuse(project)).toMatchObject({ problem: { args: { names: ["mine/count"] } } });
   });
 
   test("a frozen lock that does not exist is LockMissing, and others need none", async () => {
