@@ -1,6 +1,6 @@
 // What is kept of sign-ins: a file for each server, in the user's state folder.
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import type {
   AuthorizationServerMetadata,
@@ -53,10 +53,12 @@ function findSignInFile(url: URL): string {
   return join(state, "trailblaze", "oauth", `${name}.json`);
 }
 
-/** The sign-in to a server; `undefined` without one that can be read, or by another issuer than the config has. */
+/** The sign-in to a server; `undefined` without one that can be read, or by another issuer than the config has. Others may not read it. */
 export function readSignIn({ url, oauth }: Pick<SignInServer, "url" | "oauth">): StoredSignIn | undefined {
   return attempt(() => {
-    const record: StoredSignIn = JSON.parse(String(readBytes(findSignInFile(url), maximumBytes)));
+    const file = findSignInFile(url);
+    const record: StoredSignIn = JSON.parse(String(readBytes(file, maximumBytes)));
+    if (process.platform !== "win32" && (statSync(file).mode & 0o077) !== 0) chmodSync(file, 0o600);
     const { issuer, resource, metadata, client, tokens } = record;
     const texts = [issuer, resource, metadata.token_endpoint, client.client_id, tokens?.access_token ?? ""];
     const isWhole = texts.every((text) => typeof text === "string") && record.url === url.href;

@@ -72,18 +72,20 @@ test("who starts at once makes one refresh, and a refused one deletes the tokens
   const setting = await makeSignIn();
   const { remote, stored, file, stubEnv } = setting;
   await setting.login();
-  setting.change(ending());
-  chmodSync(file, 0o644);
   stubEnv();
   const server = { label: "docs", url: new URL(remote.url), headers: {}, oauth: {} };
   const secrets = new Set<string>();
   const one = () => useStoredTokens(server, (some) => secrets.add(some.join(" ")));
+  chmodSync(file, 0o644);
+  await one().tokens();
+  expect(statSync(file).mode & 0o777).toBe(0o600);
+
+  setting.change(ending());
   const tokens = await Promise.all(Array.from({ length: 10 }, () => one().tokens()));
   expect([new Set(tokens.map((some) => some?.access_token)).size, remote.to("/token").length]).toEqual([
     1, 2,
   ]);
   expect([...secrets].join(" ")).toContain(String(tokens[0]?.access_token));
-  expect(statSync(file).mode & 0o777).toBe(0o600);
 
   setting.change(ending());
   const kept = stored();
