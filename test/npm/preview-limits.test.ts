@@ -86,10 +86,10 @@ test("an interruption ends the unpacking of a package with many files", async ()
   const unpacks = () => readdirSync(temporary).some((one) => existsSync(join(temporary, one, "package")));
   const watch = setInterval(() => unpacks() && interruption.abort(), 1);
   const consent = vi.fn(() => false);
-  await expect(
-    addPacks([name], { cwd, consent, signal: interruption.signal, registryTimeoutMs: 110_000 }),
-  ).rejects.toMatchObject({ problem: { args: { reason: "it was interrupted" } } });
-  clearInterval(watch);
+  const adding = addPacks([name], { cwd, consent, signal: interruption.signal, registryTimeoutMs: 110_000 });
+  await expect(adding.finally(() => clearInterval(watch))).rejects.toMatchObject({
+    problem: { args: { reason: "it was interrupted" } },
+  });
   expect(consent).not.toHaveBeenCalled();
   expect(readdirSync(temporary)).toEqual([]);
 });
