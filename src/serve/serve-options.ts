@@ -72,4 +72,6 @@ export interface CommandServeOptions extends ServeOptions {
   signal?: AbortSignal;
   /** How long requests may take after the client's input has ended, in seconds. Default: 2. */
   drain?: number;
+  /** The option that applies only to HTTP, as written; refused over stdio. */
+  onlyHttp?: string | undefined;
 }

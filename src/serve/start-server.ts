@@ -37,8 +37,8 @@ export async function startFoundServer(
   options.signal?.throwIfAborted();
   const isHttp = target?.type === "composed" && target.transport === "http";
   const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
-  if (transport === "stdio" && options.http?.health) {
-    const reason = `--health applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
+  if (transport === "stdio" && options.onlyHttp !== undefined) {
+    const reason = `${options.onlyHttp} applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
   const isPlain =

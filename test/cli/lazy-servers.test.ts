@@ -45,13 +45,14 @@ test("`tools` starts all servers, and none with --lazy or `serversStart: lazy`, 
   expect((await run(["tools", "--eager"], cwd)).started).toBe(2);
 });
 
-test("--lazy and --eager cannot be combined, and do not apply to a server", async () => {
+test("options that cannot be combined, or do not apply to what is started, are errors", async () => {
   const cwd = await makeProject();
   for (const args of [
     ["tools", "--lazy", "--eager"],
     ["start", "--lazy", "--eager"],
     ["start", "a", "--lazy"],
     ["start", "a", "--eager"],
+    ["start", "a", "--allowed-host", "x.test"],
     ["call", "one", "--lazy"],
   ]) {
     const { answer, exitCode, started } = await run(args, cwd);

@@ -98,6 +98,9 @@ test("add changes nothing for a package without a server or with several, and fo
     [{ bin: "cli.js", mcpName: "x" }, ["--env", "A=${b:c}"], 2, "InvalidConfig"],
     // A label that is taken by default.
     ["@tb-scope/mcp", [], 2, "InvalidArguments"],
+    // A pack with an option of servers.
+    ["@globex/calculator", ["--name", "x"], 2, "InvalidArguments"],
+    ["@globex/calculator", ["--check"], 2, "InvalidArguments"],
   ];
   for (const [index, [fields, options, exitCode, code]] of refused.entries()) {
     const name = typeof fields === "string" ? fields : `tb-plain-${index}`;

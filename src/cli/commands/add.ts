@@ -9,7 +9,7 @@ import { findLock } from "../../lock/lock-file.ts";
 import { addPacks } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview, PreviewedPack } from "../../npm/preview-packs.ts";
-import { printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
+import { failure, printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
@@ -60,6 +60,13 @@ export const command = defineCommand({
     async function consent(previews: readonly PreviewedPack[], signal: AbortSignal): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
+      const ofOne = servers.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
+      const ofServers = servers.length > 0 ? [] : (["server", "check", "no-config"] as const);
+      const unfit = [...ofOne, ...ofServers].find((option) => options[option]);
+      if (unfit !== undefined) {
+        const what = servers.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
+        throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
+      }
       planned = servers.map((preview) => {
         return { ...createEntry(preview, { name, args, env, bin }), version: preview.pack.version };
       });

@@ -71,6 +71,11 @@ function readAddress(value: string): { host?: string; port: number } {
   return host === undefined ? { port } : { host, port };
 }
 
+const onlyHttp = [
+  ...(["token", "no-auth", "allowed-host", "allowed-origin"] as const),
+  ...(["session-ttl", "max-sessions", "stateless", "health"] as const),
+];
+
 function readHttp(options: Input["options"]): HttpTransport {
   return {
     ...(options.http !== undefined && readAddress(options.http)),
@@ -128,6 +133,7 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [reference = null] = positionals;
   const name = reference === null ? "the session" : printable(reference);
+  const ofHttp = onlyHttp.find((option) => options[option]);
   const http = readHttp(options);
   const drain = options.drain ?? 10;
   const session = readServedSession(input, reference);
@@ -145,6 +151,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     config: options.config,
     transport: options.stdio ? "stdio" : options.http === undefined ? undefined : http,
     http,
+    onlyHttp: ofHttp && `--${ofHttp}`,
     protocol: options.protocol,
     cacheTtl: options["cache-ttl"],
     drain,
