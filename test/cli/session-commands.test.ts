@@ -13,7 +13,11 @@ const shop = toolPack(
       name: "shop_add",
       inputSchema: {
         type: "object",
-        properties: { item: { type: "string" }, count: { type: "integer" } },
+        properties: {
+          item: { type: "string" },
+          count: { type: "integer" },
+          note: { anyOf: [{ type: "string" }, { type: "null" }] },
+        },
         required: ["item"],
       },
     },
@@ -112,8 +116,8 @@ describe("trailblaze call", () => {
       structuredContent: { item: "tea", count: 2 },
       elapsedMs: expect.any(Number),
     });
-    const words = await json(["call", "acme/shop/add", "item=5", "count=2"], cwd);
-    expect(words.answer.structuredContent).toEqual({ item: "5", count: 2 });
+    const words = await json(["call", "acme/shop/add", "item=5", "count=2", "note=1.0"], cwd);
+    expect(words.answer.structuredContent).toEqual({ item: "5", count: 2, note: "1.0" });
     const piped = await json(["call", "shop_add", "--args", "-"], cwd, '{"item":"milk"}');
     expect(piped.answer.structuredContent).toEqual({ item: "milk" });
   });

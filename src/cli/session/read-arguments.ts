@@ -17,10 +17,20 @@ function parseArguments(text: Uint8Array, from: string): Record<string, unknown>
   throw invalid("must be a JSON object");
 }
 
-/** The value of a word: a string if the schema of its property says so, otherwise JSON if the word is valid JSON. */
+/** Whether a property takes a word as a string. `depth`: schemas nested deeper, such as cyclic ones, are not searched. */
+function acceptsString(schema: unknown, word: string, depth = 20): boolean {
+  if (!isRecord(schema) || depth === 0) return false;
+  const { type, const: only, enum: values = [only], anyOf = [], oneOf = [] } = schema;
+  return (
+    [type].flat().includes("string") ||
+    [values].flat().includes(word) ||
+    [anyOf, oneOf].flat().some((branch) => acceptsString(branch, word, depth - 1))
+  );
+}
+
+/** The value of a word: a string if the schema of its property accepts one, otherwise JSON if the word is valid JSON. */
 function readValue(word: string, schema: unknown): unknown {
-  const { type, enum: values = [] } = isRecord(schema) ? schema : {};
-  if ([type].flat().includes("string") || [values].flat().includes(word)) return word;
+  if (acceptsString(schema, word)) return word;
   try {
     return parseJson(Buffer.from(word), parseExactly).value;
   } catch {
