@@ -63,14 +63,18 @@ async function install(location: string, project: string, options: AsInstalledOp
 }
 
 /**
- * A module whose default export has the names of the functions that another module exports, as execution finds them: names
- * that Node does not detect in CommonJS are properties of its default export.
+ * A module whose default export has those of some names by which another module exports functions, as execution finds them:
+ * names that Node does not detect in CommonJS are properties of its default export. Other exports may be getters that throw.
  */
-const writeProbe = (href: string): string => `
+const writeProbe = (href: string, names: readonly string[]): string => `
 import * as all from ${JSON.stringify(href)};
 const main = Object(all.default) === all.default ? all.default : {};
-const exported = { ...main, ...all, default: main.__esModule === true ? main.default : all.default };
-export default Object.keys(exported).filter((name) => typeof exported[name] === "function");
+const own = (object, name) => (Object.hasOwn(object, name) ? object[name] : undefined);
+const find = (name) => {
+  if (name === "default") return own(main, "__esModule") === true ? own(main, name) : all.default;
+  return own(Object.hasOwn(all, name) ? all : main, name);
+};
+export default ${JSON.stringify(names)}.filter((name) => typeof find(name) === "function");
 `;
 
 /** Imports the modules that handlers name in a confined child, and checks that they export functions. */
@@ -87,8 +91,10 @@ async function importModules(
   // A confined child requires a default export that is data, which a handler's module does not have.
   const modules = [...new Set(uses.map(({ module }) => module))];
   const probeOf = (module: string) => join(location, `trailblaze-probe-${modules.indexOf(module)}.mjs`);
-  for (const module of modules)
-    writeFileSync(probeOf(module), writeProbe(pathToFileURL(join(location, module)).href));
+  for (const module of modules) {
+    const names = uses.filter((use) => use.module === module).map(({ exportName }) => exportName);
+    writeFileSync(probeOf(module), writeProbe(pathToFileURL(join(location, module)).href, names));
+  }
   const request = { packageRoot: location, files: modules.map(probeOf) };
   const limits = { wallMs: moduleMs, packMs: 2 * moduleMs * modules.length };
   const { results } = await evaluateConfined(request, { signal, requireConfinement, limits });
@@ -136,7 +142,7 @@ async function startServers(
  * Packs the pack `name` in `location`, installs it into an empty temporary project without development dependencies and
  * scripts, and returns a `FailsAsInstalled` for each definition, module and server that does not work there. Trust level:
  * execution. Modules run confined, servers do not. Removes everything that it created. Throws `TrailblazeError`
- * `InstallFailed`, `ConfinementUnavailable`, `InvalidConfig`, and the reason of the signal.
+ * `InstallFailed`, also if the signal aborts, `ConfinementUnavailable`, `InvalidConfig`.
  */
 export async function validateAsInstalled(
   location: string,
@@ -168,6 +174,9 @@ export async function validateAsInstalled(
       );
     const problems = [...broken, ...(await placeInItems(inspected, findings))];
     return problems.map((problem) => ({ ...problem, pack: name }));
+  } catch (error) {
+    const [what, reason] = ["validate the pack as installed", "it was interrupted"];
+    throw signal.aborted ? failure("InstallFailed", { what, reason }) : error;
   } finally {
     rmSync(cwd, { recursive: true, force: true, maxRetries: 3 });
   }

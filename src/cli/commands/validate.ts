@@ -1,5 +1,6 @@
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
-import { failure, hasErrors, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
+import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
@@ -58,7 +59,14 @@ async function addAsInstalled(
   isOne: boolean,
 ): Promise<void> {
   const { options, cwd } = input;
-  const tarballs = (options.with ?? []).map((path) => resolve(cwd, path));
+  const tarballs = (options.with ?? []).map((path) => {
+    const tarball = resolve(cwd, path);
+    const isFile = statSync(tarball, { throwIfNoEntry: false })?.isFile();
+    // npm would take another path for a folder.
+    if (isFile && /\.(?:tgz|tar|tar\.gz)$/i.test(tarball)) return tarball;
+    const hint = "Pass the path of a tarball that `npm pack` created.";
+    throw failure("InvalidArguments", { reason: `--with: ${quote(path, 400)} is not a tarball`, hint });
+  });
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
   await withSignals(async (signal) => {
     await confirmAsInstalled(input, signal);
