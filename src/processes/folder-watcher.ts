@@ -89,16 +89,21 @@ const mostFolders = 5000;
 /** After this time, changes are reported although others follow. Milliseconds. */
 const mostMs = 2000;
 
-/** A folder and those below it, one by one: recursive watching is unreliable and includes node_modules. */
-function findFolders(root: string): WatchedEntries {
+/**
+ * A folder and those below it, one by one: recursive watching is unreliable and includes node_modules. `note` gets what is in
+ * them.
+ */
+function findFolders(root: string, note?: (folder: string, name: string) => void): WatchedEntries {
   const found = new Map<string, typeof isEdited>();
   const visit = (folder: string): void => {
     if (found.size >= mostFolders) return;
     try {
       const entries = readdirSync(folder, { withFileTypes: true });
       found.set(folder, isEdited);
-      for (const entry of entries)
+      for (const entry of entries) {
+        note?.(folder, entry.name);
         if (entry.isDirectory() && isEdited(entry.name)) visit(join(folder, entry.name));
+      }
     } catch {
       // The folder was deleted or is unreadable.
     }
@@ -119,22 +124,26 @@ export function watchFolder(
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
   let since = 0;
+  const add = (path: string) => changed.add(relative(root, path).split(sep).join("/"));
   const notify = () => {
+    // Watch new folders before the changes are handled, so that later changes in them are noticed. What is in them had no event.
+    if (statsOf(root)?.isDirectory()) {
+      folders = findFolders(root, (folder, name) => folders.has(folder) || add(join(folder, name)));
+      watcher.watch(folders);
+    }
     const paths = [...changed].sort();
     changed.clear();
-    // Watch new folders before the changes are handled, so that later changes in them are noticed.
-    if (statsOf(root)?.isDirectory()) watcher.watch(findFolders(root));
     onChange(paths);
   };
   const note = (path: string) => {
     const now = performance.now();
     if (changed.size === 0) since = now;
-    changed.add(relative(root, path).split(sep).join("/"));
+    add(path);
     clearTimeout(timer);
     timer = setTimeout(notify, Math.max(0, Math.min(quietMs, since + mostMs - now)));
   };
   const watcher = new EntryWatcher(note, { persistent: true });
-  const folders = findFolders(root);
+  let folders = findFolders(root);
   const fault = folders.size === 0 ? `cannot read ${root}` : watcher.watch(folders);
   if (fault !== undefined) {
     watcher.close();

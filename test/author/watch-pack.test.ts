@@ -1,7 +1,8 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { watchPack } from "../../src/cli/commands/dev.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { makeProbePack, toolDefinition } from "./probe-pack.ts";
 
 const style = { color: false, width: undefined };
@@ -36,6 +37,22 @@ function startWatching(directory: string) {
 }
 
 describe("watching a pack", () => {
+  test("a definition in a new folder, in a root with another name, is a change", async () => {
+    const directory = makeTree({
+      "package.json": packManifest("desk", { type: "module", trailblaze: { root: "own", tools: ["wave"] } }),
+      "lib.js": "export const wave = () => 1;",
+    });
+    const { next, stop } = startWatching(directory);
+    await next("MissingRootDirectory");
+    mkdirSync(join(directory, "own/tools"), { recursive: true });
+    writeJson(join(directory, "own/tools/wave.json"), {
+      ...toolDefinition("desk_wave"),
+      handler: "./lib.js#wave",
+    });
+    await next("A session is open with 1 tool");
+    await stop();
+  });
+
   test("every change is validated, and the session uses the last valid state", async () => {
     const { directory, pids, running } = makeProbePack();
     const { next, stop } = startWatching(directory);

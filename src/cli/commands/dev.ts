@@ -17,7 +17,7 @@ import { formatPretty } from "../report-formats.ts";
 import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
 export const command = defineCommand({
-  summary: "Watch a pack: validate it and reopen a session on every change",
+  summary: "Watch a pack: validate it and reopen a session after changes of its code or definitions",
   usage: "[folder]",
   options: sessionOptions,
   async run(input) {
@@ -39,9 +39,10 @@ export const command = defineCommand({
   },
 });
 
-/** Files that authors edit, and that servers rarely write. */
+/** Files that authors edit, and that servers rarely write. JSON counts where a definition may be, whatever the `root`. */
 const isCode = (path: string): boolean =>
-  /^(?:package\.json$|trailblaze[./])|\.(?:[cm]?[jt]sx?|ya?ml|md|py)$/i.test(path);
+  /^(?:package\.json$|trailblaze[./])|\.(?:[cm]?[jt]sx?|ya?ml|md|py)$/i.test(path) ||
+  /(?:^|\/)(?:servers|tools|toolsets|prompts|resources)(?:\/[^/]+)?\.json$/.test(path);
 
 /** The state at the end. */
 interface WatchResult {
