@@ -117,11 +117,17 @@ type Format = (
   unplaced?: readonly string[];
 };
 
+/** The author of a package.json as plugins have it; without a name, none. */
+function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
+  const { name, email, url } = isRecord(author) ? author : { name: author };
+  return textIn(name) === undefined ? undefined : { name, email: textIn(email), url: textIn(url) };
+}
+
 /** The texts of package.json that plugins repeat. */
 const describeManifest = ({ manifest, version, description }: ExportedServer, options: ExportOptions) => ({
   version,
   description: options.description || description,
-  author: typeof manifest.author === "string" ? { name: manifest.author } : manifest.author,
+  author: authorOf(manifest),
   homepage: readHttps(manifest.homepage),
   repository: readRepository(manifest.repository),
   license: textIn(manifest.license),
