@@ -68,7 +68,7 @@ export const script = `"use strict";
       shownItems += hits.length;
     }
     find("nothing").hidden = shownPacks > 0;
-    find("status").textContent = shownPacks + " of " + packs.length + " packs, " + shownItems + " items";
+    find("status").textContent = "Packs: " + shownPacks + " of " + packs.length + ", items: " + shownItems;
   };
   for (const chip of chips) chip.addEventListener("click", () => {
     chip.setAttribute("aria-pressed", String(chip.getAttribute("aria-pressed") !== "true"));

@@ -135,7 +135,7 @@ describe.skipIf(program === undefined)("the catalog in a browser", () => {
     await page.getByRole("searchbox").fill("createiss");
     expect(await shownPacks(page)).toEqual(["@acme/jira"]);
     expect(await shownItems(page)).toEqual(["jira_createIssue"]);
-    expect(await page.locator("#status").textContent()).toMatch(/^1 of \d+ packs, 1 items$/);
+    expect(await page.locator("#status").textContent()).toMatch(/^Packs: 1 of \d+, items: 1$/);
     await page.locator(".item:visible h3 a").click();
     expect(page.url()).toMatch(/index\.html#tool:acme\/jira\/createIssue$/);
     await page.getByRole("searchbox").fill("@acme/jira");
