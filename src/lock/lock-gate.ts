@@ -44,6 +44,9 @@ import {
 } from "./parts.ts";
 import type { Json, LockedItem } from "./types.ts";
 
+/** The items of the lock, by the entries of lists that were made from them, which need no description. */
+const originals = new WeakMap<object, LockedItem>();
+
 /** The text of its lines; `undefined` if there are none. */
 const textOf = (lines: Json | undefined): string | undefined =>
   Array.isArray(lines) ? lines.join("\n") : undefined;
@@ -63,6 +66,7 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
     [key]: key === "name" && typeof name === "string" ? name : id,
     ...(kind === "tool" && { inputSchema: isRecord(inputSchema) ? inputSchema : {} }),
   };
+  originals.set(entry, item);
   return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
 }
 
@@ -369,7 +373,7 @@ export class LockGate implements Gate {
       gone.delete(keyOf(listedAt));
       if (isExcluded(one)) continue;
       const isFree = this.#scope.isListedFree(one.kind, label, one.id, pack);
-      const judged = this.#judge(listedAt, describeListed(one), isFree);
+      const judged = this.#judge(listedAt, originals.get(one.entry) ?? describeListed(one), isFree);
       if (judged.refusal !== undefined) verdict.refused.set(one, judged.refusal);
       if (judged.state === "new") fresh.push({ ...judged, id: one.id });
       else problems.push(...judged.problems);
