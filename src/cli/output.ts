@@ -100,7 +100,7 @@ function write(descriptor: Descriptor, text: string): void {
 
 /** The keys of our documents whose values are paths, also in the members of these arrays. */
 const pathKeys = /^(?:project|location|file|backup|folder|index|directory|userFile|projectFile|lockFile)$/;
-const arrays = /^(?:packs|clients|results)$/;
+const arrays = /^(?:packs|clients|results|files|servers)$/;
 
 /** A document with `/` in its paths. What other keys have may be a pack's. */
 export function writePaths(document: object): object {

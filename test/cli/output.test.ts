@@ -63,11 +63,16 @@ test.each([[[]], [["--json"]]])(
 test("paths of Windows have slashes in documents, and what packs say stays", () => {
   const location = win32.join("C:\\app", "node_modules", "desk");
   const definition = { file: location };
-  expect(
-    writePaths({ project: "C:\\app", packs: [{ location, description: location }], definition }),
-  ).toEqual({
+  const document = {
+    project: "C:\\app",
+    packs: [{ location, description: location }],
+    files: [{ file: location }],
+    definition,
+  };
+  expect(writePaths(document)).toEqual({
     project: "C:/app",
     packs: [{ location: "C:/app/node_modules/desk", description: location }],
+    files: [{ file: "C:/app/node_modules/desk" }],
     definition,
   });
   expect(writePaths({ folder: "/app\\one" })).toEqual({ folder: "/app\\one" });
