@@ -27,6 +27,8 @@ export function formatDocComment(texts: readonly (string | undefined)[], indent:
   const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
     printable(line.replaceAll("\t", "  "))
       .replaceAll("*/", "*\\/")
+      // Commands that CI systems recognize anywhere in a log.
+      .replace(/(##\w*)\[/g, "$1\\[")
       // Prevents doc tags and instructions to the compiler.
       .replace(/(?<![\w.])@/g, "\\@")
       .trimEnd(),
