@@ -105,7 +105,8 @@ const arrays = /^(?:packs|clients|results|files|servers)$/;
 /** A document with `/` in its paths. What other keys have may be a pack's. */
 export function writePaths(document: object): object {
   const entries = Object.entries(document).map(([key, value]) => {
-    if (arrays.test(key) && Array.isArray(value)) return [key, value.map(writePaths)];
+    if (arrays.test(key) && Array.isArray(value))
+      return [key, value.map((member) => (member instanceof Object ? writePaths(member) : member))];
     return [key, pathKeys.test(key) && typeof value === "string" ? withSlashes(value) : value];
   });
   return Object.fromEntries(entries);

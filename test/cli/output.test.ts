@@ -66,13 +66,13 @@ test("paths of Windows have slashes in documents, and what packs say stays", () 
   const document = {
     project: "C:\\app",
     packs: [{ location, description: location }],
-    files: [{ file: location }],
+    files: [{ file: location }, "lib/a.js"],
     definition,
   };
   expect(writePaths(document)).toEqual({
     project: "C:/app",
     packs: [{ location: "C:/app/node_modules/desk", description: location }],
-    files: [{ file: "C:/app/node_modules/desk" }],
+    files: [{ file: "C:/app/node_modules/desk" }, "lib/a.js"],
     definition,
   });
   expect(writePaths({ folder: "/app\\one" })).toEqual({ folder: "/app\\one" });
