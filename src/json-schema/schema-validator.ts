@@ -200,7 +200,7 @@ const trying = new Set(["anyOf", "oneOf", "not", "if", "contains", "propertyName
 const evaluatesNothing = { patternProperties: { "[^\\s\\S]": true } };
 
 /**
- * A copy of a schema for ajv: without addresses, and what references mean in one place. Keywords of nobody are left out,
+ * A copy of a schema for ajv: without addresses, and what references mean in one place. Unknown keywords are left out,
  * because ajv knows some of them, and looks for addresses in the others.
  */
 function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references }: SchemaReading): object {

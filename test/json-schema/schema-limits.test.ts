@@ -91,7 +91,7 @@ describe("schemas that ajv alone would use in another way", () => {
       expect(validator.check(one, { a: null })).toMatchObject({ ok: true });
   });
 
-  test("keywords that only ajv knows have no effect, nor addresses in those that nobody knows", () => {
+  test("keywords that only ajv knows have no effect, nor addresses in unknown ones", () => {
     const a = { id: "a", type: "string", $async: true, example: { $id: "x", $anchor: "not one" } };
     const b = { "x-example": { $id: "x" } };
     expect(check({ $async: true, id: "x", properties: { a, b } }, { a: 1 })).toBe("/a must be string");

@@ -126,7 +126,7 @@ describe("a frozen lock", () => {
     });
   });
 
-  test("a new tool ends it, although a package that nobody asked about is called like its server", async () => {
+  test("a new tool ends it, although a package without the field has the name of its server", async () => {
     const project = await makeLocked();
     setLock(project, { frozen: true });
     const folder = join(project, "node_modules/mine/skills/trace");
