@@ -1,16 +1,7 @@
 import { DataSyntaxError } from "../data/parse-json.ts";
 import { locateProblems, parseSource, type SourceText } from "../data/source-text.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { createProblem, failure, type Path, type Problem, TrailblazeError } from "../problems/index.ts";
-
-/** A fault in a config, with its path from the top. */
-export interface ConfigFault {
-  reason: string;
-  path: Path;
-  hint?: string | undefined;
-  /** Default: error. */
-  severity?: "warning";
-}
+import { failure, type Problem } from "../problems/index.ts";
 
 /** A parsed config with its source text. */
 export interface ConfigText {
@@ -77,27 +68,4 @@ export async function locateInConfig(
   return locateProblems(
     problems.map((problem) => ({ problem: { ...problem, file }, source, at: problem.path ?? [] })),
   );
-}
-
-/** Converts faults to problems, in the order of the text. */
-export async function describeConfigFaults(
-  faults: readonly ConfigFault[],
-  text: ConfigText | undefined,
-): Promise<Problem[]> {
-  if (faults.length === 0) return [];
-  const problems = faults.map(({ reason, hint, path, severity }) => {
-    const problem = createProblem("InvalidConfig", { reason, hint }, { path });
-    return severity === undefined ? problem : { ...problem, severity };
-  });
-  return (await locateInConfig(problems, text)).sort(
-    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
-  );
-}
-
-/** The error for a config with these problems: the first one, with the count of the others. */
-export function configFailure([first, ...others]: readonly [Problem, ...Problem[]]): TrailblazeError {
-  if (others.length === 0) return new TrailblazeError(first);
-  if (first.code !== "InvalidConfig") return new TrailblazeError(first);
-  const { code, severity: _, message: __, hint: ___, args, ...place } = first;
-  return failure(code, { ...args, others: others.length }, place);
 }

@@ -50,10 +50,7 @@ export async function readPacksPolicy(port: DiscoveryPort, directory: string): P
   if (!configFiles.some((name) => port.hasProjectFile(directory, name))) return openPolicy;
   const text = await readProjectConfig(port, directory);
   if (text === undefined) return openPolicy;
-  const policy = readPlainPolicy(text.value);
-  if (policy !== undefined) return policy;
-  const { explainPacks } = await import("./read-config.ts");
-  throw await explainPacks(text);
+  return readPlainPolicy(text.value) ?? (await import("./read-config.ts")).refusePacks(text);
 }
 
 /** Whether a text matches a pattern, in one pass for any number of wildcards. `*` matches any characters. */

@@ -1,21 +1,35 @@
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
-import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
-import { findBuiltInFaults, readBuiltIns } from "./built-ins.ts";
+import { checkDefinition } from "../extension-schema/index.ts";
+import { valueAt } from "../extension-schema/pointer.ts";
+import { parseHandler } from "../extension-schema/references.ts";
 import {
-  type ConfigFault,
-  type ConfigText,
-  configFailure,
-  describeConfigFaults,
-  parseConfig,
-  readProjectConfig,
-} from "./config-file.ts";
-import { normalizeToolName } from "./config-rules.ts";
-import { type CheckedConfig, pastedServer, userServer } from "./config-schema.ts";
-import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
-import type { Device, SessionConfig, UnusedServer, UserServer } from "./session-config.ts";
-import { checkShape, formatPath } from "./shape-faults.ts";
+  type AnySchema,
+  describeIssues,
+  type Fault,
+  parseShape,
+  partsOf,
+} from "../extension-schema/shape-faults.ts";
+import type { InspectionPort } from "../files/inspection-port.ts";
+import {
+  createProblem,
+  failure,
+  type Path,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
+import { type ConfigText, locateInConfig, parseConfig, readProjectConfig } from "./config-file.ts";
+import { sse, sseHint, suggest } from "./config-rules.ts";
+import { config as configSchema, pastedServer } from "./config-schema.ts";
+import { listServerEntries } from "./server-entries.ts";
+import {
+  type BuiltInDefinition,
+  buildConfig,
+  buildDevice,
+  type ConfigSource,
+  normalizeBuiltIn,
+} from "./session-config.ts";
 
 export interface ConfigOptions {
   /** The project's folder: absolute, symbolic links followed. */
@@ -24,11 +38,6 @@ export interface ConfigOptions {
   config?: unknown;
   /** The base of a relative path; default: `directory`. */
   cwd?: string | undefined;
-}
-
-/** A config before it is checked. */
-interface ConfigSource extends Pick<SessionConfig, "file" | "text" | "directory" | "project"> {
-  value: unknown;
 }
 
 // Finding and parsing.
@@ -72,25 +81,123 @@ async function readSource(
 
 // Checking.
 
-/** Checks the content of a config. Handlers may be functions in one that has no text. Pure. */
-function check({ value, text }: Pick<ConfigSource, "value" | "text">) {
+/** A fault in a config, with its path from the top. It is an error, unless it says otherwise. */
+type ConfigFault = Fault & { severity?: "warning" };
+
+/** Formats a path for people: `servers.mine.tools[0]`. */
+function formatPath(path: Path): string {
+  const parts = path.map((key) => {
+    if (typeof key === "number") return `[${key}]`;
+    return /^[\w-]{1,80}$/.test(key) ? `.${key}` : `[${quote(key)}]`;
+  });
+  return `\`${parts.join("").replace(/^\./, "")}\``;
+}
+
+function describeUnknownKey(path: Path, value: unknown, known: readonly string[]): ConfigFault {
+  const owner = path.slice(0, -1);
+  const key = String(path.at(-1));
+  if (key === "type" && value === "sse") return { reason: `${formatPath(path)} ${sse}`, path, hint: sseHint };
+  const where = owner.length === 0 ? "the config" : formatPath(owner);
+  return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
+}
+
+/**
+ * A copy of a value without what says nothing: custom keys and, except where users choose the keys, those without a
+ * value, such as `packs:` in YAML. Adds a fault for what the schema does not know: zod would leave out `__proto__` without a
+ * word.
+ */
+function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: Path = []): unknown {
+  const form = partsOf(schema).options?.at(-1) ?? schema;
+  const { element, valueType, shape, catchall } = partsOf(form);
+  if (element !== undefined && Array.isArray(value))
+    return value.map((entry, index) => clean(element, entry, faults, [...path, index]));
+  if (!isRecord(value) || (valueType === undefined && shape === undefined)) return value;
+  const cleaned: Record<string, unknown> = {};
+  for (const [key, entry] of Object.entries(value)) {
+    const at = [...path, key];
+    const isNothing = shape !== undefined && (entry === null || entry === undefined || key.startsWith("x-"));
+    const inner = valueType ?? (Object.hasOwn(shape ?? {}, key) ? shape?.[key] : catchall);
+    if (key === "__proto__" || (inner === undefined && !isNothing))
+      faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
+    else if (inner !== undefined && !isNothing) cleaned[key] = clean(inner, entry, faults, at);
+  }
+  return cleaned;
+}
+
+/**
+ * Checks what a config says. `checked` has the defaults, and is `undefined` if something violates the schema. Handlers may be
+ * functions in a config without a text. Pure.
+ */
+function check(value: unknown, hasText = true) {
   const written = value ?? {};
   if (!isRecord(written)) {
     const fault: ConfigFault = { reason: `expected an object, found ${describeType(written)}`, path: [] };
     return { checked: undefined, faults: [fault] };
   }
-  const { cleaned, checked, faults } = checkShape(written);
-  return { checked, faults: [...faults, ...findBuiltInFaults(cleaned.builtIns, text === undefined)] };
+  const faults: ConfigFault[] = [];
+  const cleaned = clean(configSchema, written, faults) as Record<string, unknown>;
+  for (const server of Object.values(isRecord(cleaned.mcpServers) ? cleaned.mcpServers : {})) {
+    // An array of `tools` is a key of clients.
+    if (isRecord(server) && Array.isArray(server.tools)) delete server.tools;
+  }
+  const { data: checked, error } = parseShape(configSchema, cleaned);
+  const style = { path: formatPath, word: (word: string) => word };
+  for (const { issue, reason, path, hint } of describeIssues(error?.issues ?? [], cleaned, style)) {
+    // YAML reads it as something else. Omits the value, which may be a secret or differ from what was written.
+    const isScalar = ["number", "boolean"].includes(typeof valueAt(cleaned, path));
+    const isText = issue.code === "invalid_type" && issue.expected === "string";
+    faults.push({ reason, path, hint: hint ?? (isText && isScalar ? "Put it in quotes." : undefined) });
+  }
+  return { checked, faults: [...faults, ...findBuiltInFaults(cleaned.builtIns, !hasText)] };
 }
 
-/** The error about `packs` of a config, where `readPlainPolicy` refuses it. */
-export async function explainPacks(text: ConfigText): Promise<TrailblazeError> {
-  const ours = check({ value: text.value, text }).faults.filter(
-    ({ path: [key = "packs"] }) => key === "packs",
-  );
-  const [first, ...others] = await describeConfigFaults(ours, text);
-  if (first === undefined) throw new Error("The two checks of `packs` disagree.");
-  return configFailure([first, ...others]);
+/** What is wrong with a user's handler, if anything. */
+function explainInvalidCode(code: unknown, mayBeFunction: boolean): string | undefined {
+  if (typeof code === "function" && mayBeFunction) return undefined;
+  if (typeof code !== "string") {
+    const forms = mayBeFunction ? "./module.js#export or a function" : "./module.js#export";
+    return `must be ${forms}, but it is ${describeType(code)}`;
+  }
+  const place = parseHandler(code);
+  if ("fault" in place) return `is ${quote(code)}, which is not a module path: ${place.fault}`;
+  if (place.module === ".") return `is ${quote(code)}, which names a folder, not a module`;
+  return place.module === ".." || place.module.startsWith("../")
+    ? `is ${quote(code)}, which is outside the project`
+    : undefined;
+}
+
+/** Finds every fault in the user's tools. Handlers may be functions in configs that are passed as objects. */
+function* findBuiltInFaults(list: unknown, mayBeFunction: boolean): Generator<ConfigFault> {
+  for (const [index, definition] of Array.isArray(list) ? list.entries() : []) {
+    const path = ["builtIns", index];
+    const written = isRecord(definition) ? definition : {};
+    const present = ["handler", "initialize"].filter((key) => written[key] !== undefined);
+    // Handlers are checked below; `checkDefinition` gets the placeholders that it accepts.
+    const marks = Object.fromEntries(present.map((key) => [key, { $function: key }]));
+    const content = written === definition ? { ...written, ...marks } : definition;
+    for (const { code, args, hint, path: inside = [] } of checkDefinition("tool", content, "operation")
+      .problems)
+      if (code === "InvalidToolDefinition")
+        yield {
+          reason: `${formatPath(path)} is not valid: ${args.reason}`,
+          path: [...path, ...inside],
+          hint,
+        };
+    for (const key of present) {
+      const reason = explainInvalidCode(written[key], mayBeFunction);
+      const at = [...path, key];
+      if (reason !== undefined) yield { reason: `${formatPath(at)} ${reason}`, path: at };
+    }
+    const { name } = written;
+    if (typeof name === "string" && name.trim() !== "" && !/^[A-Za-z0-9_-]{1,64}$/.test(name)) {
+      const hint = "Use 1 to 64 characters from A-Z, a-z, 0-9, _ and -.";
+      yield {
+        reason: `${formatPath(path)} has the invalid name ${quote(name)}`,
+        path: [...path, "name"],
+        hint,
+      };
+    }
+  }
 }
 
 /** The keys that have no effect on a remote server. */
@@ -108,79 +215,69 @@ function findNotes(config: unknown): ConfigFault[] {
       if ((!isUnknown && !isUseless) || key.startsWith("x-")) return [];
       const on = isRemote ? " on a remote server" : " on a server without `url`";
       const at = [...path, key];
-      const reason = `\`${formatPath(at)}\` has no effect${isUseless ? on : ""}`;
+      const reason = `${formatPath(at)} has no effect${isUseless ? on : ""}`;
       const hint = isUseless ? "Remove it." : "Remove it if no client reads this file.";
       return [{ reason, path: at, severity: "warning", hint }];
     });
   });
 }
 
-// Building.
-
-function buildDevice(device: CheckedConfig["device"]): Device | undefined {
-  if (device === undefined) return undefined;
-  const { platform, widthPixels = null, heightPixels = null, driverType = null } = device;
-  return { platform: platform?.toUpperCase() ?? null, widthPixels, heightPixels, driverType };
+/** Converts faults to problems, in the order of the text. */
+async function describeFaults(
+  faults: readonly ConfigFault[],
+  text: ConfigText | undefined,
+): Promise<Problem[]> {
+  const problems = faults.map(({ reason, hint, path, severity }) => {
+    const problem = createProblem("InvalidConfig", { reason, hint }, { path });
+    return severity === undefined ? problem : { ...problem, severity };
+  });
+  return (await locateInConfig(problems, text)).sort(
+    (a, b) => (a.line ?? 0) - (b.line ?? 0) || (a.column ?? 0) - (b.column ?? 0),
+  );
 }
 
-/** A server of a valid config: one to start, or one that sessions do not use. */
-function buildServer(entry: ServerEntry, configEnvFile: string | undefined): UserServer | UnusedServer {
-  const { label, path, isPasted } = entry;
-  const name = String(label);
-  if (isDisabled(entry)) return { name, path };
-  const server = userServer.parse(entry.values);
-  const { prefix, tools, toolset, enabled: _, ...values } = server;
-  const choices = { prefix, toolset, ...tools };
-  return { name, path, isListed: !isPasted, configEnvFile, ...values, choices };
+/** Throws `TrailblazeError` `InvalidConfig` for the first fault, with the count of the others. */
+async function refuse(faults: readonly ConfigFault[], text?: ConfigText): Promise<void> {
+  const [first, ...others] = await describeFaults(faults, text);
+  if (first?.code !== "InvalidConfig") return;
+  const { code, severity: _, message: __, hint: ___, args, ...place } = first;
+  throw failure(code, { ...args, others: others.length || undefined }, place);
 }
 
-/** `packs.memory` with names of packs without `@`. */
-function buildMemory(memory: CheckedConfig["packs"]["memory"]): CheckedConfig["packs"]["memory"] {
-  if (!isRecord(memory)) return memory;
-  const entries = Object.entries(memory).map(([pack, keys]) => [pack.replace(/^@/, ""), keys]);
-  return Object.fromEntries(entries);
+/** Throws the error about `packs` of a config, where `readPlainPolicy` refuses it. */
+export async function refusePacks(text: ConfigText): Promise<never> {
+  const { faults } = check(text.value);
+  await refuse(
+    faults.filter(({ path: [key = "packs"] }) => key === "packs"),
+    text,
+  );
+  throw new Error("The two checks of `packs` disagree.");
 }
 
-const noItems = { tools: [], toolsets: [], prompts: [], resources: [], skills: [] };
-
-function buildConfig(checked: CheckedConfig, source: ConfigSource): Omit<SessionConfig, "problems"> {
-  const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;
-  const { value: ____, ...place } = source;
-  const servers = listServerEntries(checked).map((entry) => buildServer(entry, checked.envFile));
-  const options = Object.entries(config.options);
-  return {
-    ...config,
-    ...place,
-    device: buildDevice(config.device),
-    memory: new Map(Object.entries(config.memory)),
-    packs: { ...config.packs, memory: buildMemory(config.packs.memory) },
-    options: new Map(options.map(([name, values]) => [normalizeToolName(name), values])),
-    toolsets: new Map(Object.entries(config.toolsets)),
-    servers: Object.entries(config.servers).map(([name, server]) => ({ ...noItems, ...server, name })),
-    builtIns: readBuiltIns(config.builtIns as Record<string, unknown>[]),
-    logDir: config.logDir === undefined ? undefined : resolve(source.directory, config.logDir),
-    subprocessServers: servers.filter((server) => "args" in server),
-    unusedServers: servers.filter((server) => !("args" in server)),
-  };
+/** Checks and normalizes the built-ins that a caller defines. Throws `TrailblazeError` `InvalidConfig` for the first error. */
+export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
+  await refuse([...findBuiltInFaults(definitions, true)]);
+  return definitions.map(normalizeBuiltIn);
 }
+
+// Reading.
 
 /**
  * Reads a session's config with its defaults: the project's file, another file, or an object. Without a file, the config
  * is empty. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others.
  */
-export async function readConfig(port: InspectionPort, options: ConfigOptions): Promise<SessionConfig> {
+export async function readConfig(port: InspectionPort, options: ConfigOptions) {
   const source = await readSource(port, options);
-  const { checked, faults } = check(source);
-  const [first, ...others] = await describeConfigFaults(faults, source.text);
-  if (first !== undefined) throw configFailure([first, ...others]);
+  const { value, text } = source;
+  const { checked, faults } = check(value, text !== undefined);
+  await refuse(faults, text);
   if (checked === undefined) throw new Error("The config violates its schema without a problem.");
-  const problems = await describeConfigFaults(findNotes(source.value), source.text);
-  return { ...buildConfig(checked, source), problems };
+  return buildConfig(checked, source, await describeFaults(findNotes(value), text));
 }
 
 /** The device and the memory of settings that are no file, or what is wrong with them. */
 export function readSettings(settings: Readonly<Record<string, unknown>>) {
-  const { checked, faults } = checkShape(settings);
+  const { checked, faults } = check(settings);
   const [fault] = faults;
   if (checked === undefined || fault !== undefined) return { fault: fault?.reason ?? "it cannot be read" };
   const { device, memory } = checked;
@@ -190,8 +287,8 @@ export function readSettings(settings: Readonly<Record<string, unknown>>) {
 /** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
 export async function findConfigProblems(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
   try {
-    const source = await readSource(port, options);
-    return await describeConfigFaults(check(source).faults, source.text);
+    const { value, text } = await readSource(port, options);
+    return await describeFaults(check(value, text !== undefined).faults, text);
   } catch (error) {
     if (error instanceof TrailblazeError) return [error.problem];
     throw error;

@@ -1,6 +1,11 @@
-import type { Path, Problem } from "../problems/index.ts";
+import { resolve } from "node:path";
+import { isRecord } from "../data/parse-json.ts";
+import { normalizeDefinition } from "../extension-schema/index.ts";
+import type { Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
-import type { CheckedConfig, CheckedServer } from "./config-schema.ts";
+import { normalizeToolName } from "./config-rules.ts";
+import { type CheckedConfig, type CheckedServer, userServer } from "./config-schema.ts";
+import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 
 /** The device that a session runs for. Unknown values are `null`. */
 export interface Device {
@@ -15,67 +20,84 @@ export interface Device {
 /** When a server starts: with the session, or at the first request that needs it, if the lock has its lists. */
 export type ServerStart = "eager" | "lazy";
 
-/** What a user chooses for the tools of one of their servers. */
-export type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
-
-/** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
-export interface UserServer extends Omit<CheckedServer, "enabled" | "prefix" | "tools" | "toolset"> {
-  name: string;
-  /** Its path in the config. */
-  path: Path;
-  /** The config's own `envFile`, which comes before that of the server. */
-  configEnvFile?: string | undefined;
-  /** Whether a server written in the list, which is for Trailblaze alone, rather than as any client reads it. */
-  isListed: boolean;
-  choices: ToolChoices;
-}
-
-/** A user's server that sessions do not use, because it is disabled. */
-export interface UnusedServer {
-  name: string;
-  path: Path;
-}
-
-type CheckedComposedServer = CheckedConfig["servers"][string];
-
-/** A user's composed server, with a short name and unresolved references. */
-export type UserComposedServer = CheckedComposedServer & { name: string } & Required<
-    Pick<CheckedComposedServer, "tools" | "toolsets" | "prompts" | "resources" | "skills">
-  >;
-
 /** A built-in's definition: a tool definition like a pack's, with functions or `./module.js#export`. */
 export type BuiltInDefinition = Readonly<Record<string, unknown>>;
 
-/** The keys of the user's own servers. */
-type Entries = "mcpServers" | "trailblazeSubprocessToolsets";
+export const normalizeBuiltIn = (definition: BuiltInDefinition): BuiltInDefinition =>
+  normalizeDefinition("tool", definition);
 
-/** A checked `trailblaze.config.yaml` or `.json` with defaults. */
-export interface SessionConfig
-  extends Omit<
-    CheckedConfig,
-    "$schema" | "device" | "memory" | "options" | "toolsets" | "servers" | "builtIns" | "logDir" | Entries
-  > {
-  /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
-  file: string | undefined;
+/** A config before it is checked. */
+export interface ConfigSource {
+  value: unknown;
   /** For locating values in the file; `undefined` if there is none. */
   text: ConfigText | undefined;
+  /** Absolute path of the file; `undefined` if there is none or the config was passed as an object. */
+  file: string | undefined;
   /** The base of relative paths in the config: the file's folder, or the project's. Absolute. */
   directory: string;
   /** The project's folder, from which packages of servers are resolved. Absolute. */
   project: string;
-  device: Device | undefined;
-  memory: ReadonlyMap<string, string>;
-  /** Values of tools' options, by qualified name (without `@`) or a built-in's name. */
-  options: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
-  /** The user's toolsets: references by name, in file order. */
-  toolsets: ReadonlyMap<string, readonly string[]>;
-  servers: readonly UserComposedServer[];
-  builtIns: readonly BuiltInDefinition[];
-  /** Absolute; `undefined` for the default in the user's state folder. */
-  logDir: string | undefined;
-  /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */
-  subprocessServers: readonly UserServer[];
-  unusedServers: readonly UnusedServer[];
-  /** Problems that leave the config usable, with their places in the file. */
-  problems: readonly Problem[];
+}
+
+export function buildDevice(device: CheckedConfig["device"]): Device | undefined {
+  if (device === undefined) return undefined;
+  const { platform, widthPixels = null, heightPixels = null, driverType = null } = device;
+  return { platform: platform?.toUpperCase() ?? null, widthPixels, heightPixels, driverType };
+}
+
+/** What a user chooses for the tools of one of their servers. */
+export type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
+
+/** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
+export type UserServer = ReturnType<typeof buildServer>;
+
+/** `configEnvFile`: the config's own `envFile`, which comes before that of the server. */
+function buildServer({ label, path, values, isPasted }: ServerEntry, configEnvFile: string | undefined) {
+  const { prefix, tools, toolset, enabled: _, ...server } = userServer.parse(values);
+  const choices: ToolChoices = { prefix, toolset, ...tools };
+  // What is in the list is for Trailblaze alone, rather than as any client reads it.
+  return { name: String(label), path, isListed: !isPasted, configEnvFile, ...server, choices };
+}
+
+const noItems = { tools: [], toolsets: [], prompts: [], resources: [], skills: [] };
+
+/** A checked `trailblaze.config.yaml` or `.json` with defaults. */
+export type SessionConfig = ReturnType<typeof buildConfig>;
+
+/** `problems`: those that leave the config usable, with their places in the file. */
+export function buildConfig(checked: CheckedConfig, source: ConfigSource, problems: readonly Problem[]) {
+  const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;
+  const { value: ____, ...place } = source;
+  const entries = listServerEntries(checked);
+  /** The map of an object by the normal forms of its keys. */
+  const mapOf = <Value>(record: Readonly<Record<string, Value>>, normalize = (key: string) => key) =>
+    new Map(Object.entries(record).map(([key, value]) => [normalize(key), value]));
+  const { memory: ofPacks } = config.packs;
+  // Names of packs without `@`.
+  const memory = isRecord(ofPacks)
+    ? Object.fromEntries(mapOf(ofPacks, (name) => name.replace(/^@/, "")))
+    : ofPacks;
+  return {
+    ...config,
+    ...place,
+    device: buildDevice(config.device),
+    memory: mapOf(config.memory),
+    packs: { ...config.packs, memory },
+    /** Values of tools' options, by qualified name (without `@`) or a built-in's name. */
+    options: mapOf(config.options, normalizeToolName),
+    /** The user's toolsets: references by name, in file order. */
+    toolsets: mapOf(config.toolsets),
+    /** The user's composed servers, with unresolved references. */
+    servers: Object.entries(config.servers).map(([name, server]) => ({ ...noItems, ...server, name })),
+    builtIns: (config.builtIns as BuiltInDefinition[]).map(normalizeBuiltIn),
+    /** Absolute; `undefined` for the default in the user's state folder. */
+    logDir: config.logDir === undefined ? undefined : resolve(source.directory, config.logDir),
+    /** The user's servers that a session starts: those of the array, then those of `mcpServers`. */
+    subprocessServers: entries
+      .filter((entry) => !isDisabled(entry))
+      .map((entry) => buildServer(entry, checked.envFile)),
+    /** Those that are disabled. */
+    unusedServers: entries.filter(isDisabled).map(({ label }) => ({ name: String(label) })),
+    problems,
+  };
 }

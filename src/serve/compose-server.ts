@@ -1,7 +1,6 @@
 import { resolve } from "node:path";
-import { checkBuiltIns } from "../config/built-ins.ts";
 import { isItemAllowed } from "../config/packs-policy.ts";
-import { readConfig } from "../config/read-config.ts";
+import { checkBuiltIns, readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";

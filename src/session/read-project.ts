@@ -1,6 +1,6 @@
-import { checkBuiltIns } from "../config/built-ins.ts";
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
+import { checkBuiltIns } from "../config/read-config.ts";
 import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
 import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";

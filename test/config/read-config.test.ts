@@ -132,10 +132,7 @@ const complete = (root: string) => ({
       legacyContext: false,
     },
   ],
-  unusedServers: [
-    { name: "off", path: ["trailblazeSubprocessToolsets", 2] },
-    { name: "later", path: ["mcpServers", "later"] },
-  ],
+  unusedServers: [{ name: "off" }, { name: "later" }],
   problems: [],
 });
 

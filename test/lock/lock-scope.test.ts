@@ -6,7 +6,7 @@ const scopeOf = (...unlocked: string[]) =>
     lock: { frozen: false, workspace: false, unlocked },
     project: "/project",
     subprocessServers: [],
-    unusedServers: [{ name: "notes", path: [] }],
+    unusedServers: [{ name: "notes" }],
   });
 
 test("a pattern frees its kind alone, and * stays within a segment", () => {
