@@ -8,7 +8,7 @@ const maximumSteps = 1_000_000;
 const mostVisits = 10;
 
 /** Whether a text leads from a character of a pattern back to it in two ways. Throws `PatternError` if that takes too long to find. */
-function isAmbiguous({ steps }: LinearPattern, samples: readonly string[]): boolean {
+function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean {
   let spent = 0;
   const spend = () => {
     if (++spent > maximumSteps) throw new PatternError("the pattern is too large");
@@ -17,7 +17,7 @@ function isAmbiguous({ steps }: LinearPattern, samples: readonly string[]): bool
   /** In how many ways other characters follow one, or the start. Between two characters, a way takes each branch once. */
   function findFollowers(from: number): Map<number, number> {
     const followers = new Map<number, number>();
-    const taken = new Set<number>();
+    const taken = new Set<string>();
     const visits = new Map<number, number>();
     const follow = (index: number): void => {
       spend();
@@ -28,10 +28,10 @@ function isAmbiguous({ steps }: LinearPattern, samples: readonly string[]): bool
       const step = steps[index];
       if (step?.type === "character") followers.set(index, (followers.get(index) ?? 0) + 1);
       for (const way of step?.type === "split" ? step.ways : []) {
-        const branch = index * steps.length + way;
+        const branch = `${index} ${way}`;
         if (taken.has(branch)) continue;
         taken.add(branch);
-        follow(way);
+        follow(index + way);
         taken.delete(branch);
       }
     };

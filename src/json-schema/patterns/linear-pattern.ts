@@ -5,105 +5,30 @@
 /** Thrown if a pattern cannot be compiled. The message continues after a colon. */
 export class PatternError extends Error {}
 
-/** The structure of a regular expression. */
-type PatternPart =
-  /** One character; `source` is a regular expression for it. */
-  | { type: "character"; source: string }
-  /** `changesFlags`: the parts have different flags than their surroundings. */
-  | { type: "sequence"; parts: readonly PatternPart[]; changesFlags?: true }
-  | { type: "choice"; parts: readonly PatternPart[] }
-  | { type: "repeat"; part: PatternPart; min: number; max: number }
-  /**
-   * Consumes no characters: an assertion, or a lookaround, of which `source` is the start. Includes backreferences, which
-   * have no alternatives of their own.
-   */
-  | { type: "aside"; source: string; part: PatternPart | undefined };
-
-const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
-const groupStart = /\(\?(?:(:)|<?[=!]|<[^>]*>|[a-z-]*:)/y;
-const assertion = /[$^]|\\(?:[bB]|[1-9]\d*|k<[^>]*>)/y;
-const character =
-  /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u.{4}|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|./suy;
-
-/** Parses a valid regular expression with the flag `u`. Results for invalid ones are meaningless. */
-function parsePattern(pattern: string): PatternPart {
-  let at = 0;
-
-  /** Consumes the match of a sticky expression at the current position. */
-  function take(expression: RegExp): RegExpExecArray | undefined {
-    expression.lastIndex = at;
-    const match = expression.exec(pattern);
-    if (match === null) return undefined;
-    at += match[0].length;
-    return match;
-  }
-
-  function readGroup(): PatternPart {
-    const [start = ""] = take(groupStart) ?? take(/\(/y) ?? [];
-    const part = readChoice();
-    at++;
-    if (/^\(\?<?[=!]/.test(start)) return { type: "aside", source: start, part };
-    return /^\(\?[a-z-]+:/.test(start) ? { type: "sequence", parts: [part], changesFlags: true } : part;
-  }
-
-  function readAtom(): PatternPart {
-    if (pattern[at] === "(") return readGroup();
-    const [asserted] = take(assertion) ?? [];
-    if (asserted !== undefined) return { type: "aside", source: asserted, part: undefined };
-    return { type: "character", source: take(character)?.[0] ?? "" };
-  }
-
-  function readRepeated(): PatternPart {
-    const part = readAtom();
-    const match = take(quantifier);
-    if (match === undefined) return part;
-    const [, sign, least, comma, most] = match;
-    if (sign !== undefined)
-      return { type: "repeat", part, min: sign === "+" ? 1 : 0, max: sign === "?" ? 1 : Infinity };
-    const min = Number(least);
-    return { type: "repeat", part, min, max: most ? Number(most) : comma ? Infinity : min };
-  }
-
-  function readSequence(): PatternPart {
-    const parts: PatternPart[] = [];
-    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") parts.push(readRepeated());
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { type: "sequence", parts };
-  }
-
-  function readChoice(): PatternPart {
-    const parts = [readSequence()];
-    while (pattern[at] === "|") {
-      at++;
-      parts.push(readSequence());
-    }
-    return parts.length === 1 && parts[0] !== undefined ? parts[0] : { type: "choice", parts };
-  }
-
-  return readChoice();
-}
-
+/** `ways` lead to other steps, so many further on; all other steps lead to the next one. */
 type Step =
-  | { type: "character"; source: string; takes: (character: string) => boolean }
+  | { type: "character"; takes: (character: string) => boolean }
   | { type: "assertion"; holds: (before: string | undefined, after: string | undefined) => boolean }
-  | { type: "split"; ways: number[] }
-  | { type: "match" };
+  | { type: "split"; ways: readonly number[] };
 
-/** A compiled pattern. */
-export interface LinearPattern {
-  steps: readonly Step[];
-}
+/** A compiled pattern, or a part of one: it matches at the end of its steps. */
+export type LinearPattern = readonly Step[];
 
 const maximumSteps = 5000;
 /** Turns of a repetition that a judgment of its cost writes out. */
 const few = 10;
 
 const leadingFlags = /^\(\?([ims]+)\)/;
+const groupStart = /\((?:\?(?:(:)|<?[=!]|<[^>]*>|[a-z-]*:))?/y;
+const quantifier = /(?:([*+?])|\{(\d+)(,?)(\d*)\})\??/y;
+const assertion = /[$^]|\\(?:[bB]|[1-9]\d*|k<[^>]*>)/y;
+const character =
+  /\\(?:[pP]\{[^}]*\}|u\{[^}]*\}|u[dD][89abAB]..\\u[dD][c-fC-F]..|u.{4}|x..|c.|.)|\[(?:\\.|[^\]\\])*\]|./suy;
 
 const isWordCharacter = (text: string | undefined) => text !== undefined && /^\w$/.test(text);
 const isLineEnd = (text: string | undefined) => text === "\n";
 
 function createAssertion(source: string, isMultiline: boolean): Step {
-  if (source.startsWith("(")) throw new PatternError("the pattern has a lookaround, which is not supported");
   if (/^\\[^bB]/.test(source))
     throw new PatternError("the pattern has a backreference, which is not supported");
   const holds: Extract<Step, { type: "assertion" }>["holds"] =
@@ -118,7 +43,7 @@ function createAssertion(source: string, isMultiline: boolean): Step {
 /** Matches one character with one class, which cannot backtrack. Caches results. */
 function createCharacter(source: string, flags: string): Step {
   if (/^[\w ]$/.test(source) && !flags.includes("i"))
-    return { type: "character", source, takes: (text) => text === source };
+    return { type: "character", takes: (text) => text === source };
   const expression = new RegExp(`^${source}$`, `u${flags}`);
   const known = new Map<string, boolean>();
   const takes = (text: string) => {
@@ -126,77 +51,93 @@ function createCharacter(source: string, flags: string): Step {
     if (known.size < 256) known.set(text, answer);
     return answer;
   };
-  return { type: "character", source, takes };
+  return { type: "character", takes };
 }
 
-/** The steps of a pattern and of its parts, with flags that apply to all. Takes limited time. Throws `PatternError`. */
-function compileSteps(whole: PatternPart, flags: string, isJudged: boolean): readonly Step[] {
-  const characterFlags = [...new Set(flags.replace("m", ""))].join("");
-  const steps: Step[] = [];
-  // Counts repeated parts each time, including those without steps.
-  let parts = 0;
+const split = (...ways: number[]): Step => ({ type: "split", ways });
 
-  const add = (step: Step): void => {
-    if (steps.length >= maximumSteps) throw new PatternError("the pattern is too large");
-    steps.push(step);
-  };
-  /** Adds a step with several successors, which the caller may add later. */
-  const addSplit = (...ways: number[]): number[] => {
-    add({ type: "split", ways });
-    return ways;
-  };
-  /** Adds a step that continues at the next one and at another one, which the caller adds later. */
-  const addBranch = (): number[] => addSplit(steps.length + 1);
+function checkSize(steps: number): void {
+  if (steps > maximumSteps) throw new PatternError("the pattern is too large");
+}
 
-  function compileRepeat({ part, min, max }: Extract<PatternPart, { type: "repeat" }>): void {
-    const isEndless = max === Infinity || (isJudged && max > few);
-    let start = steps.length;
-    for (let turn = 0; turn < (isEndless && isJudged ? Math.min(min, 1) : min); turn++) {
-      start = steps.length;
-      compilePart(part);
-    }
-    const exits = isEndless && min > 0 ? [addSplit(start)] : [];
-    for (let turn = min; turn < (isEndless ? 1 : max); turn++) {
-      exits.push(addBranch());
-      compilePart(part);
-    }
-    if (isEndless && min === 0) addSplit(start);
-    for (const exit of exits) exit.push(steps.length);
+function repeat(part: LinearPattern, min: number, max: number): LinearPattern {
+  const { length } = part;
+  const isEndless = max === Infinity;
+  checkSize((isEndless ? min : max) * length);
+  if (length === 0) return part;
+  const needed = Array.from({ length: min }, () => part).flat();
+  if (isEndless && min > 0) return [...needed, split(-length, 1)];
+  if (isEndless) return [split(1, length + 2), ...part, split(-length - 1)];
+  const optional = Array.from({ length: max - min }, (_, turn) => [
+    split(1, (max - min - turn) * (length + 1)),
+    ...part,
+  ]);
+  return [...needed, ...optional.flat()];
+}
+
+/** The steps of a valid regular expression with the flag `u`, with flags that apply to all of it. Throws `PatternError`. */
+function compileSteps(pattern: string, flags: string, isJudged: boolean): LinearPattern {
+  const characterFlags = ["i", "s"].filter((flag) => flags.includes(flag)).join("");
+  let at = 0;
+
+  /** Consumes the match of a sticky expression at the current position. */
+  function take(expression: RegExp): RegExpExecArray | undefined {
+    expression.lastIndex = at;
+    const match = expression.exec(pattern);
+    if (match === null) return undefined;
+    at += match[0].length;
+    return match;
   }
 
-  /** A lookaround is matched on its own, so nothing follows its end. */
-  function passBy(part: PatternPart | undefined): void {
-    const exit = addBranch();
-    if (part !== undefined) compilePart(part);
-    addSplit();
-    exit.push(steps.length);
-  }
-
-  function compileChoice(parts: readonly PatternPart[]): void {
-    const choice = addSplit();
-    const exits = parts.map((part) => {
-      choice.push(steps.length);
-      compilePart(part);
-      return addSplit();
-    });
-    for (const exit of exits) exit.push(steps.length);
-  }
-
-  function compilePart(part: PatternPart): void {
-    if (++parts > 20 * maximumSteps) throw new PatternError("the pattern is too large");
-    if (part.type === "character") add(createCharacter(part.source, characterFlags));
-    else if (part.type === "aside" && isJudged) passBy(part.part);
-    else if (part.type === "aside") add(createAssertion(part.source, flags.includes("m")));
-    else if (part.type === "repeat") compileRepeat(part);
-    else if (part.type === "choice") compileChoice(part.parts);
-    else if (part.changesFlags && !isJudged)
+  function readGroup(start: string): LinearPattern {
+    const part = readChoice();
+    at++;
+    const isLookaround = /^\(\?<?[=!]/.test(start);
+    if (!isJudged && isLookaround)
+      throw new PatternError("the pattern has a lookaround, which is not supported");
+    if (!isJudged && /^\(\?[a-z-]+:/.test(start))
       throw new PatternError("the pattern changes flags, which is not supported");
-    else for (const one of part.parts) compilePart(one);
+    // A lookaround is matched on its own, so nothing follows its end.
+    return isLookaround ? [split(1, part.length + 2), ...part, split()] : part;
   }
 
-  compilePart(whole);
-  add({ type: "match" });
-  return steps;
+  function readAtom(): LinearPattern {
+    const [start] = take(groupStart) ?? [];
+    if (start !== undefined) return readGroup(start);
+    const [asserted] = take(assertion) ?? [];
+    if (asserted === undefined) return [createCharacter(take(character)?.[0] ?? "", characterFlags)];
+    return isJudged ? [] : [createAssertion(asserted, flags.includes("m"))];
+  }
+
+  function readRepeated(): LinearPattern {
+    const part = readAtom();
+    const match = take(quantifier);
+    if (match === undefined) return part;
+    const [, sign, least, comma, most] = match;
+    const min = sign === undefined ? Number(least) : sign === "+" ? 1 : 0;
+    const max = sign === "?" ? 1 : sign !== undefined || (comma && !most) ? Infinity : Number(most || least);
+    return isJudged && max > few ? repeat(part, Math.min(min, 1), Infinity) : repeat(part, min, max);
+  }
+
+  function readSequence(): LinearPattern {
+    const steps: Step[] = [];
+    while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") {
+      steps.push(...readRepeated());
+      checkSize(steps.length);
+    }
+    return steps;
+  }
+
+  function readChoice(): LinearPattern {
+    const first = readSequence();
+    if (pattern[at] !== "|") return first;
+    at++;
+    const others = readChoice();
+    checkSize(first.length + others.length);
+    return [split(1, first.length + 2), ...first, split(others.length + 1), ...others];
+  }
+
+  return readChoice();
 }
 
 /**
@@ -205,9 +146,10 @@ function compileSteps(whole: PatternPart, flags: string, isJudged: boolean): rea
  */
 export function compilePattern(pattern: string, isJudged = false): LinearPattern {
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
+  const rest = pattern.slice(leading.length);
   try {
-    new RegExp(pattern.slice(leading.length), "u");
-    return { steps: compileSteps(parsePattern(pattern.slice(leading.length)), flags, isJudged) };
+    new RegExp(rest, "u");
+    return compileSteps(rest, flags, isJudged);
   } catch (error) {
     if (error instanceof RangeError) throw new PatternError("the pattern is nested too deeply");
     if (!(error instanceof SyntaxError)) throw error;
@@ -217,7 +159,7 @@ export function compilePattern(pattern: string, isJudged = false): LinearPattern
 }
 
 /** Whether a pattern matches anywhere in a string. */
-export function findPattern({ steps }: LinearPattern, text: string): boolean {
+export function findPattern(steps: LinearPattern, text: string): boolean {
   // The position in the string at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
   let waiting: number[] = [];
@@ -231,12 +173,12 @@ export function findPattern({ steps }: LinearPattern, text: string): boolean {
     pending.push(0);
     while (pending.length > 0) {
       const index = pending.pop() as number;
+      if (index === steps.length) return true;
       if (reachedAt[index] === position) continue;
       reachedAt[index] = position;
       const step = steps[index] as Step;
       if (step.type === "character") taking.push(index);
-      else if (step.type === "split") for (const way of step.ways) pending.push(way);
-      else if (step.type === "match") return true;
+      else if (step.type === "split") for (const way of step.ways) pending.push(index + way);
       else if (step.holds(before, next)) pending.push(index + 1);
     }
     if (next === undefined) return false;

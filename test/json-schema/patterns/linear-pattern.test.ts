@@ -59,7 +59,6 @@ describe("linear cost", () => {
 
   test.each([
     ["(((((a{9}){9}){9}){9}){9}){9}", "too large"],
-    [`${"(?:".repeat(30)}${"){9}".repeat(30)}`, "too large"],
     [`${"(?:".repeat(20_000)}a${")".repeat(20_000)}`, "nested too deeply"],
     ["a{100000}", "too large"],
     ["(?=a)b", "lookaround"],
