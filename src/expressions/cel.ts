@@ -8,12 +8,7 @@ import {
   ParseError,
 } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
-import {
-  compilePattern,
-  findPattern,
-  type LinearPattern,
-  PatternError,
-} from "../json-schema/patterns/linear-pattern.ts";
+import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable } from "../problems/index.ts";
 import {
   absent,
@@ -31,11 +26,9 @@ const stepsPerError = 60;
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 function compileMatch(pattern: string): LinearPattern {
-  try {
-    return compilePattern(pattern);
-  } catch (error) {
-    throw error instanceof PatternError ? new EvaluationError(error.message) : error;
-  }
+  const compiled = compilePattern(pattern);
+  if (typeof compiled === "string") throw new EvaluationError(compiled);
+  return compiled;
 }
 
 /** `5400s`, as in the JSON of protobuf. */
@@ -291,11 +284,9 @@ function prepareCall(node: Node, scope: Scope): void {
   const [first, ...others] = parts.at(-1) as Node[];
   const pattern = others.at(-1) ?? first;
   if (name === "matches" && pattern?.op === "value" && typeof pattern.args === "string") {
-    try {
-      patterns.set(pattern.args, compileMatch(pattern.args));
-    } catch (error) {
-      throw error instanceof EvaluationError ? fail(error.summary, pattern) : error;
-    }
+    const compiled = compilePattern(pattern.args);
+    if (typeof compiled === "string") throw fail(compiled, pattern);
+    patterns.set(pattern.args, compiled);
   }
   if (node.op === "rcall" && /^(?:contains|(?:lastI|i)ndexOf|substring|split|replace|join)$/.test(name))
     node.setMeta("evaluate", callStringMethod);

@@ -38,10 +38,16 @@ export interface SchemaReading {
   work: number;
 }
 
-/** The value of `$schema` for each draft. */
-export const draftUris: Readonly<Record<Draft, string>> = {
-  draft2020: "https://json-schema.org/draft/2020-12/schema",
-  draft07: "http://json-schema.org/draft-07/schema",
+/** The values of `$schema` that name a draft, and all that are read as it in use. */
+const addresses: Readonly<Record<Draft, Readonly<Record<"own" | "used", RegExp>>>> = {
+  draft2020: {
+    own: /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+    used: /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/,
+  },
+  draft07: {
+    own: /^http:\/\/json-schema\.org\/draft-07\/schema#?$/,
+    used: /^https?:\/\/json-schema\.org\/draft-0[467]\/(?:hyper-)?schema#?$/,
+  },
 };
 
 /** Limit on the characters of an address, so that nested ones take linear time. */
@@ -50,21 +56,10 @@ const longestAddress = 2000;
 const nowhere = "schema://top/";
 
 /** The draft of a schema, 2020-12 by default; `undefined` for unsupported ones. */
-function findDraft({ $schema }: Schema): Draft | undefined {
-  if ($schema === undefined) return "draft2020";
-  if (typeof $schema !== "string") return undefined;
-  return (Object.keys(draftUris) as Draft[]).find((draft) => draftUris[draft] === $schema.replace(/#$/, ""));
-}
-
-/** Reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
-export function findNearestDraft({ $schema }: Schema): Draft | undefined {
-  if ($schema === undefined) return "draft2020";
-  if (typeof $schema !== "string") return undefined;
-  if (/^https?:\/\/json-schema\.org\/draft-0[467]\/(?:hyper-)?schema#?$/.test($schema)) return "draft07";
-  return /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/.test($schema)
+const findDraft = ({ $schema }: Schema, by: "own" | "used"): Draft | undefined =>
+  $schema === undefined
     ? "draft2020"
-    : undefined;
-}
+    : (Object.keys(addresses) as Draft[]).find((draft) => addresses[draft][by].test(String($schema)));
 
 /** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
 function resolveAddress(address: string, base: string): string | undefined {
@@ -183,8 +178,10 @@ function followReferences(
   return references;
 }
 
-function readNewSchema(schema: Schema): SchemaReading {
-  const draft = findDraft(schema);
+/** Like `readSchema`, but reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
+export const readUsedSchema = (schema: Schema): SchemaReading => readAs(schema, findDraft(schema, "used"));
+
+function readAs(schema: Schema, draft: Draft | undefined): SchemaReading {
   const none = { schemas: [], references: new Map(), work: 0 };
   if (draft === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";
@@ -209,7 +206,7 @@ const readings = new WeakMap<Schema, SchemaReading>();
  * references that are external, unresolvable, cyclic or chained too long, and that it can take too much work. Pure; runs no patterns.
  */
 export function readSchema(schema: Schema): SchemaReading {
-  const reading = readings.get(schema) ?? readNewSchema(schema);
+  const reading = readings.get(schema) ?? readAs(schema, findDraft(schema, "own"));
   readings.set(schema, reading);
   return reading;
 }

@@ -4,15 +4,8 @@ import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
 import { keywords, type SchemaFault, writeCanonical } from "./meta-schema.ts";
-import { compilePattern, findPattern, PatternError } from "./patterns/linear-pattern.ts";
-import {
-  type Draft,
-  draftUris,
-  findNearestDraft,
-  readSchema,
-  type Schema,
-  type SchemaReading,
-} from "./read-schema.ts";
+import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
+import { type Draft, readSchema, readUsedSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
 /** The result of checking a value against a schema. */
@@ -29,16 +22,8 @@ export type SchemaCheck =
       schemaFault?: string;
     };
 
-export interface SchemaValidator {
-  /**
-   * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
-   * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object.
-   * `isForeign`: the schema is from a remote server, and what could take this process much time is not checked.
-   */
-  check(schema: Schema | undefined, value: unknown, isForeign?: boolean): SchemaCheck;
-  /** The same, but adds defaults to the value, which the caller must own. */
-  checkOwned(schema: Schema | undefined, value: Record<string, unknown>, isForeign?: boolean): SchemaCheck;
-}
+/** This module, which callers load on demand. */
+export type SchemaValidator = typeof import("./schema-validator.ts");
 
 // Words.
 
@@ -96,46 +81,27 @@ function describeErrors(errors: readonly ErrorObject[] | null | undefined) {
 
 // Patterns.
 
-/** A regular expression of a schema. */
-interface SchemaPattern {
-  test(text: string): boolean;
-  /** Its own text, by which ajv tells it apart. */
-  toString(): string;
-}
-
 /** Thrown if a string is not matched with a pattern. The message continues after a colon. */
 class PatternLimit extends Error {}
 
 /** Limit on the characters of strings that are matched with backtracking. */
 const longestBacktracked = 1000;
 
-/** Halves of surrogate pairs, which our engine treats differently. */
-const halves = /\p{Cs}|\\u\{?0*[dD][89a-fA-F]/u;
-
-function compileOwn(pattern: string) {
-  if (halves.test(pattern)) return undefined;
-  try {
-    return compilePattern(pattern);
-  } catch (error) {
-    if (error instanceof PatternError) return undefined;
-    throw error;
-  }
-}
-
 /**
  * Compiles a valid pattern of a schema with the flag `u`. Our engine matches without backtracking. A pattern that it does
  * not support (lookarounds, backreferences, very large counts) matches short strings in calls; otherwise, `test` throws `PatternLimit`.
  */
-export function createSchemaPattern(pattern: string, isCall: boolean): SchemaPattern {
+export function createSchemaPattern(pattern: string, isCall: boolean) {
   const native = new RegExp(pattern, "u");
-  const own = compileOwn(pattern);
+  const own = compilePattern(pattern);
   const test = (text: string) => {
-    if (own !== undefined) return findPattern(own, text);
+    if (typeof own === "object") return findPattern(own, text);
     if (!isCall) throw new PatternLimit(`only calls match the pattern ${quote(pattern)}`);
     if (text.length > longestBacktracked)
       throw new PatternLimit(`a string is too long to be matched with the pattern ${quote(pattern)}`);
     return native.test(text);
   };
+  // ajv tells patterns apart by their text.
   return { test, toString: () => pattern };
 }
 
@@ -263,21 +229,16 @@ function depthOf(value: unknown): number {
   return 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner)), 0);
 }
 
-/** What rejects a value, in words, and missing properties of the value itself; `undefined` if nothing does. */
-type Judge = (
-  value: unknown,
-  isForeign: boolean,
-) => { message: string; missing: readonly string[] } | undefined;
-
 /** Compiles a schema, or one inside it, without faults. */
-function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean): Judge {
+function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   const { draft = "draft2020" } = reading;
   const written = writeForAjv(schema, reading);
   const compile = (isThorough: boolean) => compileForAjv(written, draft, isCall, isThorough);
   // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
   let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
   const validate = thorough ?? compile(false);
-  return (value, isForeign) => {
+  /** Says what rejects a value, and its missing properties; `undefined` if nothing does. */
+  return (value: unknown, isForeign: boolean) => {
     // Alternatives of values inside each other could take too long if none ends at its first violation.
     const isLong = () => reading.work ** (depthOf(value) / levels) > mostWork;
     if ((isForeign && isLong()) || validate(value)) return undefined;
@@ -288,61 +249,58 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean): J
   };
 }
 
-const fail = (message: string, missing: readonly string[] = []): SchemaCheck => ({
-  ok: false,
-  message,
-  missing,
-});
+const fail = (message: string) => ({ ok: false as const, message, missing: [] });
 
-function cloneData(value: Record<string, unknown>): Record<string, unknown> | undefined {
+/** Compiles a schema for calls, or says why it cannot be used. */
+function compile(schema: Schema, isForeign: boolean) {
   try {
-    return structuredClone(value);
-  } catch {
-    return undefined;
+    const reading = readUsedSchema(schema);
+    const [fault] = reading.faults;
+    if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
+    if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
+    return createJudge(schema, reading, true);
+  } catch (error) {
+    return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
   }
 }
 
-/** Compiles each schema object once. */
-export function createSchemaValidator(): SchemaValidator {
-  const judges = new WeakMap<Schema, Judge | { fault: string }>();
+/** Of each schema object, compiled once. */
+const judges = new WeakMap<Schema, ReturnType<typeof compile>>();
 
-  function compile(written: Schema, isForeign: boolean): Judge | { fault: string } {
-    const draft = findNearestDraft(written);
-    if (draft === undefined) return { fault: "/$schema must be the URI of JSON Schema 2020-12 or draft-07" };
-    try {
-      const schema = { ...written, $schema: draftUris[draft] };
-      const reading = readSchema(schema);
-      const [fault] = reading.faults;
-      if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-      if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
-      return createJudge(schema, reading, true);
-    } catch (error) {
-      return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
-    }
+/**
+ * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
+ * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object.
+ * `isForeign`: the schema is from a remote server, and what could take this process much time is not checked.
+ */
+export function check(schema: Schema | undefined, value: unknown, isForeign?: boolean): SchemaCheck {
+  if (!isRecord(value)) return fail("must be object");
+  let copy: Record<string, unknown>;
+  try {
+    copy = structuredClone(value);
+  } catch {
+    return fail("must be JSON");
   }
+  return checkOwned(schema, copy, isForeign);
+}
 
-  const validator: SchemaValidator = {
-    check(schema, value, isForeign) {
-      const copy = isRecord(value) ? cloneData(value) : undefined;
-      if (copy === undefined) return fail(isRecord(value) ? "must be JSON" : "must be object");
-      return validator.checkOwned(schema, copy, isForeign);
-    },
-    checkOwned(schema, copy, isForeign = false) {
-      if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value: copy };
-      const judge = judges.get(schema) ?? compile(schema, isForeign);
-      judges.set(schema, judge);
-      if ("fault" in judge) return { ...fail("the schema is not valid"), schemaFault: judge.fault };
-      try {
-        const found = judge(copy, isForeign);
-        return found === undefined ? { ok: true, value: copy } : fail(found.message, found.missing);
-      } catch (error) {
-        const stopped =
-          error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
-        return fail(`the check was stopped: ${stopped}`);
-      }
-    },
-  };
-  return validator;
+/** The same, but adds defaults to the value, which the caller must own. */
+export function checkOwned(
+  schema: Schema | undefined,
+  value: Record<string, unknown>,
+  isForeign = false,
+): SchemaCheck {
+  if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value };
+  const judge = judges.get(schema) ?? compile(schema, isForeign);
+  judges.set(schema, judge);
+  if ("fault" in judge) return { ...fail("the schema is not valid"), schemaFault: judge.fault };
+  try {
+    const rejection = judge(value, isForeign);
+    return rejection === undefined ? { ok: true, value } : { ok: false, ...rejection };
+  } catch (error) {
+    const stopped =
+      error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
+    return fail(`the check was stopped: ${stopped}`);
+  }
 }
 
 /** The number of values in a value. */

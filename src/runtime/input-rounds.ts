@@ -150,9 +150,7 @@ function shapeOf(request: unknown): object & Readonly<Record<string, unknown>> {
 const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
 
 /** Compiles schemas, so loaded only when something is asked. */
-const loadValidator = async () =>
-  (validator ??= (await import("../json-schema/schema-validator.ts")).createSchemaValidator());
-let validator: import("../json-schema/schema-validator.ts").SchemaValidator | undefined;
+const loadValidator = () => import("../json-schema/schema-validator.ts");
 
 /** Why a request cannot be asked, with its path. */
 async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {

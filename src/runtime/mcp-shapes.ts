@@ -2,7 +2,7 @@ import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { draftUris, findNearestDraft, readSchema } from "../json-schema/read-schema.ts";
+import { readUsedSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -152,10 +152,7 @@ const outputSchema: Check = (schema, path, leaveOut) => {
     delete schema.$id;
     leaveOut(join(path, "$id"), "may be the `$id` of another schema, too");
   }
-  const draft = findNearestDraft(schema);
-  const { schemas, faults } = readSchema(
-    draft === undefined ? schema : { ...schema, $schema: draftUris[draft] },
-  );
+  const { schemas, faults } = readUsedSchema(schema);
   const refused = schemas.find(
     ({ schema: { id, $id, type, nullable } }) =>
       id !== undefined || $id !== undefined || (nullable !== undefined && type === undefined),

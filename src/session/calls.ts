@@ -541,8 +541,7 @@ export class Calls {
   }
 
   async #loadValidator(): Promise<SchemaValidator> {
-    const { createSchemaValidator } = await import("../json-schema/schema-validator.ts");
-    this.#validator ??= createSchemaValidator();
+    this.#validator ??= await import("../json-schema/schema-validator.ts");
     return this.#validator;
   }
 

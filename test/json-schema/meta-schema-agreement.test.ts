@@ -2,7 +2,7 @@ import { Ajv } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import { expect, test } from "vitest";
 import { keywords } from "../../src/json-schema/meta-schema.ts";
-import { draftUris, readSchema } from "../../src/json-schema/read-schema.ts";
+import { readSchema } from "../../src/json-schema/read-schema.ts";
 
 const options = { strict: false, validateFormats: false, logger: false } as const;
 
@@ -16,13 +16,13 @@ const values: unknown[] = [
 ];
 
 test.each([
-  ["draft2020", new Ajv2020(options)],
-  ["draft07", new Ajv(options)],
-] as const)("the table of keywords agrees with the meta-schema of %s", (draft, ajv) => {
+  ["draft2020", "https://json-schema.org/draft/2020-12/schema", new Ajv2020(options)],
+  ["draft07", "http://json-schema.org/draft-07/schema", new Ajv(options)],
+] as const)("the table of keywords agrees with the meta-schema of %s", (draft, $schema, ajv) => {
   const names = [...keywords[draft].keys()].filter((name) => !leftOut.test(name));
   expect(names.length).toBeGreaterThan(30);
   const isSame = (name: string, value: unknown) => {
-    const schema = { $schema: draftUris[draft], [name]: value };
+    const schema = { $schema, [name]: value };
     return (readSchema(schema).faults.length === 0) === ajv.validateSchema(schema);
   };
   const differing = names.flatMap((name) =>

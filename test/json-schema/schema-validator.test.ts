@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+import * as validator from "../../src/json-schema/schema-validator.ts";
 
 const issue = {
   type: "object",
@@ -13,8 +13,7 @@ const issue = {
   additionalProperties: false,
 };
 
-const check = (schema: Record<string, unknown> | undefined, value: unknown) =>
-  createSchemaValidator().check(schema, value);
+const { check } = validator;
 
 const messageOf = async (schema: Record<string, unknown>, value: unknown) => {
   const checked = check(schema, value);
@@ -93,7 +92,6 @@ describe("schemas of tools", () => {
       properties: { a: { $ref: "#/$defs/text" }, b: { $ref: "https://example.com/own#/$defs/text" } },
       $defs: { text: { type: "string" } },
     };
-    const validator = createSchemaValidator();
     for (const schema of [own, structuredClone(own)]) {
       expect(await validator.check(schema, { a: 1, b: 2 })).toMatchObject({
         message: "/a must be string; /b must be string",
@@ -114,7 +112,6 @@ describe("schemas of tools", () => {
       properties: { text: { type: "string" }, inner: { $ref } },
       additionalProperties: false,
     };
-    const validator = createSchemaValidator();
     // The same twice, as the tools of two packs may have it.
     for (const schema of [
       { ...rest, ...tree },
@@ -130,7 +127,6 @@ describe("schemas of tools", () => {
   test("what could take long is not checked with a schema of a remote server", () => {
     const inner = { properties: { l: { $ref: "#/$defs/e" }, v: { type: "string" } } };
     const schema = { $ref: "#/$defs/e", $defs: { e: { anyOf: [inner, { ...inner }] } } };
-    const validator = createSchemaValidator();
     let value: Record<string, unknown> = { v: 1 };
     expect(validator.check(schema, { l: value }, true)).toMatchObject({ ok: false });
     for (let level = 0; level < 50; level++) value = { l: value };
@@ -141,7 +137,6 @@ describe("schemas of tools", () => {
   });
 
   test("schemas do not share their parts", async () => {
-    const validator = createSchemaValidator();
     const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };
     const second = { $defs: { b: { $id: "part", type: "number" } }, properties: { v: { $ref: "part" } } };
     const third = { $id: "part", properties: { v: { $ref: "#" } }, type: "object" };

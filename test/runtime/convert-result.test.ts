@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { createSchemaValidator } from "../../src/json-schema/schema-validator.ts";
+import * as validator from "../../src/json-schema/schema-validator.ts";
 import { checkStructuredContent, convertReturned } from "../../src/runtime/convert-result.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
 import { firstText } from "../support/first-text.ts";
@@ -66,7 +66,6 @@ describe("values that JSON cannot hold", () => {
 });
 
 describe("structured content", () => {
-  const validator = createSchemaValidator();
   const schema = { type: "object", properties: { n: { type: "number", default: 1 } }, required: ["m"] };
 
   test("structured content that matches the outputSchema is passed on", async () => {

@@ -1,6 +1,6 @@
 // How `run` and `invoke` run a tool: with the code of the host, so that it answers the same wherever it runs.
 import { toInputSchema } from "../../../src/extension-schema/parameters.ts";
-import { createSchemaValidator } from "../../../src/json-schema/schema-validator.ts";
+import * as validator from "../../../src/json-schema/schema-validator.ts";
 import {
   checkStructuredContent,
   convertOutcome,
@@ -51,7 +51,6 @@ export function prepareTool(tool: AnyTool): RunnableTool {
   };
 }
 
-const validator = createSchemaValidator();
 const runner = createInProcessRunner();
 
 /**

@@ -1,17 +1,17 @@
 // A regular expression takes exponential time if a text leads from one of its characters back to it in two ways: when many such
 // texts follow each other, all combinations are tried before the match fails.
-import { compilePattern, type LinearPattern, PatternError } from "./linear-pattern.ts";
+import { compilePattern, type LinearPattern } from "./linear-pattern.ts";
 
 /** Longer patterns are not judged, nor are those that take more steps. */
 const longest = 500;
 const maximumSteps = 1_000_000;
 const mostVisits = 10;
 
-/** Whether a text leads from a character of a pattern back to it in two ways. Throws `PatternError` if that takes too long to find. */
+/** Whether a text leads from a character of a pattern back to it in two ways. Throws `RangeError` if that takes too long to find. */
 function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean {
   let spent = 0;
   const spend = () => {
-    if (++spent > maximumSteps) throw new PatternError("the pattern is too large");
+    if (++spent > maximumSteps) throw new RangeError("The pattern is too large.");
   };
 
   /** In how many ways other characters follow one, or the start. Between two characters, a way takes each branch once. */
@@ -76,11 +76,13 @@ function isAmbiguous(steps: LinearPattern, samples: readonly string[]): boolean 
 export function isExponential(pattern: string): boolean {
   // Only repeated groups can be ambiguous.
   if (pattern.length > longest || !/\)[*+{]/.test(pattern)) return false;
+  const steps = compilePattern(pattern, true);
+  if (typeof steps === "string") return false;
   const latin = Array.from({ length: 0x100 }, (_, code) => String.fromCharCode(code));
   try {
-    return isAmbiguous(compilePattern(pattern, true), [...new Set([...latin, ...pattern])]);
+    return isAmbiguous(steps, [...new Set([...latin, ...pattern])]);
   } catch (error) {
-    if (error instanceof PatternError || error instanceof RangeError) return false;
+    if (error instanceof RangeError) return false;
     throw error;
   }
 }

@@ -2,8 +2,8 @@
 // to the length of the string times that of the pattern. The syntax is JavaScript's with the flag `u`, without lookarounds
 // and backreferences, plus RE2's leading `(?ims)`.
 
-/** Thrown if a pattern cannot be compiled. The message continues after a colon. */
-export class PatternError extends Error {}
+/** Thrown if a pattern cannot be compiled. */
+class PatternError extends Error {}
 
 /** `ways` lead to other steps, so many further on; all other steps lead to the next one. */
 type Step =
@@ -141,20 +141,21 @@ function compileSteps(pattern: string, flags: string, isJudged: boolean): Linear
 }
 
 /**
- * Compiles a pattern in limited time, without running it. Throws `PatternError`. `isJudged`: not to match with it, but to judge
- * how many ways lead through it, also with lookarounds and backreferences.
+ * Compiles a pattern in limited time, without running it, or says why not; that continues after a colon. `isJudged`: not to match
+ * with it, but to judge how many ways lead through it, also with lookarounds and backreferences.
  */
-export function compilePattern(pattern: string, isJudged = false): LinearPattern {
+export function compilePattern(pattern: string, isJudged = false): LinearPattern | string {
   const [leading = "", flags = ""] = leadingFlags.exec(pattern) ?? [];
   const rest = pattern.slice(leading.length);
   try {
     new RegExp(rest, "u");
     return compileSteps(rest, flags, isJudged);
   } catch (error) {
-    if (error instanceof RangeError) throw new PatternError("the pattern is nested too deeply");
+    if (error instanceof PatternError) return error.message;
+    if (error instanceof RangeError) return "the pattern is nested too deeply";
     if (!(error instanceof SyntaxError)) throw error;
     const reason = error.message.slice(error.message.lastIndexOf(": ") + 2).toLowerCase();
-    throw new PatternError(`the pattern is not a valid regular expression: ${reason}`);
+    return `the pattern is not a valid regular expression: ${reason}`;
   }
 }
 

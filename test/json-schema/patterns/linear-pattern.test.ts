@@ -2,7 +2,10 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compilePattern, findPattern } from "../../../src/json-schema/patterns/linear-pattern.ts";
 
-const matches = (pattern: string, text: string) => findPattern(compilePattern(pattern), text);
+function matches(pattern: string, text: string) {
+  const compiled = compilePattern(pattern);
+  return typeof compiled === "string" ? compiled : findPattern(compiled, text);
+}
 
 describe("agreement with RegExp", () => {
   test.each<[string, string, boolean]>([
@@ -65,6 +68,6 @@ describe("linear cost", () => {
     ["(a)\\1", "backreference"],
     ["(", "not a valid regular expression"],
   ])("the linear matcher rejects %s", (pattern, words) => {
-    expect(() => compilePattern(pattern)).toThrow(words);
+    expect(compilePattern(pattern)).toContain(words);
   });
 });
