@@ -7,21 +7,6 @@ import { type AnySchema, partsOf, type SchemaParts } from "./shape-faults.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The top-level keys of each shape. */
-export const knownKeys = (shape: DefinitionShape): readonly string[] =>
-  Object.keys(definitionShapes[shape].shape);
-
-/** Groups of keys of which a definition needs one, beside the keys that its shape requires. */
-export const alternativeKeys: Readonly<Partial<Record<DefinitionShape, readonly (readonly string[])[]>>> = {
-  tool: [["inputSchema", "parameters"]],
-  toolsetList: [["tools", "toolsets"]],
-  prompt: [["content", "handler"]],
-  resource: [
-    ["uri", "uriTemplate"],
-    ["text", "file", "handler"],
-  ],
-};
-
 const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
   server: ["composedServer", "subprocessServer", "serverDocument"],
   tool: ["tool"],
@@ -37,20 +22,16 @@ export function isDefinitionKey(kind: Kind, key: string): boolean {
     kind === "skill" ||
     key === "$schema" ||
     key.startsWith("x-") ||
-    shapesOfKind[kind].some((shape) => knownKeys(shape).includes(key))
+    shapesOfKind[kind].some((shape) => Object.hasOwn(definitionShapes[shape].shape, key))
   );
 }
 
-/** An object of a definition with the shape that says its keys. */
-interface ShapedObject {
-  object: Fields;
-  shape: NonNullable<SchemaParts["shape"]>;
-  /** From the definition's top. */
-  path: Path;
-}
-
 /** The objects with known keys in a value, from the outside in. */
-function* findShapedObjects(schema: AnySchema, value: unknown, path: Path): Generator<ShapedObject> {
+function* findShapedObjects(
+  schema: AnySchema,
+  value: unknown,
+  path: Path,
+): Generator<{ object: Fields; shape: NonNullable<SchemaParts["shape"]>; path: Path }> {
   const { element, valueType, shape } = partsOf(schema);
   for (const [index, entry] of element !== undefined && Array.isArray(value) ? value.entries() : [])
     yield* findShapedObjects(element as AnySchema, entry, [...path, index]);
@@ -67,16 +48,11 @@ const maximumUnknown = 500;
 /** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
 const maximumLength = 40;
 
-/** An unknown key with the known key that it probably stands for. */
-export interface MisspelledKey {
-  key: string;
-  suggestion: string;
-  /** From the definition's top. */
-  path: Path;
-}
-
-/** Keys of a definition that are neither known nor custom, and that are similar to an absent known one. Pure. */
-export function* findMisspelledKeys(top: DefinitionShape, definition: Fields): Generator<MisspelledKey> {
+/** Keys of a definition that are neither known nor custom, with the absent known one that each is similar to. Pure. */
+export function* findMisspelledKeys(
+  top: DefinitionShape,
+  definition: Fields,
+): Generator<{ key: string; suggestion: string; path: Path }> {
   for (const { object, shape, path } of findShapedObjects(definitionShapes[top], definition, [])) {
     const isUnknown = (key: string) => !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
     const absent = Object.keys(shape).filter((key) => object[key] === undefined);

@@ -7,7 +7,6 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { DefinitionReader, type ReadOptions } from "./load-definitions.ts";
-import { placeInItems } from "./place-problems.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
 /** Loads definitions of single items on demand, each once. */
@@ -17,8 +16,7 @@ export class DefinitionLibrary {
   readonly #port: InspectionPort;
   readonly #options: ReadOptions;
   readonly #check: (loaded: InspectedPack) => Promise<InspectedPack>;
-  readonly #readers = new Map<FoundPack, DefinitionReader>();
-  readonly #declared = new Map<FoundPack, ReadonlyMap<string, Declaration>>();
+  readonly #packs = new Map<FoundPack, { reader: DefinitionReader; declared: Map<string, Declaration> }>();
   readonly #items = new Map<string, InspectedItem>();
   readonly #sources = new Map<InspectedItem, InspectedPack>();
   #manager: PackageManager | undefined;
@@ -43,19 +41,15 @@ export class DefinitionLibrary {
   }
 
   /** The declarations of a pack by kind and qualified name, of which a server may need thousands one by one. */
-  #declarationsOf(found: FoundPack): ReadonlyMap<string, Declaration> {
+  #open(found: FoundPack) {
     const { extension, pack } = found;
-    const declared =
-      this.#declared.get(found) ??
-      new Map(
-        kinds.flatMap((kind) =>
-          extension[keyOfKind[kind]].map(
-            (one) => [`${kind} ${pack.qualifiedName}/${one.name}`, one] as const,
-          ),
-        ),
-      );
-    this.#declared.set(found, declared);
-    return declared;
+    const declarations = kinds.flatMap((kind) => extension[keyOfKind[kind]]);
+    const declared = new Map(
+      declarations.map((one) => [`${one.kind} ${pack.qualifiedName}/${one.name}`, one]),
+    );
+    const opened = { reader: new DefinitionReader(this.#port, found, this.#options), declared };
+    this.#packs.set(found, opened);
+    return opened;
   }
 
   /** Looks for the packs that references name and that were not read. */
@@ -69,11 +63,9 @@ export class DefinitionLibrary {
     const missing = keys.filter((key) => !this.#items.has(key));
     for (const found of missing.length === 0 ? [] : this.found.packs) {
       if (found.pack.shadowed) continue;
-      const declared = this.#declarationsOf(found);
+      const { reader, declared } = this.#packs.get(found) ?? this.#open(found);
       const only = missing.flatMap((key) => declared.get(key) ?? []);
       if (only.length === 0) continue;
-      const reader = this.#readers.get(found) ?? new DefinitionReader(this.#port, found, this.#options);
-      this.#readers.set(found, reader);
       const loaded = await this.#check(await reader.load(only));
       this.problems.push(...loaded.problems);
       this.add(loaded);
@@ -92,13 +84,5 @@ export class DefinitionLibrary {
   /** The inspected pack of an item that `load` returned. */
   sourceOf(item: InspectedItem): InspectedPack | undefined {
     return this.#sources.get(item);
-  }
-
-  /** Adds problems in the definition of an item that `load` returned, with their place. */
-  async report(item: InspectedItem, problems: readonly Problem[]): Promise<void> {
-    const owner = this.#sources.get(item);
-    if (owner === undefined) return;
-    const findings = problems.map((problem) => ({ item, problem }));
-    for (const placed of await placeInItems(owner, findings)) this.problems.push(placed);
   }
 }

@@ -1,4 +1,6 @@
+import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { Kind } from "../kinds.ts";
+import { readKind } from "../qualified-names/index.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
 
 /**
@@ -12,8 +14,10 @@ import type { InspectionOptions, ItemInspection, PackInspection } from "./inspec
  */
 export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
   // Loaded on demand, because programs that only discover packs do not need it.
-  const { inspectInstalledPack } = await import("./inspect.ts");
-  return await inspectInstalledPack(name, options);
+  const { findPacksFor, inspectFoundPack, requirePack } = await import("./inspect.ts");
+  const port = createNodeInspectionPort();
+  const found = await findPacksFor(port, name, options);
+  return await inspectFoundPack(port, await requirePack(port, found, name), options);
 }
 
 /**
@@ -27,6 +31,9 @@ export async function inspectItem(
   name: string,
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
-  const { inspectInstalledItem } = await import("./inspect.ts");
-  return await inspectInstalledItem(name, options);
+  const { findPacksFor, inspectFoundItem } = await import("./inspect.ts");
+  const port = createNodeInspectionPort();
+  const kind = readKind(options.kind);
+  const found = await findPacksFor(port, name, options);
+  return (await inspectFoundItem(port, found, name, { ...options, kind })).item;
 }

@@ -20,8 +20,6 @@ import {
   findNearestNames,
   isPackageName,
   parseQualifiedName,
-  type ResolvedReference,
-  readKind,
   resolveReference,
 } from "../qualified-names/index.ts";
 import type { Skill } from "../skills/read-skill.ts";
@@ -143,7 +141,8 @@ export async function requirePack(
   throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
 }
 
-async function inspectFoundPack(
+/** Reads the definitions of a pack. */
+export async function inspectFoundPack(
   port: InspectionPort,
   found: FoundPack,
   options: InspectionOptions,
@@ -161,32 +160,16 @@ async function inspectFoundPack(
   return { ...pack, ...described, problems: [...pack.problems, ...problems] };
 }
 
-/** Inspects an installed pack by npm name, or its qualified form. */
-export async function inspectInstalledPack(
-  subject: string,
-  options: InspectionOptions = {},
-): Promise<PackInspection> {
-  const port = createNodeInspectionPort();
-  const found = await findPacksFor(port, subject, options);
-  return inspectFoundPack(port, await requirePack(port, found, subject), options);
-}
-
-interface InspectedSubjectItem {
-  item: ItemInspection;
-  /** Reads the tools of a toolset on demand, as servers offer them. */
-  readMembers: () => Promise<ServerContents> | undefined;
-}
-
-const pickFiles = ({ path, files, text }: Skill) => ({ path, files, text });
-
-/** Inspects an item that a reference on a command line or in a user's code names. */
-async function inspectFoundItem(
+/**
+ * Inspects an item that a reference on a command line or in a user's code names. `readMembers` reads the tools of a toolset on
+ * demand, as servers offer them.
+ */
+export async function inspectFoundItem(
   port: InspectionPort,
   found: FoundPacks,
   reference: string,
-  kind: Kind | undefined,
-  options: InspectionOptions,
-): Promise<InspectedSubjectItem> {
+  { kind, ...options }: InspectionOptions & { kind?: Kind | undefined },
+): Promise<{ item: ItemInspection; readMembers: () => Promise<ServerContents> | undefined }> {
   const target = await resolveItem(port, found, reference, kind);
   const library = new DefinitionLibrary(port, found, options);
   const [inspected] = await library.load(target.kind, [target.qualifiedName]);
@@ -195,6 +178,7 @@ async function inspectFoundItem(
     throw await missingPack(port, found, target.qualifiedName);
   const reader = new ServerContentsReader(library, options.builtIns ?? []);
   const contents = target.kind === "server" ? await reader.read(inspected) : {};
+  const { path, files, text } = inspected.skill ?? {};
   const item = {
     ...target,
     pack: owner.pack.name,
@@ -205,18 +189,13 @@ async function inspectFoundItem(
     confinement: inspected.format === undefined || isData(inspected.format) ? "data" : owner.confinement,
     problems: [...library.problems],
     ...contents,
-    ...(inspected.skill && pickFiles(inspected.skill)),
+    ...(inspected.skill && { path, files, text }),
   };
   const isList = inspected.shape === "toolsetList";
   return { item, readMembers: () => (isList ? reader.read(inspected) : undefined) };
 }
 
-async function resolveItem(
-  port: DiscoveryPort,
-  found: FoundPacks,
-  name: string,
-  kind: Kind | undefined,
-): Promise<ResolvedReference> {
+async function resolveItem(port: DiscoveryPort, found: FoundPacks, name: string, kind: Kind | undefined) {
   const packs = found.packs.map(({ pack }) => pack);
   try {
     return resolveReference(name, { from: "user", kind, packs, manager: managerIn(port, found.workspace) });
@@ -227,25 +206,14 @@ async function resolveItem(
   }
 }
 
-/** Inspects one item by qualified name. */
-export async function inspectInstalledItem(
-  name: string,
-  options: InspectionOptions & { kind?: Kind } = {},
-): Promise<ItemInspection> {
-  const port = createNodeInspectionPort();
-  const kind = readKind(options.kind);
-  const found = await findPacksFor(port, name, options);
-  return (await inspectFoundItem(port, found, name, kind, options)).item;
-}
-
 /**
  * Inspects the pack or the item that a name on a command line refers to. Prefers a pack, unless an item of the requested
  * kind exists.
  */
 export async function inspectSubject(
   subject: string,
-  options: InspectionOptions & { kind?: Kind | undefined } = {},
-): Promise<{ pack: PackInspection } | InspectedSubjectItem> {
+  options: InspectionOptions & { kind?: Kind | undefined },
+): Promise<{ pack: PackInspection } | Awaited<ReturnType<typeof inspectFoundItem>>> {
   const { kind } = options;
   const port = createNodeInspectionPort();
   const found = await findPacksFor(port, subject, options);
@@ -258,5 +226,5 @@ export async function inspectSubject(
   const namesPack = isPackageName(subject) && (subject.startsWith("@") || !subject.includes("/"));
   if (namesPack && (kind === undefined || subject.startsWith("@")))
     throw await missingPack(port, found, subject);
-  return inspectFoundItem(port, found, subject, kind, options);
+  return inspectFoundItem(port, found, subject, options);
 }

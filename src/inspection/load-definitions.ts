@@ -1,56 +1,45 @@
 import type { Confinement } from "../confinement/evaluate.ts";
 import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
-import { createJsonSource, locateProblems, parseSource, type SourceText } from "../data/source-text.ts";
-import type { FoundPack } from "../discovery/types.ts";
 import {
-  checkDefinition,
-  type Declaration,
-  describeWritten,
-  isFunction,
-  normalizeDefinition,
-} from "../extension-schema/index.ts";
+  createJsonSource,
+  locateProblems,
+  parseSource,
+  type SourceText,
+  type UnlocatedProblem,
+} from "../data/source-text.ts";
+import type { FoundPack } from "../discovery/types.ts";
+import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
-import { type Kind, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
+import { createProblem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import {
-  type DefinitionFile,
-  type DefinitionSource,
-  explainMissing,
+  type Format,
   isData,
   isTypeScript,
   type LocatedKind,
   locateDefinitions,
   locateItem,
+  type Report,
+  reportMissing,
 } from "./locate-definitions.ts";
-import { placeInItems } from "./place-problems.ts";
+import { placeInItem } from "./place-problems.ts";
 import type { InspectedItem, InspectedPack } from "./types.ts";
 
-/** A value with its text, or a problem with the text if it could be decoded. */
-type DataRead = { value: unknown; source: SourceText } | { problem: Problem; source: SourceText | undefined };
-
-/** The problem for a file that could not be read. */
-function createReadProblem(
+/** Reports a file that could not be read. */
+function reportUnread(
   read: Exclude<FileRead, { state: "read" }>,
   file: string,
   place: ProblemPlace,
-  context: ProblemContext,
-): Problem {
-  switch (read.state) {
-    case "absent": {
-      // It is a link that leads nowhere, or was just deleted.
-      const args = { name: place.item ?? file, own: file, combined: file };
-      return createProblem("MissingDefinitionFile", args, place, context);
-    }
-    case "outside":
-      return createProblem("DefinitionOutsidePackage", { what: file }, place, context);
-    case "tooLarge": {
-      const args = { bytes: read.bytes, limit: maximumFileBytes };
-      return createProblem("DefinitionTooLarge", args, place, context);
-    }
-    case "unusable":
-      return createProblem("InvalidDefinitionContents", { reason: read.reason }, place, context);
-  }
+  report: Report,
+): void {
+  const { state } = read;
+  // It is a link that leads nowhere, or was just deleted.
+  if (state === "absent")
+    report("MissingDefinitionFile", { name: place.item ?? file, own: file, combined: file }, place);
+  else if (state === "outside") report("DefinitionOutsidePackage", { what: file }, place);
+  else if (state === "unusable") report("InvalidDefinitionContents", { reason: read.reason }, place);
+  else report("DefinitionTooLarge", { bytes: read.bytes, limit: maximumFileBytes }, place);
 }
 
 /** Matches the export of a definition, the only part of a code definition that can be located without running it. */
@@ -70,27 +59,6 @@ function describeCode(bytes: Uint8Array): SourceText {
       return () => position;
     },
   };
-}
-
-/** Parses a JSON or YAML file. Syntax errors become problems with a position. */
-async function readData(
-  { format }: DefinitionFile,
-  bytes: Uint8Array,
-  place: ProblemPlace,
-  context: ProblemContext,
-): Promise<DataRead> {
-  try {
-    return await parseSource(format === "json" ? "json" : "yaml", bytes);
-  } catch (error) {
-    if (!(error instanceof DataSyntaxError)) throw error;
-    const { describeSyntaxError } = await import("../data/json-positions.ts");
-    const { reason, ...position } = describeSyntaxError(error);
-    const { text } = error;
-    return {
-      problem: createProblem("InvalidDefinitionContents", { reason }, { ...place, ...position }, context),
-      source: text === undefined ? undefined : { text, createLocator: async () => undefined },
-    };
-  }
 }
 
 /** The treatment of definitions that are code. */
@@ -114,23 +82,11 @@ export interface LoadOptions extends ReadOptions {
   unneeded?: boolean;
 }
 
-/** Locates problems of the field and of missing definition files at their declaration. */
-function locateInManifest({ manifest }: FoundPack, problems: readonly Problem[]): Promise<Problem[]> {
-  const source = createJsonSource(manifest.text);
-  const isInManifest = ({ file, code }: Problem) =>
-    file === "package.json" || code === "MissingDefinitionFile";
-  return locateProblems(
-    problems.map((problem) => ({
-      problem,
-      source: isInManifest(problem) ? source : undefined,
-      at: ["trailblaze", ...(problem.path ?? [])],
-    })),
-  );
-}
-
 /** A file to read, with the place for its problems, which includes the item unless the file is combined. */
 interface WantedFile {
-  source: DefinitionSource;
+  file: string;
+  format: Format;
+  combined: boolean;
   place: ProblemPlace;
 }
 
@@ -139,8 +95,7 @@ export class DefinitionReader {
   readonly #port: InspectionPort;
   readonly #found: FoundPack;
   readonly #options: ReadOptions;
-  readonly #context: ProblemContext;
-  #located: ReadonlyMap<Kind, LocatedKind> | undefined;
+  #located: readonly LocatedKind[] | undefined;
   readonly #read = new Set<string>();
   /** The definitions in each file, by name. Files with problems are absent. */
   readonly #contents = new Map<string, Readonly<Record<string, unknown>>>();
@@ -151,7 +106,6 @@ export class DefinitionReader {
     this.#port = port;
     this.#found = found;
     this.#options = options;
-    this.#context = options.context ?? "operation";
   }
 
   /**
@@ -160,123 +114,118 @@ export class DefinitionReader {
    */
   async load(declarations: readonly Declaration[], unneeded = false): Promise<InspectedPack> {
     const found = this.#found;
-    const missing: Problem[] = [];
-    if (this.#located === undefined) {
-      const { kinds: located, problems } = locateDefinitions(this.#port, found, this.#context);
-      this.#located = new Map(located.map((one) => [one.kind, one]));
-      missing.push(...problems);
-    }
+    const { name: pack, qualifiedName } = found.pack;
+    const { context } = this.#options;
+    const problems: UnlocatedProblem[] = [];
+    const manifest = createJsonSource(found.manifest.text);
+    const report: Report = (code, args, place) => {
+      const { path = [] } = place;
+      // Problems of the field and of missing files are located at the declaration.
+      const source = path.length > 0 ? manifest : undefined;
+      const problem = createProblem(code, args, { pack, ...place }, context);
+      problems.push({ problem, source, at: ["trailblaze", ...path] });
+    };
+    this.#located ??= locateDefinitions(this.#port, found, report);
     const files = this.#located;
+    const wanted: WantedFile[] = [];
     const items = declarations.map((declaration): InspectedItem => {
-      const located = files.get(declaration.kind);
-      const at = located && locateItem(found, located, declaration, this.#context);
-      missing.push(...(at?.problems ?? []));
+      const { kind, name } = declaration;
+      const located = files.find((one) => one.kind === kind);
+      const source = located && locateItem(found, located, declaration, report);
+      if (source) wanted.push({ ...source, place: { kind, item: source.combined ? undefined : name } });
       return {
         declaration,
-        qualifiedName: `${found.pack.qualifiedName}/${declaration.name}`,
-        file: at?.source?.file ?? null,
-        format: at?.source?.format,
-        base: at?.source?.combined ? [declaration.name] : [],
+        qualifiedName: `${qualifiedName}/${name}`,
+        file: source?.file ?? null,
+        format: source?.format,
+        base: source?.combined ? [name] : [],
         shape: undefined,
         definition: null,
       };
     });
-    const unreadable = [
-      ...(await this.#readFiles(this.#findWanted(items, unneeded))),
-      ...(await this.#readSkills(items)),
-    ];
+    for (const { kind, combined } of unneeded ? files : []) {
+      const { file = "", format } = combined ?? {};
+      if (format === undefined || isTypeScript(format)) continue;
+      if (!this.#options.dataOnly || isData(format))
+        wanted.push({ file, format, combined: true, place: { kind } });
+    }
+    await this.#readFiles(wanted, report);
+    await this.#readSkills(items, problems);
 
-    const invalid: { item: InspectedItem; problem: Problem }[] = [];
     for (const item of items) {
       const { kind, name } = item.declaration;
-      const located = files.get(kind);
+      const located = files.find((one) => one.kind === kind);
       const definitions = this.#contents.get(item.file ?? "");
       if (kind === "skill" || located === undefined || definitions === undefined) continue;
       if (!Object.hasOwn(definitions, name)) {
-        missing.push(explainMissing(found, located, item.declaration, this.#context));
+        reportMissing(located, item.declaration, report);
         continue;
       }
-      const { shape, definition, problems } = checkDefinition(kind, definitions[name], this.#context);
-      invalid.push(...problems.map((problem) => ({ item, problem })));
-      item.shape = shape;
-      item.definition = (definition && normalizeDefinition(shape, definition)) ?? null;
+      const { shape, definition, problems: invalid } = checkDefinition(kind, definitions[name], context);
+      const owner = { pack: found.pack, texts: this.#texts };
+      problems.push(...invalid.map((problem) => placeInItem(owner, item, problem)));
+      Object.assign(item, { shape, definition });
     }
-    const inManifest = await locateInManifest(found, missing);
-    const inItems = await placeInItems({ pack: found.pack, texts: this.#texts }, invalid);
     return {
       ...found,
       items,
-      problems: [...inManifest, ...unreadable, ...inItems],
+      problems: await locateProblems(problems),
       confinement: this.#confinement,
-      files: [...files.values()],
+      files,
       texts: this.#texts,
       definitions: this.#contents,
     };
   }
 
   /** Reads the skills among items. */
-  async #readSkills(items: readonly InspectedItem[]): Promise<Problem[]> {
-    const problems: Problem[] = [];
+  async #readSkills(items: readonly InspectedItem[], problems: UnlocatedProblem[]): Promise<void> {
     for (const item of items) {
       const { kind, name } = item.declaration;
       const skill = kind === "skill" && this.#found.skills.find((one) => one.name === name);
       if (!skill) continue;
       const { readSkill } = await import("../skills/read-skill.ts");
       item.file = `${skill.folder}/${instructionsFile}`;
-      const read = await readSkill(this.#port, this.#found.pack, skill, this.#context);
-      if ("problem" in read) problems.push(read.problem);
+      const read = await readSkill(this.#port, this.#found.pack, skill, this.#options.context);
+      if ("problem" in read) problems.push({ problem: read.problem, source: undefined, at: [] });
       else Object.assign(item, { skill: read.skill, definition: read.skill.entry.frontmatter });
     }
-    return problems;
   }
 
-  /** The files that items need and that were not read. */
-  #findWanted(items: readonly InspectedItem[], unneeded: boolean): WantedFile[] {
-    const pack = this.#found.pack.name;
-    const wanted = items.flatMap(({ declaration: { kind, name }, file, format, base }): WantedFile[] => {
-      if (file === null || format === undefined) return [];
-      const combined = base.length > 0;
-      const place = { pack, kind, item: combined ? undefined : name, file };
-      return [{ source: { file, format, combined }, place }];
-    });
-    for (const { kind, combined } of unneeded ? (this.#located?.values() ?? []) : []) {
-      if (combined === undefined || isTypeScript(combined.format)) continue;
-      if (this.#options.dataOnly && !isData(combined.format)) continue;
-      wanted.push({ source: { ...combined, combined: true }, place: { pack, kind, file: combined.file } });
-    }
-    return wanted.filter(({ source: { file } }) => {
-      const isNew = !this.#read.has(file);
-      this.#read.add(file);
-      return isNew;
-    });
-  }
-
-  async #readFiles(wanted: readonly WantedFile[]): Promise<Problem[]> {
+  /** Reads the files that were not read. */
+  async #readFiles(wanted: readonly WantedFile[], report: Report): Promise<void> {
     const { location } = this.#found.pack;
-    const context = this.#context;
-    const problems: Problem[] = [];
     const code: (WantedFile & { realPath: string })[] = [];
     for (const one of wanted) {
-      const { source, place } = one;
-      const { file, format } = source;
+      const { file, format } = one;
+      if (this.#read.has(file)) continue;
+      this.#read.add(file);
+      const place = { ...one.place, file };
       if (!isData(format) && this.#options.dataOnly) {
-        const args = { file, cause: "codeRefused" } as const;
-        problems.push(createProblem("UnsupportedDefinitionFormat", args, place, context));
+        report("UnsupportedDefinitionFormat", { file, cause: "codeRefused" }, place);
         continue;
       }
       const read = this.#port.readFile(location, file);
       if (read.state !== "read") {
-        problems.push(createReadProblem(read, file, place, context));
+        reportUnread(read, file, place, report);
       } else if (!isData(format)) {
         code.push({ ...one, realPath: read.realPath });
         this.#texts.set(file, describeCode(read.bytes));
       } else {
-        const data = await readData(source, read.bytes, place, context);
-        if (data.source !== undefined) this.#texts.set(file, data.source);
-        problems.push(...("problem" in data ? [data.problem] : this.#keep(one, data.value)));
+        try {
+          const { value, source } = await parseSource(format === "json" ? "json" : "yaml", read.bytes);
+          this.#texts.set(file, source);
+          this.#keep(one, value, report);
+        } catch (error) {
+          if (!(error instanceof DataSyntaxError)) throw error;
+          const { describeSyntaxError } = await import("../data/json-positions.ts");
+          const { reason, ...position } = describeSyntaxError(error);
+          const { text } = error;
+          if (text !== undefined) this.#texts.set(file, { text, createLocator: async () => undefined });
+          report("InvalidDefinitionContents", { reason }, { ...place, ...position });
+        }
       }
     }
-    if (code.length === 0) return problems;
+    if (code.length === 0) return;
     const { evaluateConfined } = await import("../confinement/evaluate.ts");
     // Several files may be links to the same file.
     const files = [...new Set(code.map(({ realPath }) => realPath))];
@@ -285,26 +234,23 @@ export class DefinitionReader {
     for (const one of code) {
       const result = evaluation.results.get(one.realPath) ?? { reason: "it was not evaluated" };
       if ("value" in result) {
-        problems.push(...this.#keep(one, result.value));
+        this.#keep(one, result.value, report);
         continue;
       }
       const { line, column, ...args } = result;
-      const place = { ...one.place, ...(line === undefined ? {} : { line, column }) };
-      problems.push(createProblem("InvalidDefinitionContents", args, place, context));
+      report("InvalidDefinitionContents", args, { ...one.place, file: one.file, line, column });
     }
-    return problems;
   }
 
   /** Keeps the content of a file; a combined one must have definitions by name. */
-  #keep({ source: { file, combined }, place }: WantedFile, value: unknown): Problem[] {
+  #keep({ file, combined, place }: WantedFile, value: unknown, report: Report): void {
     if (!combined) this.#contents.set(file, { [place.item ?? ""]: value });
     else if (isRecord(value) && !isFunction(value)) this.#contents.set(file, value);
     else {
       const found = `expected an object of definitions by item name, found ${describeWritten(value)}`;
       const reason = value === null ? "it is empty" : found;
-      return [createProblem("InvalidDefinitionContents", { reason }, place, this.#context)];
+      report("InvalidDefinitionContents", { reason }, { ...place, file });
     }
-    return [];
   }
 }
 

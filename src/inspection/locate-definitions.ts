@@ -2,8 +2,8 @@ import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/index.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { definedKinds, type Kind, keyOfKind } from "../kinds.ts";
-import { createProblem, type Problem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
+import { type DefinedKind, definedKinds, keyOfKind } from "../kinds.ts";
+import type { ProblemArguments, ProblemCode, ProblemPlace } from "../problems/index.ts";
 
 /** Extensions of definition files, in order of preference. */
 const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as const;
@@ -11,9 +11,7 @@ const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as cons
 export type Format = (typeof formats)[number];
 
 export const isData = (format: Format): boolean => ["json", "yaml", "yml"].includes(format);
-export const isTypeScript = (format: Format): boolean => format === "ts" || format === "mts";
-
-const isFormat = (suffix: string): suffix is Format => (formats as readonly string[]).includes(suffix);
+export const isTypeScript = (format: Format | undefined): boolean => format === "ts" || format === "mts";
 
 /** Splits a file name at the last dot. */
 export function splitFileName(fileName: string): { base: string; suffix: string } {
@@ -27,62 +25,63 @@ export function splitFileName(fileName: string): { base: string; suffix: string 
 export interface DefinitionFile {
   /** Relative to the package, with `/`. */
   file: string;
-  format: Format;
-}
-
-/** The file of an item; `combined` if it has definitions by name. */
-export type DefinitionSource = DefinitionFile & { combined: boolean };
-
-interface FilesByName {
-  /** In order of preference. */
-  known: ReadonlyMap<string, readonly DefinitionFile[]>;
-  /** Files of unknown formats. */
-  unknown: ReadonlyMap<string, string>;
+  /** `undefined` for an unknown one. */
+  format: Format | undefined;
 }
 
 /** The definition files of one kind. */
 export interface LocatedKind {
-  kind: Kind;
+  kind: DefinedKind;
   folder: string;
   /** Whether the folder is a link that leads out of the package. */
   isOutside: boolean;
-  /** Files of one item each, by the item's name. */
-  perItem: FilesByName;
+  /** Files of one item each, by the item's name, in order of preference. */
+  perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
   combined: DefinitionFile | undefined;
-  /** A file in place of the combined one, of an unknown format. */
-  oddCombined: string | undefined;
 }
 
-function groupByName(fileNames: readonly string[], folder: string): FilesByName {
-  const known = new Map<string, DefinitionFile[]>();
-  const unknown = new Map<string, string>();
+/** Adds a problem of a pack. */
+export type Report = <Code extends ProblemCode>(
+  code: Code,
+  args: ProblemArguments[Code],
+  place: ProblemPlace,
+) => void;
+
+/** Files with an extension by their names without it, in order of preference. */
+function groupByName(fileNames: readonly string[], folder: string): Map<string, DefinitionFile[]> {
+  const files = new Map<string, DefinitionFile[]>();
   for (const fileName of fileNames) {
     const { base, suffix } = splitFileName(fileName);
-    const file = joinPath(folder, fileName);
-    if (!isFormat(suffix)) unknown.set(base, file);
-    else if (known.has(base)) known.get(base)?.push({ file, format: suffix });
-    else known.set(base, [{ file, format: suffix }]);
+    const format = formats.find((one) => one === suffix);
+    if (suffix === "") continue;
+    files.set(base, [...(files.get(base) ?? []), { file: joinPath(folder, fileName), format }]);
   }
-  for (const files of known.values())
-    files.sort((one, other) => formats.indexOf(one.format) - formats.indexOf(other.format));
-  return { known, unknown };
+  const rankOf = ({ format }: DefinitionFile) =>
+    format === undefined ? formats.length : formats.indexOf(format);
+  for (const group of files.values()) group.sort((one, other) => rankOf(one) - rankOf(other));
+  return files;
 }
 
-/** The problem of an item or a kind with several files. TypeScript next to the JavaScript built from it does not count. */
-function findDuplicates(
+/** Reports several files of an item or a kind. TypeScript next to the JavaScript built from it does not count. */
+function reportDuplicates(
   [used, ...others]: readonly DefinitionFile[],
   place: ProblemPlace,
-  context: ProblemContext,
-): Problem[] {
-  const isBuilt = used !== undefined && ["mjs", "js", "cjs"].includes(used.format);
-  const again = others.filter(({ format }) => !(isBuilt && isTypeScript(format))).map(({ file }) => file);
-  if (used === undefined || again.length === 0) return [];
-  const args = { used: used.file, others: again };
-  return [createProblem("DuplicateDefinitionFiles", args, { ...place, file: used.file }, context)];
+  report: Report,
+): void {
+  const isBuilt = used?.format !== undefined && ["mjs", "js", "cjs"].includes(used.format);
+  const again = others.filter(({ format }) => format !== undefined && !(isBuilt && isTypeScript(format)));
+  if (used === undefined || again.length === 0) return;
+  const { file } = used;
+  report(
+    "DuplicateDefinitionFiles",
+    { used: file, others: again.map((one) => one.file) },
+    { ...place, file },
+  );
 }
 
-/** TypeScript is supported in packs under development if the running Node supports it. */
+/** Why a file cannot be read. TypeScript is supported in packs under development if the running Node supports it. */
 function explainUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
+  if (format === undefined) return "unknownFormat";
   if (!isTypeScript(format)) return undefined;
   if (pack.origin !== "self" && pack.origin !== "workspace") return "installedTypeScript";
   const { typescript } = process.features as { typescript?: string | false };
@@ -98,87 +97,74 @@ function normalizeRoot(root: string): string | undefined {
 
 const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
 
-/** Lists the definition files of a pack, and the problems that concern no single item. Opens no file. */
+/** Lists the definition files of a pack. Reports what concerns no single item. Opens no file. */
 export function locateDefinitions(
   port: InspectionPort,
-  { extension, pack }: FoundPack,
-  context: ProblemContext,
-): { kinds: LocatedKind[]; problems: Problem[] } {
+  { extension, pack: { location } }: FoundPack,
+  report: Report,
+): LocatedKind[] {
   const root = normalizeRoot(extension.root);
-  const inManifest = { pack: pack.name, file: "package.json", path: ["root"] };
-  if (root === undefined || port.describePath(pack.location, root) === "outside") {
-    const args = { what: extension.root };
-    return { kinds: [], problems: [createProblem("DefinitionOutsidePackage", args, inManifest, context)] };
+  const inManifest = { file: "package.json", path: ["root"] };
+  if (root === undefined || port.describePath(location, root) === "outside") {
+    report("DefinitionOutsidePackage", { what: extension.root }, inManifest);
+    return [];
   }
-  const inRoot = port.listFiles(pack.location, root);
+  const inRoot = port.listFiles(location, root);
   if (inRoot === undefined) {
     const isNeeded = definedKinds.some((kind) => extension[keyOfKind[kind]].length > 0);
-    const missing = createProblem("MissingRootDirectory", { root: extension.root }, inManifest, context);
-    return { kinds: [], problems: isNeeded ? [missing] : [] };
+    if (isNeeded) report("MissingRootDirectory", { root: extension.root }, inManifest);
+    return [];
   }
   const atRoot = groupByName(inRoot, root);
-  const problems: Problem[] = [];
-  const located = definedKinds.map((kind): LocatedKind => {
+  return definedKinds.map((kind) => {
     const key = keyOfKind[kind];
     const folder = joinPath(root, key);
-    const place = { pack: pack.name, kind };
-    const fileNames = port.listFiles(pack.location, folder);
-    const isOutside = fileNames === undefined && port.describePath(pack.location, folder) === "outside";
-    if (isOutside) problems.push(createProblem("DefinitionOutsidePackage", { what: folder }, place, context));
-    const combined = atRoot.known.get(key) ?? [];
-    problems.push(...findDuplicates(combined, place, context));
-    const perItem = groupByName(fileNames ?? [], folder);
-    const oddCombined = atRoot.unknown.get(key);
-    return { kind, folder, isOutside, perItem, combined: combined[0], oddCombined };
+    const fileNames = port.listFiles(location, folder);
+    const isOutside = fileNames === undefined && port.describePath(location, folder) === "outside";
+    if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { kind });
+    const combined = atRoot.get(key) ?? [];
+    reportDuplicates(combined, { kind }, report);
+    return { kind, folder, isOutside, perItem: groupByName(fileNames ?? [], folder), combined: combined[0] };
   });
-  return { kinds: located, problems };
 }
 
-/** The problem of an item without a definition. */
-export function explainMissing(
-  { pack }: FoundPack,
-  located: LocatedKind,
+/** Reports an item without a definition. */
+export function reportMissing(
+  { folder, combined }: LocatedKind,
   { kind, name, path }: Declaration,
-  context: ProblemContext,
-): Problem {
-  const { folder, combined, perItem, oddCombined } = located;
-  const place = { pack: pack.name, kind, item: name };
-  const odd = perItem.unknown.get(name) ?? (combined === undefined ? oddCombined : undefined);
-  if (odd !== undefined) {
-    const args = { file: odd, cause: "unknownFormat" } as const;
-    return createProblem("UnsupportedDefinitionFormat", args, { ...place, file: odd }, context);
-  }
+  report: Report,
+): void {
   const args = {
     name,
     own: `${folder}/${name}.{json,yaml,mjs}`,
     combined: combined?.file ?? `${folder}.{json,yaml,mjs}`,
   };
   const file = combined?.file ?? `${folder}/${name}.json`;
-  return createProblem("MissingDefinitionFile", args, { ...place, file, path }, context);
+  report("MissingDefinitionFile", args, { kind, item: name, file, path });
 }
 
 /**
- * Finds the definition file of a declared item. Prefers its own file to the combined one, and formats in order. `source` is
- * `undefined` if the file is missing or unsupported.
+ * Finds the definition file of a declared item. Prefers its own file to the combined one, and formats in order. Reports a file that
+ * is missing or unsupported.
  */
 export function locateItem(
   found: FoundPack,
   located: LocatedKind,
   declaration: Declaration,
-  context: ProblemContext,
-): { source: DefinitionSource | undefined; problems: Problem[] } {
-  const place = { pack: found.pack.name, kind: declaration.kind, item: declaration.name };
-  const own = located.perItem.known.get(declaration.name) ?? [];
-  const [first] = own;
-  const used = first ?? located.combined;
+  report: Report,
+): { file: string; format: Format; combined: boolean } | undefined {
+  const place = { kind: declaration.kind, item: declaration.name };
+  const own = located.perItem.get(declaration.name) ?? [];
+  const candidates = [own[0], located.combined].flatMap((one) => one ?? []);
+  const used = candidates.find(({ format }) => format !== undefined) ?? candidates[0];
   if (used === undefined) {
-    const problems = located.isOutside ? [] : [explainMissing(found, located, declaration, context)];
-    return { source: undefined, problems };
+    if (!located.isOutside) reportMissing(located, declaration, report);
+    return undefined;
   }
-  const problems = findDuplicates(own, place, context);
+  reportDuplicates(own, place, report);
+  const { file, format } = used;
   const cause = explainUnsupported(used, found);
-  if (cause === undefined) return { source: { ...used, combined: first === undefined }, problems };
-  const { file } = used;
-  problems.push(createProblem("UnsupportedDefinitionFormat", { file, cause }, { ...place, file }, context));
-  return { source: undefined, problems };
+  if (cause !== undefined) report("UnsupportedDefinitionFormat", { file, cause }, { ...place, file });
+  else if (format !== undefined) return { file, format, combined: used !== own[0] };
+  return undefined;
 }

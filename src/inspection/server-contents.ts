@@ -5,6 +5,7 @@ import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, resolveReference } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
+import { placeInItems } from "./place-problems.ts";
 import type { InspectedItem } from "./types.ts";
 
 /** A tool as a server offers it. */
@@ -55,15 +56,6 @@ export interface ServerMember {
   name: string;
   /** `undefined` for a tool of the host. */
   item: InspectedItem | undefined;
-}
-
-export interface ServerMembers {
-  /** Without duplicates, in order: the server's tools, then those of its toolsets, then the other kinds. */
-  offered: ServerMember[];
-  /** The toolsets that were visited, including bundles, and the tools that entries of bundles refer to. */
-  used: ServerMember[];
-  /** Bundles that are listed more than once, for each repetition. */
-  repeatedBundles: InspectedItem[];
 }
 
 /** An item or a server in the user's config that has references. */
@@ -119,7 +111,7 @@ export class ServerContentsReader {
   }
 
   /** Reads the members of a server with their definitions. */
-  async readMembers(server: Referrer | undefined): Promise<ServerMembers> {
+  async readMembers(server: Referrer | undefined) {
     const offered = new Map<string, ServerMember>();
     const toolsets = new Map<string, ServerMember>();
     const referred: ServerMember[] = [];
@@ -151,8 +143,11 @@ export class ServerContentsReader {
       for (const kind of ["prompt", "resource", "skill"] as const) offer(await this.#read(server, kind));
     }
     return {
+      /** Without duplicates, in order: the server's tools, then those of its toolsets, then the other kinds. */
       offered: [...offered.values()],
+      /** The toolsets that were visited, including bundles, and the tools that entries of bundles refer to. */
       used: [...toolsets.values(), ...referred],
+      /** Bundles that are listed more than once, for each repetition. */
       repeatedBundles,
     };
   }
@@ -205,8 +200,14 @@ export class ServerContentsReader {
         );
       }
     }
-    if (item !== undefined) await this.#library.report(item, problems);
-    else this.#library.problems.push(...problems);
+    const owner = item && this.#library.sourceOf(item);
+    const placed =
+      owner &&
+      placeInItems(
+        owner,
+        problems.map((problem) => ({ item, problem })),
+      );
+    this.#library.problems.push(...((await placed) ?? problems));
     return names;
   }
 }

@@ -48,13 +48,7 @@ type Row = [kind: DefinedKind, content: Fields, place: string, reason: RegExp, h
 describe("keys that are missing, or exclude each other", () => {
   test.each<Row>([
     ["tool", { inputSchema: {}, handler: run }, "", /^`name` is missing$/],
-    [
-      "tool",
-      { name: "a", handler: run },
-      "",
-      /^`inputSchema` or its short form `parameters`/,
-      "type: object",
-    ],
+    ["tool", { name: "a", handler: run }, "", /^`inputSchema` or `parameters` is missing$/, "type: object"],
     ["tool", tool({ parameters: {} }), "parameters", /`parameters` are both present$/, "Keep one of them."],
     ["toolset", { name: "a" }, "", /^`tools` or `toolsets` is missing$/],
     ["toolset", bundle({ tools: [] }), "tools", /combines a bundle .* \(`tools`\)/, "`entries`"],
@@ -63,7 +57,7 @@ describe("keys that are missing, or exclude each other", () => {
     ["prompt", prompt({ handler: run }), "handler", /are both present$/, "Keep one of them."],
     ["resource", { name: "a", text: "" }, "", /^`uri` or `uriTemplate` is missing$/],
     ["resource", { name: "a", uri: "docs:a" }, "", /^`text`, `file` or `handler` is missing$/],
-    ["server", { command: "a", script: "./a.js" }, "script", /are both present$/, "Keep `script`"],
+    ["server", { command: "a", script: "./a.js" }, "script", /are both present$/, "Keep one of them."],
     ["server", { package: "a@1" }, "package", /^`package` is not an npm name$/, "without a version"],
     ["server", { command: "a", bin: "b" }, "bin", /^`bin` is present without/, "Add `package`"],
     ["server", { kind: "Mcp.StdioServer", metadata: { name: "a" } }, "", /^`tools` is missing$/],

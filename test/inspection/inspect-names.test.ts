@@ -1,6 +1,7 @@
 // What `inspect` says of names that lead nowhere.
 import { describe, expect, test } from "vitest";
-import { inspectInstalledItem, inspectInstalledPack, inspectSubject } from "../../src/inspection/inspect.ts";
+import { inspectItem, inspectPack } from "../../src/index.ts";
+import { inspectSubject } from "../../src/inspection/inspect.ts";
 import type { Kind } from "../../src/kinds.ts";
 import { failureOf } from "../support/failure-of.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -48,11 +49,11 @@ test.each(["torn", "torn/greet"])(
 describe("names passed to the library", () => {
   test("inspecting a pack's name as an item, or the reverse, says what the name is", async () => {
     const cwd = makeTree(tree);
-    await expect(inspectInstalledItem("rosa/tea", { cwd })).rejects.toMatchObject({
+    await expect(inspectItem("rosa/tea", { cwd })).rejects.toMatchObject({
       code: "InvalidQualifiedName",
       problem: { args: { name: "rosa/tea", reason: expect.stringContaining("pack") } },
     });
-    await expect(inspectInstalledPack("rosa/tea/brew", { cwd })).rejects.toMatchObject({
+    await expect(inspectPack("rosa/tea/brew", { cwd })).rejects.toMatchObject({
       code: "InvalidArguments",
       problem: { args: { reason: expect.stringMatching(/"rosa\/tea\/brew".*\bitem\b/) } },
     });

@@ -11,9 +11,9 @@ const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconf
 /** Whether a file may be a definition: not types, configuration, or the source of another file. */
 function isDefinition({ file, format }: DefinitionFile, sameName: readonly DefinitionFile[]): boolean {
   const fileName = file.slice(file.lastIndexOf("/") + 1);
-  if (configurationFiles.has(fileName)) return false;
+  if (format === undefined || configurationFiles.has(fileName)) return false;
   if (!isTypeScript(format)) return true;
-  const isBuilt = sameName.some((other) => ["mjs", "js", "cjs"].includes(other.format));
+  const isBuilt = sameName.some((other) => ["mjs", "js", "cjs"].includes(other.format ?? ""));
   return !isBuilt && !splitFileName(fileName).base.endsWith(".d");
 }
 
@@ -33,7 +33,7 @@ export const checkOrphanDefinitions: Check = function* ({ inspected }) {
     const declared = declaredNames(manifest.value.trailblaze, key);
     if (declared === undefined) continue;
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
-    for (const [name, sameName] of perItem.known) {
+    for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
       for (const one of sameName.filter((file) => isDefinition(file, sameName)))
         yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
