@@ -6,7 +6,7 @@ import * as z from "zod/mini";
 import { formatSchemaType } from "../src/author/generate-types.ts";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
-import { type MetaType, metaKeys, platforms } from "../src/extension-schema/meta-keys.ts";
+import { metaKeys, type metaTypes, platforms } from "../src/extension-schema/meta-keys.ts";
 import { extension } from "../src/extension-schema/schema.ts";
 
 type JsonSchema = Record<string, unknown>;
@@ -136,7 +136,7 @@ function describeShape(shape: z.core.$ZodObject, { some, one, none, beside }: Ke
   };
 }
 
-const metaTypes: Readonly<Record<MetaType, JsonSchema>> = {
+const schemasOfMeta: Readonly<Record<keyof typeof metaTypes, JsonSchema>> = {
   boolean: { type: "boolean" },
   string: { type: "string", pattern: "\\S" },
   strings: { type: "array", items: { type: "string", pattern: "\\S" } },
@@ -159,7 +159,7 @@ function addToolRules(schema: JsonSchema): JsonSchema {
   const modulePath = "^\\./[^#\\\\]+(?:#[^#]+)?$";
   const keys = Object.entries(metaKeys).map(([key, { type, description }]) => [
     key,
-    { ...metaTypes[type], description },
+    { ...schemasOfMeta[type], description },
   ]);
   const rules = {
     name: { ...name, pattern: "^[A-Za-z0-9_-]{1,64}$" },

@@ -2,7 +2,7 @@
 // each. `npx vitest run test/docs/tables -u` writes them.
 import { z } from "zod";
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
-import { expectedOf, isMetaKey, metaKeys } from "../src/extension-schema/meta-keys.ts";
+import { metaKeys, metaTypes } from "../src/extension-schema/meta-keys.ts";
 import { declarationObjects, extension, needs } from "../src/extension-schema/schema.ts";
 import type { ClientRecord, PathTemplates } from "../src/install/clients/client.ts";
 import { clients } from "../src/install/clients/index.ts";
@@ -75,9 +75,9 @@ const formatDeclarations = () =>
 const formatMetaKeys = () =>
   formatTable(
     ["key", "value", "default", "meaning"],
-    Object.entries(metaKeys).map(([key, { fallback, description }]) => [
+    Object.entries(metaKeys).map(([key, { type, fallback, description }]) => [
       code(key),
-      isMetaKey(key) ? expectedOf(key) : "",
+      metaTypes[type].expected,
       fallback,
       description,
     ]),

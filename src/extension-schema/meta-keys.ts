@@ -3,16 +3,23 @@ import { createProblem, type Problem, type ProblemContext, quote } from "../prob
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeWritten } from "./pointer.ts";
 
-/** The types of values. */
-export type MetaType = "boolean" | "string" | "strings" | "platforms";
+/** The platforms of devices, in the form that sessions compare. */
+export const platforms = ["ANDROID", "IOS", "WEB"] as const;
 
-interface MetaKeyInfo {
-  type: MetaType;
-  /** The default, which also applies if the value is invalid. */
-  fallback: string;
-  /** For the reference, docs/reference.md. */
-  description: string;
-}
+const isNonEmptyString = (value: unknown) => typeof value === "string" && value.trim() !== "";
+
+/** The types of values. Those of arrays validate each entry. */
+export const metaTypes = {
+  boolean: { expected: "a boolean", isValid: (value: unknown) => typeof value === "boolean", isArray: false },
+  string: { expected: "a string", isValid: isNonEmptyString, isArray: false },
+  strings: { expected: "an array of strings", isValid: isNonEmptyString, isArray: true },
+  platforms: {
+    expected: "an array of ANDROID, IOS or WEB",
+    isValid: (value: unknown) =>
+      typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
+    isArray: true,
+  },
+};
 
 /** The keys that the host reads in a tool's `_meta`. */
 export const metaKeys = {
@@ -59,56 +66,33 @@ export const metaKeys = {
     description:
       "Whether the tool works only in a session. If true, other MCP clients do not see it; sessions ignore the key.",
   },
-} as const satisfies Readonly<Record<string, MetaKeyInfo>>;
+} as const satisfies Readonly<
+  // The default also applies if the value is invalid. The description is for docs/reference.md.
+  Record<string, { type: keyof typeof metaTypes; fallback: string; description: string }>
+>;
 
 export type MetaKey = keyof typeof metaKeys;
 
 /** The prefix of the host's keys. Other prefixes belong to other vendors. */
-export const metaPrefix = "trailblaze/";
+const metaPrefix = "trailblaze/";
 
 /** Set by the host on served tools, and ignored in definitions. */
 export const qualifiedNameKey = "trailblaze/qualifiedName";
 
-/** The platforms of devices, in the form that sessions compare. */
-export const platforms = ["ANDROID", "IOS", "WEB"] as const;
-
-export const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
-
-const isNonEmptyString = (value: unknown) => typeof value === "string" && value.trim() !== "";
-
-interface MetaRule {
-  expected: string;
-  /** Validates the value, or each entry of an array. */
-  isValid: (value: unknown) => boolean;
-  isArray?: true;
-}
-
-const rules: Readonly<Record<MetaType, MetaRule>> = {
-  boolean: { expected: "a boolean", isValid: (value) => typeof value === "boolean" },
-  string: { expected: "a string", isValid: isNonEmptyString },
-  strings: { expected: "an array of strings", isValid: isNonEmptyString, isArray: true },
-  platforms: {
-    expected: "an array of ANDROID, IOS or WEB",
-    isValid: (value) => typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
-    isArray: true,
-  },
-};
+const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
 
 function describe(value: unknown): string {
-  if (typeof value !== "string") return describeWritten(value);
-  return value.trim() === "" ? "an empty string" : `the string ${quote(value, 40)}`;
+  return typeof value === "string" && value.trim() !== ""
+    ? `the string ${quote(value, 40)}`
+    : describeWritten(value);
 }
 
-/** The expected value of a key, for messages. */
-export const expectedOf = (key: MetaKey): string => rules[metaKeys[key].type].expected;
-
-/** The expected and the actual value of a key, for messages; `undefined` if the value is valid. */
-export function findMetaFault(key: MetaKey, value: unknown): { expected: string; found: string } | undefined {
-  const { expected, isValid, isArray } = rules[metaKeys[key].type];
-  if (!isArray) return isValid(value) ? undefined : { expected, found: describe(value) };
-  if (!Array.isArray(value)) return { expected, found: describe(value) };
+/** The actual value of a key, for messages; `undefined` if the value is valid. */
+function describeInvalid(key: MetaKey, value: unknown): string | undefined {
+  const { isValid, isArray } = metaTypes[metaKeys[key].type];
+  if (!isArray || !Array.isArray(value)) return !isArray && isValid(value) ? undefined : describe(value);
   const invalid = value.findIndex((entry) => !isValid(entry));
-  return invalid < 0 ? undefined : { expected, found: `an array with ${describe(value[invalid])}` };
+  return invalid < 0 ? undefined : `an array with ${describe(value[invalid])}`;
 }
 
 /** Suggests a similar key. Compares keys without their common prefix. */
@@ -124,13 +108,15 @@ export function findMetaProblems(meta: unknown, context: ProblemContext = "opera
   for (const [key, value] of isRecord(meta) ? Object.entries(meta) : []) {
     if (!key.toLowerCase().startsWith(metaPrefix) || key === qualifiedNameKey) continue;
     const place = { path: ["_meta", key] };
-    const fault = isMetaKey(key) ? findMetaFault(key, value) : undefined;
-    if (fault !== undefined)
-      problems.set(key, createProblem("InvalidMetaValue", { key, ...fault }, place, context));
-    else if (!isMetaKey(key)) {
+    if (!isMetaKey(key)) {
       const args = { key, suggestion: suggestMetaKey(key), known: Object.keys(metaKeys) };
       problems.set(key, createProblem("UnknownMetaKey", args, place, context));
+      continue;
     }
+    const { expected } = metaTypes[metaKeys[key].type];
+    const found = describeInvalid(key, value);
+    if (found !== undefined)
+      problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place, context));
   }
   return problems;
 }
