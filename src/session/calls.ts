@@ -531,7 +531,8 @@ export class Calls {
         endInvocation = callback?.beginInvocation({ id, server: plan.key, depth, clientSession: sessionId });
         const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
         const { onProgress, onLog } = heard;
-        return server.callTool({ name: route.id, arguments: sent, _meta }, { ...how, onProgress, onLog });
+        const params = { name: route.id, arguments: sent, _meta };
+        return server.call("tools/call", params, { ...how, onProgress, onLog });
       });
       if ("inputRequired" in answer) return answer;
       return this.#readAnswer(answer, request.scope);
@@ -597,7 +598,7 @@ export class Calls {
     const answer = await this.#answer<PromptResult, PackPrompt>(
       { kind, name: shown.name, route },
       request,
-      (server, id, how) => server.getPrompt(id, args, how),
+      (server, id, how) => server.call("prompts/get", { name: id, arguments: args }, how),
       (code, use) => code.get(args, use),
     );
     return request.state.outside(answer, route);
@@ -621,7 +622,10 @@ export class Calls {
     const answer = await this.#answer<ReadAnswer, PackResource>(
       { kind: "resource", name: uri, route },
       request,
-      async (server, id, how) => ({ ...(await server.readResource(id, how)), isStatic: false }),
+      async (server, id, how) => ({
+        ...(await server.call("resources/read", { uri: id }, how)),
+        isStatic: false,
+      }),
       (code, use) => code.read(route.id, code.match(route.id) ?? {}, use),
     );
     return state.outside(answer, route);
@@ -652,10 +656,8 @@ export class Calls {
       { kind: "skill", name: shown.name, route },
       request,
       async (server, id, how) => {
-        const answer = await server.readResource(
-          rootOf({ uri: id }) + uri.slice(rootOf(listing).length),
-          how,
-        );
+        const own = rootOf({ uri: id }) + uri.slice(rootOf(listing).length);
+        const answer = await server.call("resources/read", { uri: own }, how);
         const { inputRequired } = answer;
         return inputRequired ? { ...answer, isStatic: false } : readSkill(skill, uri, answer);
       },

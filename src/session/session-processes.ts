@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import type { Authorization } from "../mcp/client/remote-fetch.ts";
+import type { Authorization } from "../mcp/client/remote-server.ts";
 import type { Server } from "../mcp/client/server.ts";
 import type { ServerEvents } from "../mcp/client/server-calls.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";

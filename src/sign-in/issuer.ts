@@ -1,8 +1,7 @@
 // Requests to issuers, and what is checked of them: tokens, codes and secrets go nowhere else.
 import type { FetchLike } from "@modelcontextprotocol/client";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
-import { fetchThrough, findProxy } from "../mcp/client/proxied-fetch.ts";
-import { findReason, readStart } from "../mcp/client/remote-fetch.ts";
+import { fetchThrough, findProxy, findReason, readStart } from "../mcp/client/proxied-fetch.ts";
 import { isLoopback } from "../mcp/http/http-options.ts";
 import { failure, type SignInFault, type TrailblazeError } from "../problems/index.ts";
 import { type Issuer, type SignInServer, type StoredSignIn, scopesOf } from "./stored.ts";

@@ -1,6 +1,6 @@
 // Tokens of sessions: renewed, but never authorized anew.
 import type { OAuthClientProvider } from "@modelcontextprotocol/client";
-import type { Authorization } from "../mcp/client/remote-fetch.ts";
+import type { Authorization } from "../mcp/client/remote-server.ts";
 import { createIssuerFetch, findIssuer } from "./issuer.ts";
 import {
   isEnding,

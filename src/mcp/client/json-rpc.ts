@@ -1,6 +1,14 @@
 // JSON-RPC as servers write it: nothing of it is trusted.
-import { isRecord } from "../../data/parse-json.ts";
-import { rpcCode } from "../client-message.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
+import { hostVersion } from "../../version.ts";
+import {
+  capabilitiesKey,
+  isModern,
+  legacyRevisions,
+  modernRevision,
+  rpcCode,
+  unsupportedRevision,
+} from "../client-message.ts";
 
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
@@ -48,3 +56,75 @@ export function readAnswer(message: JsonObject): JsonObject {
     throw new AnswerError("the error in its answer must have an integer `code` and a string `message`");
   throw new AnswerError(text, code as number, own(error, "data"));
 }
+
+/** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
+export type Era = "legacy" | "modern";
+
+/** What a client begins with. `auto` begins with `initialize` and becomes modern if the server refuses that. */
+export type ServerProtocol = "auto" | Era;
+
+/** The first request of each era. */
+export const handshakeOf = { legacy: "initialize", modern: "server/discover" } as const;
+
+/** What the handshake has found out about a server. */
+export interface ServerFacts {
+  era: Era;
+  protocolVersion: string;
+  /** `null` for a server that does not say. */
+  serverInfo: { name: string; version: string } | null;
+  capabilities: JsonObject;
+  /** Instructions for models, if it has any. */
+  instructions: string | undefined;
+}
+
+export const clientInfo = { name: "trailblaze", version: hostVersion };
+
+/** Whether a server refuses `initialize` because it is modern. */
+export function refusesInitialize(error: unknown): boolean {
+  if (!(error instanceof AnswerError) || error.code === undefined) return false;
+  if ([unsupportedRevision, rpcCode.method, rpcCode.header].includes(error.code)) return true;
+  const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
+  return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
+}
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+/** Reads the keys of the result of a handshake that are used here. Throws `AnswerError`. */
+export function readHandshake(era: Era, result: JsonObject): ServerFacts {
+  const answered = `it answered \`${handshakeOf[era]}\` with`;
+  const check = (isValid: boolean, key: string, expected: string, value: unknown) => {
+    if (isValid) return;
+    const fault = `\`${key}\` must be ${expected}, but is ${describeType(value)}`;
+    throw new AnswerError(`${answered} an invalid result: ${fault}`);
+  };
+  const isModern = era === "modern";
+  const { protocolVersion, supportedVersions, capabilities, instructions, _meta } = result;
+  const inMeta = isRecord(_meta) ? _meta["io.modelcontextprotocol/serverInfo"] : undefined;
+  const info = (isModern ? inMeta : result.serverInfo) ?? null;
+  const { name, version } = isRecord(info) ? info : ({} as JsonObject);
+  if (!isModern) check(isText(protocolVersion), "protocolVersion", "a string", protocolVersion);
+  const versions = isModern ? supportedVersions : [protocolVersion];
+  check(Array.isArray(versions), "supportedVersions", "an array of strings", versions);
+  check(isRecord(capabilities), "capabilities", "an object", capabilities);
+  check(info === null || isText(name), "serverInfo.name", "a string", name);
+  check(info === null || isText(version), "serverInfo.version", "a string", version);
+  const ours = isModern ? [modernRevision] : legacyRevisions;
+  const offered = (versions as unknown[]).filter(isText);
+  const spoken = offered.find((one) => ours.includes(one));
+  if (spoken === undefined)
+    throw new AnswerError(`${answered} unsupported protocol versions: ${offered.join(", ")}`);
+  return {
+    era,
+    protocolVersion: spoken,
+    serverInfo: info === null ? null : { name: String(name), version: String(version) },
+    capabilities: capabilities as JsonObject,
+    instructions: isText(instructions) ? instructions : undefined,
+  };
+}
+
+/** The keys of `_meta` that modern servers expect. */
+export const createModernMeta = (capabilities: JsonObject): JsonObject => ({
+  "io.modelcontextprotocol/protocolVersion": modernRevision,
+  "io.modelcontextprotocol/clientInfo": clientInfo,
+  [capabilitiesKey]: capabilities,
+});

@@ -113,3 +113,42 @@ export async function fetchThrough(
   });
   return toResponse(answer);
 }
+
+/** Why there is no connection: Node's reason is in the causes. `isBefore`: nothing was sent. */
+export function findReason(error: unknown): { text: string; isBefore: boolean } {
+  let reason = error;
+  while (reason instanceof Error && reason.cause !== undefined) reason = reason.cause;
+  if (reason instanceof AggregateError && reason.errors.length > 0) reason = reason.errors.at(-1);
+  if (!(reason instanceof Error)) return { text: String(reason), isBefore: false };
+  const { code, syscall } = reason as { code?: unknown; syscall?: unknown };
+  const isBefore = syscall === "connect" || syscall === "getaddrinfo" || code === "UND_ERR_CONNECT_TIMEOUT";
+  // OpenSSL's messages have addresses and source lines.
+  const isTls = typeof code === "string" && code.startsWith("ERR_SSL_");
+  const text = isTls ? `TLS error ${code}` : reason.message;
+  return { text, isBefore };
+}
+
+/** The start of a body, as far as it arrives in time. `isWhole`: rejects if that is not all of it. */
+export async function readStart(
+  { body }: Response,
+  mostBytes: number,
+  limitMs: number,
+  isWhole = false,
+): Promise<Buffer> {
+  const signal = AbortSignal.timeout(limitMs);
+  const chunks: Uint8Array[] = [];
+  let left = mostBytes;
+  try {
+    for await (const chunk of body?.pipeThrough(new TransformStream<Uint8Array>(), { signal }) ?? []) {
+      chunks.push(chunk.subarray(0, left));
+      left -= chunk.length;
+      // Leaving the loop closes the connection.
+      if (left < 0) break;
+    }
+  } catch (error) {
+    // What has arrived says enough.
+    if (isWhole) throw error;
+  }
+  if (isWhole && left < 0) throw new Error(`an answer has more than ${mostBytes} bytes`);
+  return Buffer.concat(chunks);
+}

@@ -1,20 +1,21 @@
 // What a server is started with and asked, and how its results are read.
 import { carryIntegers } from "../../data/exact-integers.ts";
-import { isRecord } from "../../data/parse-json.ts";
+import { describeType, isRecord } from "../../data/parse-json.ts";
 import { createProblem, type Problem, type ProblemPlace, type UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
 import type {
+  InputAnswer,
   InputAnswers,
   InputRequests,
   InputRequired,
   InputRound,
 } from "../../runtime/handler-context.ts";
+import { findInputFault } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
-import { type JsonObject, own } from "./json-rpc.ts";
-import type { ServerProtocol } from "./mcp-client.ts";
+import { type JsonObject, own, type ServerProtocol } from "./json-rpc.ts";
 import type { ListCapability, ListFault } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
@@ -53,13 +54,6 @@ export interface Suggestions {
   total?: number | undefined;
   /** Whether there are more than `values`. */
   hasMore?: boolean | undefined;
-}
-
-export interface ServerCall {
-  name: string;
-  arguments: Record<string, unknown>;
-  /** Absent for a server that gets no context. */
-  _meta?: Record<string, unknown>;
 }
 
 /** A result, or what a server asks before it is called again; the result is empty then. */
@@ -193,3 +187,46 @@ export const describeLeftOut = (
   "method" in fault
     ? createProblem("ServerResultIncomplete", { label, ...fault }, place)
     : createProblem("ServerListIncomplete", { label, ...fault }, place);
+
+/** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
+export function toInputRequest(method: unknown, params: JsonObject): unknown {
+  if (method === "sampling/createMessage" || method === "roots/list") return { method, params };
+  if (method !== "elicitation/create") return undefined;
+  const message = own(params, "message");
+  if (own(params, "mode") === "url") return { message, url: own(params, "url") };
+  return { message, schema: own(params, "requestedSchema") };
+}
+
+/** Reads the result of a modern server that asks. Nothing of it is trusted. */
+export async function readInputRequired(
+  result: JsonObject,
+): Promise<{ inputRequired: InputRequired } | { fault: string }> {
+  const given = own(result, "inputRequests") ?? {};
+  const state = own(result, "requestState");
+  if (!isRecord(given))
+    return { fault: `\`inputRequests\` must be an object, but is ${describeType(given)}` };
+  if (state !== undefined && typeof state !== "string") return { fault: "`requestState` must be a string" };
+  const requests: Record<string, unknown> = Object.create(null);
+  for (const [key, entry] of Object.entries(given)) {
+    const { method, params = {} } = isRecord(entry) ? entry : ({} as JsonObject);
+    requests[key] = toInputRequest(method, isRecord(params) ? params : {});
+  }
+  // A state without requests asks only to be called again.
+  const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
+  const fault = isEmpty ? undefined : await findInputFault({ requests, state });
+  if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
+  return {
+    inputRequired: { requests: requests as InputRequests, ...(state !== undefined && { state }) },
+  };
+}
+
+/** The result of an `elicitation/create`. */
+export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
+
+/** The parameters that a modern server gets in the next round. */
+export const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
+  inputResponses: Object.fromEntries(
+    Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),
+  ),
+  requestState: state,
+});

@@ -8,45 +8,42 @@ import {
   TrailblazeError,
   type UnexpectedExit,
 } from "../../problems/index.ts";
-import { CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import type { AppsDeclaration } from "../../runtime/apps.ts";
-import {
-  type InputAnswer,
-  type InputRequest,
-  type InputRequests,
-  type InputRequired,
-  type InputRound,
-  mostRounds,
-} from "../../runtime/handler-context.ts";
+import { abortable, CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
+import { type InputRequest, mostRounds } from "../../runtime/handler-context.ts";
 import { findInputFault } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
-import type { CallToolResult } from "../../runtime/tool-result.ts";
-import { capabilitiesKey, rpcCode } from "../client-message.ts";
-import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
+import { legacyRevisions, rpcCode } from "../client-message.ts";
 import {
-  type CallEars,
+  AnswerError,
+  clientInfo,
+  createModernMeta,
   type Era,
   handshakeOf,
-  McpClient,
-  type MessageTransport,
+  type JsonObject,
+  own,
+  readAnswer,
+  readHandshake,
+  refusesInitialize,
   type ServerFacts,
-  type ServerRequest,
-} from "./mcp-client.ts";
+} from "./json-rpc.ts";
 import type { Redactor } from "./redact.ts";
 import {
   noteLeftOut,
   type Results,
+  readInputRequired,
   readResult,
   type ServerAnswer,
-  type ServerCall,
   ServerCallError,
   type ServerCallOptions,
   type ServerCompletion,
   type ServerEvents,
   type ServerLaunch,
   type Suggestions,
+  toElicitResult,
+  toInputRequest,
+  toRoundParams,
 } from "./server-calls.ts";
 import {
   fetchList,
@@ -67,8 +64,26 @@ interface FailedStart {
   stdout?: string | undefined;
 }
 
+export interface OutgoingMessage {
+  jsonrpc: "2.0";
+  id?: unknown;
+  method?: string;
+  [key: string]: unknown;
+}
+
 /** What a server is reached through: a process or HTTP. It carries its messages, and ends it. */
-export interface Carrier extends MessageTransport {
+export interface Carrier {
+  /**
+   * Throws or rejects if the message is not sent, or a request is not answered; of one that was answered, that means nothing.
+   * Aborting `requestSignal` closes the response stream of a request.
+   */
+  send(message: OutgoingMessage, requestSignal?: AbortSignal): void | Promise<void>;
+  /** Set by the server. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
+  onmessage?(message: unknown, requestId?: unknown): unknown;
+  /** Whether each request has its own response stream. */
+  readonly hasPerRequestStream?: boolean;
+  /** Called after the handshake with a legacy server. */
+  setProtocolVersion?(version: string): void;
   readonly redactor: Redactor;
   readonly limits: ListLimits;
   /** Settles when the server can be spoken to. */
@@ -90,6 +105,25 @@ interface Listing extends ServerLists {
   leftOut: readonly ListFault[];
 }
 
+/** A call that is open. */
+interface OpenCall extends Pick<ServerCallOptions, "ask" | "onProgress" | "onLog" | "apps"> {
+  /** How often the server has asked, and whether it waits for an answer. */
+  questions: number;
+  isAsking: boolean;
+  /** Aborted when the call has ended. */
+  ended: CallStop;
+}
+
+/** A request that the server may work for. */
+interface SentRequest {
+  resolve(result: JsonObject): void;
+  reject(error: unknown): void;
+  /** `undefined` for a request whose result cannot ask. */
+  call: OpenCall | undefined;
+  /** When a canceled request is forgotten; `undefined` for one that is open. */
+  forgetting?: NodeJS.Timeout;
+}
+
 /** What a server says of itself, and what it lists. */
 export type Introduction = Omit<ServerFacts, "capabilities"> & Listing;
 
@@ -105,6 +139,8 @@ const slowMs = 4000;
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 /** The result of a call that asks. */
 const emptyResult = () => ({ content: [], messages: [], contents: [], completion: { values: [] } });
+/** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
+const canceledMs = 600_000;
 /** What the server gets as the error of a question. */
 const refuse = (message: string) => new AnswerError(message, rpcCode.request);
 
@@ -115,48 +151,9 @@ const isRefusal = (error: unknown) =>
 const describeLate = (method: string, limitMs: number) =>
   `it did not answer \`${method}\` within ${limitMs} ms`;
 
-/** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
-function toInputRequest(method: unknown, params: JsonObject): unknown {
-  if (method === "sampling/createMessage" || method === "roots/list") return { method, params };
-  if (method !== "elicitation/create") return undefined;
-  const message = own(params, "message");
-  if (own(params, "mode") === "url") return { message, url: own(params, "url") };
-  return { message, schema: own(params, "requestedSchema") };
-}
-
-/** Reads the result of a modern server that asks. Nothing of it is trusted. */
-async function readInputRequired(
-  result: JsonObject,
-): Promise<{ inputRequired: InputRequired } | { fault: string }> {
-  const given = own(result, "inputRequests") ?? {};
-  const state = own(result, "requestState");
-  if (!isRecord(given))
-    return { fault: `\`inputRequests\` must be an object, but is ${describeType(given)}` };
-  if (state !== undefined && typeof state !== "string") return { fault: "`requestState` must be a string" };
-  const requests: Record<string, unknown> = Object.create(null);
-  for (const [key, entry] of Object.entries(given)) {
-    const { method, params = {} } = isRecord(entry) ? entry : ({} as JsonObject);
-    requests[key] = toInputRequest(method, isRecord(params) ? params : {});
-  }
-  // A state without requests asks only to be called again.
-  const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
-  const fault = isEmpty ? undefined : await findInputFault({ requests, state });
-  if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
-  return {
-    inputRequired: { requests: requests as InputRequests, ...(state !== undefined && { state }) },
-  };
-}
-
-/** The result of an `elicitation/create`. */
-const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
-
-/** The parameters that a modern server gets in the next round. */
-const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
-  inputResponses: Object.fromEntries(
-    Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),
-  ),
-  requestState: state,
-});
+/** Our ids are numbers; some servers return them as strings. */
+const readId = (id: unknown): number =>
+  typeof id === "string" && /^\d{1,15}$/.test(id) ? Number(id) : typeof id === "number" ? id : Number.NaN;
 
 /**
  * One MCP server, whatever carries its messages: its start, its lists, its calls and notifications, and its end. It starts at once.
@@ -173,7 +170,12 @@ export class Server {
   readonly #events: Events;
   readonly #carrier: Carrier;
   readonly #clock: Clock;
-  readonly #client: McpClient;
+  readonly #sent = new Map<number, SentRequest>();
+  /** The requests of the server that are not answered yet. */
+  readonly #asked = new Map<unknown, AbortController>();
+  #lastId = 0;
+  /** `legacy` before the handshake. */
+  #era: Era = "legacy";
   readonly #closing = new AbortController();
   #resolveExit: (exit: UnexpectedExit) => void = () => {};
   /** Resolves when it is lost: its process exits unexpectedly, or it is unreachable. Never rejects. */
@@ -191,26 +193,19 @@ export class Server {
   readonly #watches = new Set<{ uri: string; changed(): void }>();
 
   constructor(facts: Facts, events: Events, carrier: Carrier, clock: Clock = systemClock) {
-    const { canAsk = false } = facts;
     this.label = facts.label;
     this.#facts = facts;
     this.#events = events;
     this.#carrier = carrier;
     this.#clock = clock;
-    this.#client = new McpClient(carrier, {
-      onNotification: (method, params, requestId) => this.#onNotification(method, params, requestId),
-      capabilities: (era) => this.#declare(era, facts.apps),
-      onRequest: (request) =>
-        this.#isReady && canAsk === true && request.method === "elicitation/create"
-          ? this.#elicit(request)
-          : undefined,
-    });
-    this.ready = this.#connect().catch((error) => this.#fail(error));
+    carrier.onmessage = (message, requestId) => this.#receive(message, requestId);
+    this.ready = this.#start().catch((error) => this.#fail(error));
     // A caller that starts several servers stops at the first failure and never handles the others.
     this.ready.catch(() => {});
   }
 
-  #declare(era: Era, extensions: AppsDeclaration | undefined): JsonObject {
+  /** What the server is told that this client can do. */
+  #declare(era: Era, { apps: extensions }: Pick<Facts, "apps">): JsonObject {
     const { canAsk } = this.#facts;
     return {
       ...((canAsk === true || canAsk === era) && { elicitation: { form: {}, url: {} } }),
@@ -218,16 +213,16 @@ export class Server {
     };
   }
 
-  async #connect(): Promise<Introduction> {
-    const { protocol, timeouts } = this.#facts;
+  async #start(): Promise<Introduction> {
+    const { timeouts } = this.#facts;
     let limitMs = timeouts.handshakeMs;
     const forget = this.#clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
     whenAborted(this.#closing.signal, forget);
     await this.#carrier.started;
     this.#throwIfEnded();
     const deadline = AbortSignal.timeout(timerMs(limitMs));
-    const { capabilities, ...facts } = await this.#client.connect(protocol, deadline).catch((error) => {
-      throw deadline.aborted ? new Error(describeLate(handshakeOf[this.#client.era], limitMs)) : error;
+    const { capabilities, ...facts } = await this.#shakeHands(deadline).catch((error) => {
+      throw deadline.aborted ? new Error(describeLate(handshakeOf[this.#era], limitMs)) : error;
     });
     this.#capabilities = capabilities;
     const followed = new Set(
@@ -236,7 +231,7 @@ export class Server {
         .filter((name) => this.#offers(name, "listChanged")),
     );
     // Before the lists are fetched, so that no change is missed.
-    if (this.#client.era === "modern" && followed.size > 0)
+    if (this.#era === "modern" && followed.size > 0)
       void this.#listen(Object.fromEntries([...followed].map((name) => [`${name}ListChanged`, true])));
     limitMs = timeouts.listMs;
     const lists = await this.list();
@@ -245,24 +240,35 @@ export class Server {
     return { ...facts, ...lists };
   }
 
-  callTool(call: ServerCall, options: ServerCallOptions): Promise<ServerAnswer<CallToolResult>> {
-    return this.#call("tools/call", { ...call }, options);
+  /** The handshake, which decides the era: `initialize` and `notifications/initialized`, or `server/discover`. */
+  async #shakeHands(signal: AbortSignal): Promise<ServerFacts> {
+    const { protocol } = this.#facts;
+    if (protocol !== "modern")
+      try {
+        return await this.#initialize(signal);
+      } catch (error) {
+        if (protocol === "legacy" || !refusesInitialize(error)) throw error;
+      }
+    this.#era = "modern";
+    const result = await abortable(signal, () => this.#request("server/discover", {}).answer);
+    return readHandshake("modern", result);
   }
 
-  /** A prompt's messages, by the server's own name. */
-  getPrompt(name: string, args: Readonly<Record<string, string>>, options: ServerCallOptions) {
-    return this.#call("prompts/get", { name, arguments: args }, options);
-  }
-
-  /** The contents of a resource, which need not be listed. */
-  readResource(uri: string, options: ServerCallOptions) {
-    return this.#call("resources/read", { uri }, options);
+  async #initialize(signal: AbortSignal): Promise<ServerFacts> {
+    const capabilities = this.#declare("legacy", this.#facts);
+    const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
+    // A client must not cancel `initialize`.
+    const result = await abortable(signal, () => this.#request("initialize", params).answer);
+    const facts = readHandshake("legacy", result);
+    this.#carrier.setProtocolVersion?.(facts.protocolVersion);
+    this.#send({ method: "notifications/initialized" });
+    return facts;
   }
 
   /** The suggestions for an argument; none of a server that makes none. */
   async complete(request: ServerCompletion, options: ServerCallOptions): Promise<Suggestions> {
     if (!Object.hasOwn(this.#capabilities, "completions")) return { values: [] };
-    return (await this.#call("completion/complete", { ...request }, options)).completion;
+    return (await this.call("completion/complete", { ...request }, options)).completion;
   }
 
   /** Aborted when it ends, or has ended by itself. */
@@ -308,12 +314,136 @@ export class Server {
   #stop(why: ServerCallError): void {
     this.#end ??= why;
     this.#watches.clear();
-    this.#client.close();
+    const sent = [...this.#sent.values()];
+    this.#sent.clear();
+    for (const { reject, forgetting } of sent) {
+      clearTimeout(forgetting);
+      reject(new Error("the connection is closed"));
+    }
+    for (const cancel of this.#asked.values()) cancel.abort();
     this.#closing.abort();
   }
 
   #throwIfEnded(): void {
     if (this.#end !== undefined) throw this.#end;
+  }
+
+  /** The open calls, the oldest first. */
+  #calls(): { id: number; call: OpenCall }[] {
+    return [...this.#sent].flatMap(([id, { call, forgetting }]) =>
+      call === undefined || forgetting ? [] : [{ id, call }],
+    );
+  }
+
+  /**
+   * Sends a request. Its `answer` resolves with the result as the server sent it. It rejects with `AnswerError` for an error answer,
+   * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error after the end.
+   */
+  #request(method: string, params: JsonObject, call?: OpenCall) {
+    const id = ++this.#lastId;
+    const isModern = this.#era === "modern";
+    const answer = new Promise<JsonObject>((resolve, reject) => {
+      this.#sent.set(id, { resolve, reject, call });
+    });
+    const stream = isModern && this.#carrier.hasPerRequestStream ? new AbortController() : undefined;
+    const meta = {
+      ...(isModern && createModernMeta(this.#declare("modern", call ?? this.#facts))),
+      ...(params._meta as JsonObject | undefined),
+      ...(call?.onProgress && { progressToken: id }),
+    };
+    const sent = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
+    const findOpen = () => {
+      // The server may still work for a canceled request.
+      const request = this.#sent.get(id);
+      return request?.forgetting === undefined ? request : undefined;
+    };
+    const fail = (error: unknown) => {
+      const request = findOpen();
+      if (request !== undefined) this.#sent.delete(id);
+      request?.reject(error);
+    };
+    this.#send({ id, method, params: sent }, fail, stream?.signal);
+    /** Cancels the request once, unless it is already answered. */
+    const cancel = (reason: string) => {
+      const request = findOpen();
+      if (request === undefined) return;
+      request.forgetting = setTimeout(() => this.#sent.delete(id), canceledMs).unref();
+      if (stream === undefined)
+        this.#send({ method: "notifications/cancelled", params: { requestId: id, reason } });
+      else stream.abort();
+      request.reject(new AnswerError(reason));
+    };
+    return { answer, cancel };
+  }
+
+  /** Sends a message. If one without an answer is lost, so is the next request, which then fails. */
+  #send(
+    message: Omit<OutgoingMessage, "jsonrpc">,
+    onFailure: (error: unknown) => void = () => {},
+    requestSignal?: AbortSignal,
+  ): void {
+    try {
+      this.#carrier.send({ jsonrpc: "2.0", ...message }, requestSignal)?.catch(onFailure);
+    } catch (error) {
+      onFailure(error);
+    }
+  }
+
+  /** Returns whether the value is a message of MCP. */
+  #receive(message: unknown, requestId: unknown): boolean {
+    if (!isRecord(message)) return false;
+    const id = own(message, "id");
+    const method = own(message, "method");
+    const isProtocol = own(message, "jsonrpc") === "2.0";
+    if (typeof method === "string" && isProtocol) {
+      const written = own(message, "params");
+      const params = isRecord(written) ? written : {};
+      if (id === undefined) this.#onNotification(method, params, requestId);
+      else if (typeof id === "string" || Number.isSafeInteger(id))
+        void this.#answer(id, method, params, requestId);
+      return true;
+    }
+    const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
+    const answered = readId(id);
+    const request = method === undefined && isAnswer ? this.#sent.get(answered) : undefined;
+    if (request === undefined) return isProtocol;
+    this.#sent.delete(answered);
+    // Of a canceled request, the rest changes nothing any more.
+    clearTimeout(request.forgetting);
+    try {
+      request.resolve(this.#checkType(readAnswer(message), request));
+    } catch (error) {
+      request.reject(error);
+    }
+    return true;
+  }
+
+  /** Throws `AnswerError` for a `resultType` that a modern server must not send; legacy servers have none. */
+  #checkType(result: JsonObject, { call }: SentRequest): JsonObject {
+    const type = own(result, "resultType");
+    const isKnown = type === undefined || type === "complete" || (type === "input_required" && call);
+    if (isKnown || this.#era === "legacy") return result;
+    const shown = typeof type === "string" ? JSON.stringify(type) : describeType(type);
+    throw new AnswerError(`its answer has the unsupported \`resultType\` ${shown}`);
+  }
+
+  /** Answers a request of the server. */
+  async #answer(id: unknown, method: string, params: JsonObject, requestId: unknown): Promise<void> {
+    const cancel = new AbortController();
+    const { signal } = cancel;
+    this.#asked.set(id, cancel);
+    try {
+      const result = method === "ping" ? {} : await this.#elicit(method, params, requestId, signal);
+      // The server does not expect an answer to what it has canceled.
+      if (!signal.aborted) this.#send({ id, result });
+    } catch (error) {
+      if (signal.aborted) return;
+      const code = (error instanceof AnswerError ? error.code : undefined) ?? rpcCode.internal;
+      const message = error instanceof Error ? error.message : String(error);
+      this.#send({ id, error: { code, message } });
+    } finally {
+      if (this.#asked.get(id) === cancel) this.#asked.delete(id);
+    }
   }
 
   /**
@@ -342,7 +472,7 @@ export class Server {
     const { method } = listRules[key];
     const explain = (error: unknown) => this.#explain(error, method).replace(/\.$/, "");
     const request = (params: JsonObject) => {
-      const sent = this.#client.request(method, params);
+      const sent = this.#request(method, params);
       const late = describeLate(method, this.#facts.timeouts.listMs);
       return sent.answer.finally(whenAborted(signal, () => sent.cancel(late)));
     };
@@ -370,13 +500,17 @@ export class Server {
     return `it answered${request} with the error ${error.code}: ${printable(message)}`;
   }
 
-  async #call<Method extends ResultMethod>(
+  /**
+   * The result of a tool, a prompt by the server's own name, a resource, which need not be listed, or suggestions. Rejects with
+   * `ServerCallError`, or with the reason of its `signal`.
+   */
+  async call<Method extends ResultMethod>(
     method: Method,
     params: Readonly<JsonObject>,
     { signal, limit, onProgress, onLog, ask, user, apps, round }: ServerCallOptions,
   ): Promise<ServerAnswer<Results[Method]>> {
     const { label } = this;
-    const isModern = this.#client.era === "modern";
+    const isModern = this.#era === "modern";
     const leaveOut = noteLeftOut(method, params, (fault) => notifyHost(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
     this.#throwIfEnded();
@@ -384,12 +518,13 @@ export class Server {
     const given = params._meta as JsonObject | undefined;
     const meta: JsonObject = isModern && (hasLogs || onLog) ? { ...allLogs, ...given } : { ...given };
     delete meta.progressToken;
-    if (isModern) meta[capabilitiesKey] = this.#declare("modern", apps);
     const answers = round && toRoundParams(round);
-    if (this.#client.isIdle) this.#users.clear();
+    // A canceled call counts until it is answered, at most ten minutes.
+    if ([...this.#sent.values()].every((request) => request.call === undefined)) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
-    const ears: CallEars = { ask, onProgress, onLog, questions: 0, isAsking: false, ended: new CallStop() };
-    const request = this.#client.request(method, { ...params, ...answers, _meta: meta }, ears);
+    const ended = new CallStop();
+    const call = { ask, onProgress, onLog, apps, questions: 0, isAsking: false, ended };
+    const request = this.#request(method, { ...params, ...answers, _meta: meta }, call);
     const { onOver } = limit;
     limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
     const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
@@ -417,7 +552,7 @@ export class Server {
     } finally {
       limit.onOver = onOver;
       unlisten?.();
-      ears.ended.abort(undefined);
+      ended.abort(undefined);
     }
   }
 
@@ -425,32 +560,42 @@ export class Server {
    * Answers a question with what the user of its call says. On stdio it names none: it belongs to the oldest call that asks
    * nothing yet, if the server has worked for one user alone since it was last idle.
    */
-  async #elicit({ params, requestId, signal }: ServerRequest): Promise<JsonObject> {
-    const calls = this.#client.calls();
+  async #elicit(
+    method: string,
+    params: JsonObject,
+    requestId: unknown,
+    signal: AbortSignal,
+  ): Promise<JsonObject> {
+    if (method !== "elicitation/create" || !this.#isReady || this.#facts.canAsk !== true)
+      throw new AnswerError("Method not found", rpcCode.method);
+    const calls = this.#calls();
     const named = calls.find(({ id }) => id === requestId);
     if (named === undefined && this.#users.size > 1)
       throw refuse("The server works for several users, and the request does not say which it belongs to.");
-    const { ears } = named ?? calls.find((call) => !call.ears.isAsking) ?? {};
-    if (ears?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
-    if (ears.questions === mostRounds) throw refuse(`A call can ask at most ${mostRounds} times.`);
-    ears.questions += 1;
-    ears.isAsking = true;
+    const { call } = named ?? calls.find((one) => !one.call.isAsking) ?? {};
+    if (call?.ask === undefined) throw refuse("Only a call that is open can ask the user.");
+    if (call.questions === mostRounds) throw refuse(`A call can ask at most ${mostRounds} times.`);
+    call.questions += 1;
+    call.isAsking = true;
     try {
       // Nothing of it is trusted.
-      const input = toInputRequest("elicitation/create", params) as InputRequest;
+      const input = toInputRequest(method, params) as InputRequest;
       const fault = await findInputFault({ requests: { input } });
       if (fault !== undefined)
         throw new AnswerError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
-      const stop = AbortSignal.any([signal, ears.ended.signal]);
-      const answers = await ears.ask({ input }, stop);
+      const stop = AbortSignal.any([signal, call.ended.signal]);
+      const answers = await call.ask({ input }, stop);
       return toElicitResult(answers.input ?? { action: "cancel" });
     } finally {
-      ears.isAsking = false;
+      call.isAsking = false;
     }
   }
 
   #onNotification(method: string, params: JsonObject, requestId: unknown): void {
     switch (method) {
+      case "notifications/cancelled":
+        this.#asked.get(own(params, "requestId"))?.abort();
+        break;
       case "notifications/progress":
         this.#onProgress(params);
         break;
@@ -479,7 +624,7 @@ export class Server {
   #onProgress(params: JsonObject): void {
     const token = own(params, "progressToken");
     const progress = own(params, "progress");
-    const { onProgress } = this.#client.calls().find(({ id }) => id === token)?.ears ?? {};
+    const { onProgress } = this.#calls().find(({ id }) => id === token)?.call ?? {};
     if (onProgress === undefined || typeof progress !== "number") return;
     const { total, message } = params;
     notifyHost(() =>
@@ -502,11 +647,11 @@ export class Server {
       data: redactor.redactValue(own(params, "data") ?? null),
     };
     notifyHost(() => this.#events.onLog?.(entry));
-    const isNamed = this.#client.era === "modern" && requestId !== undefined;
+    const isNamed = this.#era === "modern" && requestId !== undefined;
     // What names no call may belong to the call of any user.
     if (!isNamed && this.#users.size > 1) return;
-    for (const { id, ears } of this.#client.calls())
-      if (!isNamed || id === requestId) notifyHost(() => ears.onLog?.(entry));
+    for (const { id, call } of this.#calls())
+      if (!isNamed || id === requestId) notifyHost(() => call.onLog?.(entry));
   }
 
   /**
@@ -517,7 +662,7 @@ export class Server {
     const { signal: closing } = this.#closing;
     const signal = ended === undefined ? closing : AbortSignal.any([ended, closing]);
     while (!signal.aborted) {
-      const { answer, cancel } = this.#client.request("subscriptions/listen", { notifications });
+      const { answer, cancel } = this.#request("subscriptions/listen", { notifications });
       const unlisten = whenAborted(signal, () => cancel("No one listens any more."));
       const isRefused = await answer.then(() => false, isRefusal);
       unlisten();
@@ -543,9 +688,9 @@ export class Server {
     const watch = { uri, changed };
     this.#watches.add(watch);
     const ended = new AbortController();
-    const isModern = this.#client.era === "modern";
+    const isModern = this.#era === "modern";
     // A refusal changes nothing: the server will not tell of changes.
-    const send = (method: string) => void this.#client.request(method, { uri }).answer.catch(() => {});
+    const send = (method: string) => void this.#request(method, { uri }).answer.catch(() => {});
     if (isModern)
       void this.#listen({ resourceSubscriptions: [uri] }, ended.signal, () => notifyHost(changed));
     else send("resources/subscribe");

@@ -10,7 +10,7 @@ describe("a well-behaved server", () => {
     const server = await startFixture().ready;
     expect(server.serverInfo).toEqual({ name: "fixture", version: "1.2.3" });
     expect(server.tools.map(({ name }) => name)).toContain("echo");
-    const result = await server.callTool(call("echo", { a: 1 }, { trailblaze: { x: 1 } }), limit);
+    const result = await server.call("tools/call", call("echo", { a: 1 }, { trailblaze: { x: 1 } }), limit);
     expect(result).toEqual({
       content: [{ type: "text", text: '{"a":1}' }],
       _meta: { got: { trailblaze: { x: 1 } } },
@@ -19,10 +19,12 @@ describe("a well-behaved server", () => {
 
   test("a server answers many calls at once, and large ones", async () => {
     const server = await startFixture().ready;
-    const many = Array.from({ length: 20 }, (_, i) => server.callTool(call("echo", { i }), limit));
+    const many = Array.from({ length: 20 }, (_, i) => server.call("tools/call", call("echo", { i }), limit));
     expect((await Promise.all(many)).map(textOf)).toEqual(many.map((_, i) => `{"i":${i}}`));
     const long = "y".repeat(3e6);
-    expect(textOf(await server.callTool(call("echo", { long }), limit))).toBe(JSON.stringify({ long }));
+    expect(textOf(await server.call("tools/call", call("echo", { long }), limit))).toBe(
+      JSON.stringify({ long }),
+    );
   });
 });
 
@@ -30,7 +32,7 @@ describe("progress of a call", () => {
   test("requested progress arrives in order, up to the last one before the answer", async () => {
     const server = await startFixture().ready;
     const seen: unknown[] = [];
-    await server.callTool(call("progress", { steps: 3 }), {
+    await server.call("tools/call", call("progress", { steps: 3 }), {
       ...limit,
       onProgress: (step) => seen.push(step),
     });
@@ -41,7 +43,9 @@ describe("progress of a call", () => {
     const server = await startFixture().ready;
     let steps = 0;
     const onProgress = () => steps++;
-    const error = await outcome(server.callTool(call("drip"), { limit: new TimeLimit(400), onProgress }));
+    const error = await outcome(
+      server.call("tools/call", call("drip"), { limit: new TimeLimit(400), onProgress }),
+    );
     expect(error).toMatchObject({ reason: "timeout" });
     expect(steps).toBeGreaterThan(1);
   });
@@ -49,7 +53,7 @@ describe("progress of a call", () => {
 
 describe("a canceled call", () => {
   const cancellations = async (server: Awaited<ReturnType<typeof startFixture>["ready"]>) => {
-    const received = JSON.parse(textOf(await server.callTool(call("received"), limit)));
+    const received = JSON.parse(textOf(await server.call("tools/call", call("received"), limit)));
     return received.filter(({ method }: { method: string }) => method === "notifications/cancelled");
   };
 
@@ -57,7 +61,7 @@ describe("a canceled call", () => {
     const server = await startFixture().ready;
     const controller = new AbortController();
     const reason = new Error("enough");
-    const pending = server.callTool(call("hang"), { ...limit, signal: controller.signal });
+    const pending = server.call("tools/call", call("hang"), { ...limit, signal: controller.signal });
     controller.abort(reason);
     expect(await outcome(pending)).toBe(reason);
     controller.abort();
@@ -66,7 +70,7 @@ describe("a canceled call", () => {
 
   test("a call rejects at its timeout, and the server is notified once", async () => {
     const server = await startFixture().ready;
-    const error = await outcome(server.callTool(call("hang"), { limit: new TimeLimit(50) }));
+    const error = await outcome(server.call("tools/call", call("hang"), { limit: new TimeLimit(50) }));
     expect(error).toBeInstanceOf(ServerCallError);
     expect(error).toMatchObject({ reason: "timeout", message: expect.stringContaining("50 ms") });
     expect(await cancellations(server)).toHaveLength(1);
@@ -75,16 +79,16 @@ describe("a canceled call", () => {
 
 test("arguments that are not JSON fail only that call", async () => {
   const server = await startFixture().ready;
-  expect(await outcome(server.callTool(call("echo", { big: 1n }), limit))).toMatchObject({
+  expect(await outcome(server.call("tools/call", call("echo", { big: 1n }), limit))).toMatchObject({
     reason: "protocol",
   });
-  expect(textOf(await server.callTool(call("echo"), limit))).toBe("{}");
+  expect(textOf(await server.call("tools/call", call("echo"), limit))).toBe("{}");
 });
 
 describe("invalid answers", () => {
   test("an error of the server is a protocol error with its message, without secrets and control characters", async () => {
     const server = await startFixture({}, { launch: { secrets: () => ["hunter2"] } }).ready;
-    const error = await outcome(server.callTool(call("no\u001bne hunter2"), limit));
+    const error = await outcome(server.call("tools/call", call("no\u001bne hunter2"), limit));
     expect(error).toMatchObject({ reason: "protocol" });
     expect(error?.message).toContain("-32602: no tool no\\u{001b}ne [redacted]");
   });
@@ -99,11 +103,11 @@ describe("invalid answers", () => {
     ["content that is text", '{"jsonrpc":"2.0","id":ID,"result":{"content":"x"}}', badContent],
   ])("%s is a protocol error of that call only, with an explanation", async (_, line, words) => {
     const server = await startFixture().ready;
-    const other = outcome(server.callTool(call("hang"), { limit: new TimeLimit(60_000) }));
-    const error = await outcome(server.callTool(call("raw", { line: `${line}\n` }), limit));
+    const other = outcome(server.call("tools/call", call("hang"), { limit: new TimeLimit(60_000) }));
+    const error = await outcome(server.call("tools/call", call("raw", { line: `${line}\n` }), limit));
     expect(error).toBeInstanceOf(ServerCallError);
     expect(error).toMatchObject({ reason: "protocol", message: expect.stringContaining(words) });
-    expect(textOf(await server.callTool(call("echo", {}), limit))).toBe("{}");
+    expect(textOf(await server.call("tools/call", call("echo", {}), limit))).toBe("{}");
     await server.close();
     expect(await other).toMatchObject({ reason: "closed" });
   });
@@ -117,7 +121,7 @@ describe("invalid answers", () => {
       '{"jsonrpc":"2.0","method":"notifications/message","__proto__":{"x":1},"params":{"__proto__":{"level":"y"}}}',
       '{"jsonrpc":"2.0","id":ID,"result":{"content":[]}}\n',
     ];
-    const answer = await server.callTool(call("raw", { line: lines.join("\n") }), limit);
+    const answer = await server.call("tools/call", call("raw", { line: lines.join("\n") }), limit);
     expect(answer).toEqual({ content: [] });
     expect(reports.noise).toEqual([]);
     expect(({} as Record<string, unknown>).level).toBeUndefined();

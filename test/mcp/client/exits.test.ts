@@ -14,20 +14,25 @@ const numberIn = (result: { content: { type: string }[] }) =>
 describe("a server that exits", () => {
   test("an exit rejects every call in progress, with exit code and last stderr output, and every later call", async () => {
     const server = await startFixture().ready;
-    const calls = Array.from({ length: 10 }, () => outcome(server.callTool(call("hang"), limit)));
-    const last = outcome(server.callTool(call("crash", { code: 42, stderr: "out of cheese\n" }), limit));
+    const calls = Array.from({ length: 10 }, () => outcome(server.call("tools/call", call("hang"), limit)));
+    const last = outcome(
+      server.call("tools/call", call("crash", { code: 42, stderr: "out of cheese\n" }), limit),
+    );
     const exit = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
     for (const error of await Promise.all([...calls, last]))
       expect(error).toMatchObject({ reason: "exited", exit });
     expect(await server.exit).toEqual(exit);
-    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "exited", exit });
+    expect(await outcome(server.call("tools/call", call("echo"), limit))).toMatchObject({
+      reason: "exited",
+      exit,
+    });
   });
 
   test("at most 4 KiB of stderr are quoted, in whole characters and without secrets, even split ones", async () => {
     const secret = "söcret-token";
     const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
     const stderr = `${"€".repeat(3000)}${secret}`;
-    await outcome(server.callTool(call("crash", { stderr }), limit));
+    await outcome(server.call("tools/call", call("crash", { stderr }), limit));
     const { stderrTail } = await server.exit;
     expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
     expect(stderrTail).toMatch(/^€+\[redacted\]$/);
@@ -37,7 +42,7 @@ describe("a server that exits", () => {
 describe("a server that must be ended", () => {
   test("a server that writes without line ends is ended, and its calls fail", async () => {
     const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
-    const error = await outcome(server.callTool(call("noise", { bytes: 1e9 }), limit));
+    const error = await outcome(server.call("tools/call", call("noise", { bytes: 1e9 }), limit));
     expect(error).toMatchObject({ reason: "exited" });
     const reason = "it sent a message of more than 1 MiB";
     expect(error?.message).toContain(reason);
@@ -49,9 +54,9 @@ describe("a server that must be ended", () => {
     "a server that closed its %s is ended, and its calls fail",
     async (stream) => {
       const server = await startFixture({ ignoreEnd: true }).ready;
-      const closing = outcome(server.callTool(call(`close${stream}`), limit));
+      const closing = outcome(server.call("tools/call", call(`close${stream}`), limit));
       // What is written to a closed input tells of it.
-      const write = () => stream === "Input" && void outcome(server.callTool(call("echo"), limit));
+      const write = () => stream === "Input" && void outcome(server.call("tools/call", call("echo"), limit));
       const writing = setInterval(write, 50);
       const error = await closing;
       clearInterval(writing);
@@ -64,10 +69,10 @@ describe("a server that must be ended", () => {
   test("what waits for a server that does not read it has a limit", async () => {
     const limits = { waitingBytes: 4 << 20 };
     const server = await startFixture({ ignoreEnd: true }, { limits }).ready;
-    await server.callTool(call("pause"), limit);
+    await server.call("tools/call", call("pause"), limit);
     const large = "x".repeat(1 << 20);
     const calls = Array.from({ length: 12 }, () =>
-      outcome(server.callTool(call("echo", { large }), { limit: new TimeLimit(500) })),
+      outcome(server.call("tools/call", call("echo", { large }), { limit: new TimeLimit(500) })),
     );
     const reasons = (await Promise.all(calls)).map((error) => error?.reason);
     expect(reasons).toEqual([...Array(12).keys()].map((n) => (n < 4 ? "timeout" : "protocol")));
@@ -77,19 +82,21 @@ describe("a server that must be ended", () => {
 describe("closing a server", () => {
   test("closing a server lets it exit by itself, rejects calls in progress as closed, and is not reported as an exit", async () => {
     const server = await startFixture().ready;
-    const pending = outcome(server.callTool(call("hang"), limit));
+    const pending = outcome(server.call("tools/call", call("hang"), limit));
     await Promise.all([server.close(), server.close()]);
     expect(await pending).toMatchObject({ reason: "closed" });
     expect(isRunning(server.pid)).toBe(false);
     const never = Symbol("never");
     expect(await Promise.race([server.exit, Promise.resolve(never)])).toBe(never);
-    expect(await outcome(server.callTool(call("echo"), limit))).toMatchObject({ reason: "closed" });
+    expect(await outcome(server.call("tools/call", call("echo"), limit))).toMatchObject({ reason: "closed" });
   });
 
   test("closing ends a server that also ignores SIGTERM, with all of its group", async () => {
     const options = { ignoreEnd: true, ignoreTerm: true };
     const server = await startFixture(options, { durations: { inputMs: 100, termMs: 100 } }).ready;
-    const grandchild = numberIn(await server.callTool(call("grandchild", { stubborn: true }), limit));
+    const grandchild = numberIn(
+      await server.call("tools/call", call("grandchild", { stubborn: true }), limit),
+    );
     await server.close();
     expect(isRunning(server.pid)).toBe(false);
     await expectGone(grandchild);
@@ -101,7 +108,7 @@ describe("closing a server", () => {
   ])("the rest of the group of a server ends when %s", async (_, args) => {
     // A server that did not exit by itself would be waited for.
     const server = await startFixture({}, { durations: { inputMs: 1_000_000, termMs: 1_000_000 } }).ready;
-    const grandchild = numberIn(await server.callTool(call("grandchild", args), limit));
+    const grandchild = numberIn(await server.call("tools/call", call("grandchild", args), limit));
     if ("exit" in args) expect(await server.exit).toMatchObject({ exitCode: 0 });
     else await server.close();
     await expectGone(grandchild);
@@ -115,9 +122,9 @@ test("a server's log is private and has all of its stderr, without values that a
   const server = await startFixture({ stderr: "hunter2 early-one\n" }, { launch }).ready;
   const begin = "[redacted] early-one\n";
   await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe(begin);
-  await server.callTool(call("stderr", { bytes: 1 << 20 }), limit);
+  await server.call("tools/call", call("stderr", { bytes: 1 << 20 }), limit);
   secrets.push("early-one");
-  await outcome(server.callTool(call("crash", { stderr: "\nlate early-one\n" }), limit));
+  await outcome(server.call("tools/call", call("crash", { stderr: "\nlate early-one\n" }), limit));
   expect((await server.exit).stderrTail).toMatch(/\nlate \[redacted\]\n$/);
   await server.close();
   const text = readFileSync(logFile, "utf8");

@@ -17,7 +17,7 @@ describe("lists beside that of the tools", () => {
   test("the lists are fetched at once, and only those of capabilities", async () => {
     const pages = [{ tools: [], nextCursor: "1" }, { tools: [{ name: "received", inputSchema: {} }] }];
     const server = await startFixture({ pages, capabilities, answers }).ready;
-    const { content } = await server.callTool(call("received"), limit);
+    const { content } = await server.call("tools/call", call("received"), limit);
     const methods = (JSON.parse(String(firstText({ content }))) as { method: string }[]).map(
       (one) => one.method,
     );
@@ -71,7 +71,9 @@ describe("lists beside that of the tools", () => {
     const server = await startFixture({ capabilities, answers: { ...answers, [method]: list(result) } })
       .ready;
     const failed =
-      method === "prompts/get" ? server.getPrompt("greet", {}, limit) : server.readResource("a:b", limit);
+      method === "prompts/get"
+        ? server.call("prompts/get", { name: "greet" }, limit)
+        : server.call("resources/read", { uri: "a:b" }, limit);
     await expect(failed).rejects.toMatchObject({ message: expect.stringContaining(word) });
   });
 });
@@ -87,9 +89,9 @@ test.each([
     prompts: [{ name: "summarize", title: "Summarize", arguments: [{ name: "topic", required: true }] }],
     resources: [{ uri: "docs://readme", name: "readme", mimeType: "text/markdown" }],
   });
-  const prompt = await server.getPrompt("summarize", { topic: "tea" }, limit);
+  const prompt = await server.call("prompts/get", { name: "summarize", arguments: { topic: "tea" } }, limit);
   expect(prompt).toMatchObject({ messages: [{ role: "user", content: { text: "About tea" } }] });
-  const { contents } = await server.readResource("docs://readme", limit);
+  const { contents } = await server.call("resources/read", { uri: "docs://readme" }, limit);
   expect(contents).toMatchObject([{ uri: "docs://readme", text: "text of docs://readme" }]);
   const listen = remote.received.find(({ message }) => message?.method === "subscriptions/listen");
   if (era === "modern")

@@ -120,7 +120,7 @@ describe("the list of tools", () => {
     const server = await ready;
     const before = server.tools;
     const message = { jsonrpc: "2.0", method: "notifications/tools/list_changed" };
-    for (let i = 0; i < 2; i++) await server.callTool(call("stray", { message }), limit);
+    for (let i = 0; i < 2; i++) await server.call("tools/call", call("stray", { message }), limit);
     expect(reports.listChanges).toEqual(["tools", "tools"]);
     expect(server.tools).toBe(before);
     expect((await server.list()).tools).toEqual(before);
@@ -133,7 +133,7 @@ test("other output on stdout is reported once and shortened, log messages are pa
   const server = await ready;
   const params = { level: "error", logger: "db", data: { text: "with hunter2" } };
   const message = { jsonrpc: "2.0", method: "notifications/message", params };
-  await server.callTool(call("stray", { message }), limit);
+  await server.call("tools/call", call("stray", { message }), limit);
   expect(reports.noise).toEqual([expect.stringMatching(/^hello \[redacted\] é+$/)]);
   expect([...(reports.noise[0] ?? "")].length).toBeLessThan(210);
   expect(reports.log).toEqual([{ level: "error", logger: "db", data: { text: "with [redacted]" } }]);

@@ -25,9 +25,9 @@ describe.each(Object.entries(servers))("a remote server of %s", (name, serve) =>
     const server = await startRemote(remote.url, { headers: { "X-Key": "abc" } }).ready;
     expect(server).toMatchObject({ era, protocolVersion: era === "modern" ? revision : "2025-11-25" });
     expect(server.tools.map(({ name: tool }) => tool)).toEqual(["echo", "fail", "slow"]);
-    const result = await server.callTool(call("echo", { text: "é" }), limit);
+    const result = await server.call("tools/call", call("echo", { text: "é" }), limit);
     expect(textOf(result).args).toEqual({ text: "é" });
-    expect(await server.callTool(call("fail"), limit)).toMatchObject({ isError: true });
+    expect(await server.call("tools/call", call("fail"), limit)).toMatchObject({ isError: true });
     const calls = remote.received.filter(({ message }) => message?.method === "tools/call");
     expect(calls).toHaveLength(2);
     expect(calls[0]?.message.params._meta).toMatchObject({ trailblaze: { a: 1 } });
@@ -38,7 +38,9 @@ describe.each(Object.entries(servers))("a remote server of %s", (name, serve) =>
     const remote = await serve();
     const server = await startRemote(remote.url).ready;
     const stop = new AbortController();
-    const called = server.callTool(call("slow"), { ...limit, signal: stop.signal }).catch((error) => error);
+    const called = server
+      .call("tools/call", call("slow"), { ...limit, signal: stop.signal })
+      .catch((error) => error);
     await waitUntil(() => remote.methods().includes("tools/call"));
     stop.abort(new Error("enough"));
     expect(await called).toMatchObject({ message: "enough" });
@@ -51,11 +53,11 @@ describe.each(Object.entries(servers))("a remote server of %s", (name, serve) =>
     const remote = await serve();
     const starting = startRemote(remote.url);
     const server = await starting.ready;
-    const called = server.callTool(call("slow"), limit).catch((error) => error);
+    const called = server.call("tools/call", call("slow"), limit).catch((error) => error);
     await waitUntil(() => remote.methods().includes("tools/call"));
     await starting.close();
     expect(await called).toMatchObject({ reason: "closed" });
-    await expect(server.callTool(call("echo"), limit)).rejects.toMatchObject({ reason: "closed" });
+    await expect(server.call("tools/call", call("echo"), limit)).rejects.toMatchObject({ reason: "closed" });
     expect([...(remote.sessions ?? new Map()).keys()]).toEqual([]);
   });
 });

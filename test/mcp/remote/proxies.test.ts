@@ -66,7 +66,9 @@ test("requests reach a server through a proxy, with its credentials, and its str
   });
   setVariables({ http_proxy: `http://me:hunter2@127.0.0.1:${proxy.port}` });
   const server = await startRemote("http://mcp.corp.invalid/mcp?a=1").ready;
-  expect(await server.callTool(call("echo"), limit)).toMatchObject({ content: [{ text: "reached" }] });
+  expect(await server.call("tools/call", call("echo"), limit)).toMatchObject({
+    content: [{ text: "reached" }],
+  });
   expect(new Set(urls)).toEqual(new Set(["http://mcp.corp.invalid/mcp?a=1"]));
   // Some servers refuse requests without it.
   expect(proxy.received.every(({ headers }) => headers["user-agent"] === "node")).toBe(true);

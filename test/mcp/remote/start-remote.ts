@@ -1,5 +1,5 @@
 import { onTestFinished } from "vitest";
-import type { ServerProtocol } from "../../../src/mcp/client/mcp-client.ts";
+import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
 import { TimeLimit } from "../../../src/runtime/time-limit.ts";
