@@ -15,6 +15,8 @@ export const rpcCode = {
   header: -32020,
   /** Of modern revisions: the client did not declare a capability. */
   capability: -32021,
+  /** Of modern revisions: one that is not served. */
+  revision: -32022,
 } as const;
 
 /** A JSON-RPC error with exactly this message. The SDK sends the `code` and `data` of any error. */
@@ -31,8 +33,6 @@ export class RpcError extends Error {
 }
 
 export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
-
-export const noBatches = "Batches are not supported.";
 
 const quotation = 0x22;
 const backslash = 0x5c;
@@ -138,9 +138,6 @@ export function isOfModernClient(message: unknown): boolean {
   if (revision === undefined) return false;
   return methodOf(message) !== "initialize" || (typeof revision === "string" && isModern(revision));
 }
-
-/** The error code of modern revisions for a revision that is not served. */
-export const unsupportedRevision = -32022;
 
 /** The key in the `_meta` of a modern request. */
 export const capabilitiesKey = "io.modelcontextprotocol/clientCapabilities";

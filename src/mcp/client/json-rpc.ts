@@ -1,14 +1,7 @@
 // JSON-RPC as servers write it: nothing of it is trusted.
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { hostVersion } from "../../version.ts";
-import {
-  capabilitiesKey,
-  isModern,
-  legacyRevisions,
-  modernRevision,
-  rpcCode,
-  unsupportedRevision,
-} from "../client-message.ts";
+import { capabilitiesKey, isModern, legacyRevisions, modernRevision, rpcCode } from "../client-message.ts";
 
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
@@ -82,7 +75,8 @@ export const clientInfo = { name: "trailblaze", version: hostVersion };
 /** Whether a server refuses `initialize` because it is modern. */
 export function refusesInitialize(error: unknown): boolean {
   if (!(error instanceof AnswerError) || error.code === undefined) return false;
-  if ([unsupportedRevision, rpcCode.method, rpcCode.header].includes(error.code)) return true;
+  const codes: readonly number[] = [rpcCode.revision, rpcCode.method, rpcCode.header];
+  if (codes.includes(error.code)) return true;
   const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }

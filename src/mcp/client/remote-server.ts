@@ -182,13 +182,13 @@ class RemoteCarrier implements Carrier {
   readonly #clock: Clock;
   readonly #onLost: (reason: string) => void;
   /** Of answers, in total. */
-  #bytesRead = 0;
+  bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
   readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
   /** Close the transports that are in use, by the ids of their requests. */
   readonly #open = new Map<unknown, () => void>();
   #sessionId: string | undefined;
-  #protocolVersion: string | undefined;
+  protocolVersion: string | undefined;
   #initialized: Promise<unknown> = Promise.resolve();
   #schemas = new Map<string, unknown>();
   #isReady = false;
@@ -211,12 +211,6 @@ class RemoteCarrier implements Carrier {
     this.#onLost = onLost;
   }
 
-  bytesRead = (): number => this.#bytesRead;
-
-  setProtocolVersion(protocolVersion: string): void {
-    this.#protocolVersion = protocolVersion;
-  }
-
   onReady(tools: readonly Tool[]): void {
     this.#isReady = true;
     this.#schemas = new Map(tools.map(({ name, inputSchema }) => [name, inputSchema]));
@@ -236,7 +230,7 @@ class RemoteCarrier implements Carrier {
       },
       requestInit: { headers: { ...headers } },
       sessionId: this.#sessionId,
-      protocolVersion: this.#protocolVersion,
+      protocolVersion: this.protocolVersion,
       // The stream of notifications is opened again until it is.
       reconnectionOptions: { ...delays, maxRetries: isRequest ? 2 : Number.POSITIVE_INFINITY },
       reconnectionScheduler: (reconnect, delayMs) =>
@@ -393,7 +387,7 @@ class RemoteCarrier implements Carrier {
     });
     try {
       for await (const chunk of body ?? []) {
-        this.#bytesRead += chunk.length;
+        this.bytesRead += chunk.length;
         // A whole answer is one line, however many its white space makes.
         const line = exchange.isStream ? chunk : chunk.map((byte: number) => (byte === 0x0a ? 0x20 : byte));
         decoder.push(Buffer.from(line.buffer, line.byteOffset, line.byteLength));

@@ -140,7 +140,7 @@ function repairEntry(
 export async function fetchList(
   list: ListKey,
   request: (params: JsonObject) => Promise<JsonObject>,
-  carrier: { limits: ListLimits; bytesRead(): number },
+  carrier: { limits: ListLimits; bytesRead: number },
   onLeftOut: (fault: ListFault) => void,
   explain: (error: unknown) => string,
 ): Promise<JsonObject[]> {
@@ -149,7 +149,7 @@ export async function fetchList(
   const repeated = new Set<unknown>();
   const cursors = new Set<unknown>();
   const { limits } = carrier;
-  const bytesBefore = carrier.bytesRead();
+  const bytesBefore = carrier.bytesRead;
   let listed = 0;
   const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });
   /** Takes a page, and returns the cursor of the next one. */
@@ -163,7 +163,7 @@ export async function fetchList(
       throw new AnswerError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
     listed += members.length;
     if (listed > limits.entries) throw new AnswerError(`it lists more than ${limits.entries} ${what}`);
-    if (carrier.bytesRead() - bytesBefore > limits.bytes)
+    if (carrier.bytesRead - bytesBefore > limits.bytes)
       throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     for (const entry of members) {
       if (!repairEntry(list, entry, onLeftOut)) continue;

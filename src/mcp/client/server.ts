@@ -82,14 +82,14 @@ export interface Carrier {
   onmessage?(message: unknown, requestId?: unknown): unknown;
   /** Whether each request has its own response stream. */
   readonly hasPerRequestStream?: boolean;
-  /** Called after the handshake with a legacy server. */
-  setProtocolVersion?(version: string): void;
+  /** Set after the handshake with a legacy server. */
+  protocolVersion?: string | undefined;
   readonly redactor: Redactor;
   readonly limits: ListLimits;
   /** Settles when the server can be spoken to. */
   readonly started?: Promise<void>;
   /** How many bytes were read in total. */
-  bytesRead(): number;
+  readonly bytesRead: number;
   /** Called when the tools are known. */
   onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start, which has ended, besides its error. The reason continues the server's name. */
@@ -260,7 +260,7 @@ export class Server {
     // A client must not cancel `initialize`.
     const result = await abortable(signal, () => this.#request("initialize", params).answer);
     const facts = readHandshake("legacy", result);
-    this.#carrier.setProtocolVersion?.(facts.protocolVersion);
+    this.#carrier.protocolVersion = facts.protocolVersion;
     this.#send({ method: "notifications/initialized" });
     return facts;
   }

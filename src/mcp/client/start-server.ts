@@ -74,7 +74,6 @@ export function startServer(
   stderr.on("data", (chunk: Buffer) => keepError(redacting.push(chunk)));
   /** The last 4 KiB of stderr, redacted: a string can become a secret after it was written. */
   const tailOf = () => cutTail(redactor.redact(errorOutput.toString()), shownTailBytes);
-  let bytesRead = 0;
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
   let noiseLeft = noiseBytes;
@@ -128,7 +127,7 @@ export function startServer(
     onTooLong: () => fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
   });
   stdout.on("data", (chunk: Buffer) => {
-    bytesRead += chunk.length;
+    carrier.bytesRead += chunk.length;
     if (isOpen) decoder.push(chunk);
   });
   // What it wrote last may have no line end.
@@ -147,7 +146,7 @@ export function startServer(
     const stderrTail = broken?.stderrTail ?? tailOf();
     server.lose({ ...end, reason: broken?.reason, stderrTail });
   });
-  const carrier: Carrier = {
+  const carrier: Carrier & { bytesRead: number } = {
     send(message) {
       // Its exit is the reason that counts.
       if (!isOpen || !stdin.writable) return;
@@ -161,7 +160,7 @@ export function startServer(
       }
       stdin.write(line);
     },
-    bytesRead: () => bytesRead,
+    bytesRead: 0,
     redactor,
     limits: limits.list,
     started: child.started,

@@ -14,7 +14,6 @@ import {
   isModern,
   isOfModernClient,
   methodOf,
-  noBatches,
   parseMessage,
   type RequestId,
   requestIdOf,
@@ -60,15 +59,6 @@ export interface ServeHttpOptions extends HttpTransport {
   limits?: Partial<HttpLimits>;
   /** The time that sessions go by; tests pass their own. */
   clock?: Clock;
-}
-
-export interface ServedOverHttp {
-  /** `http://HOST:PORT/mcp` */
-  readonly url: string;
-  /** Resolves when no request of now is under way, at the latest after `limitMs`. Probes get 503 from now on. */
-  drain(limitMs: number): Promise<void>;
-  /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
-  close(): Promise<void>;
 }
 
 const tokenMessages = {
@@ -131,24 +121,10 @@ function toRequest({ method, headers: written, over: signal }: HttpRequest): Req
 const refuse = (
   status: number,
   message: string,
-  {
-    code = rpcCode.refused,
-    id,
-    headers,
-  }: {
-    code?: number;
-    id?: RequestId | undefined;
-    headers?: Readonly<Record<string, string>>;
-  } = {},
-): Response =>
-  Response.json({ jsonrpc: "2.0", error: { code, message }, id: id ?? null }, { status, headers });
-
-interface SessionOptions {
-  stateless: boolean;
-  /** How long a session without open requests and streams lasts. */
-  sessionTtlMs: number;
-  clock: Clock;
-}
+  code: number = rpcCode.refused,
+  id: RequestId | null = null,
+  headers: Readonly<Record<string, string>> = {},
+): Response => Response.json({ jsonrpc: "2.0", error: { code, message }, id }, { status, headers });
 
 /**
  * One client's session. Adds to the SDK's transport: a disconnect cancels its requests, because nothing is kept for a later
@@ -157,7 +133,7 @@ interface SessionOptions {
  */
 class HttpSession extends WebStandardStreamableHTTPServerTransport {
   readonly #server: ProtocolServer;
-  readonly #options: SessionOptions;
+  readonly #options: ServeHttpOptions;
   readonly #onEnd: () => void;
   /** Requests that are neither answered nor canceled. */
   readonly #open = new Set<RequestId>();
@@ -165,7 +141,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   #cancelExpiry: (() => void) | undefined;
   #isEnded = false;
 
-  constructor(id: string, server: ProtocolServer, options: SessionOptions, onEnd: () => void) {
+  constructor(id: string, server: ProtocolServer, options: ServeHttpOptions, onEnd: () => void) {
     super(options.stateless ? {} : { sessionIdGenerator: () => id });
     this.#server = server;
     this.#options = options;
@@ -186,7 +162,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     const id = requestIdOf(message);
     // The SDK would send the answer of one to the other.
     if (id !== undefined && this.#open.has(id))
-      return refuse(400, "A request with this id is already in progress.", { code: rpcCode.request });
+      return refuse(400, "A request with this id is already in progress.", rpcCode.request);
     if (id !== undefined) this.#open.add(id);
     this.#underWay++;
     this.#cancelExpiry?.();
@@ -229,10 +205,10 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
       this.#forget(id);
     }
     this.#underWay--;
-    const { stateless, sessionTtlMs, clock } = this.#options;
+    const { stateless, sessionTtl = 1800, clock = systemClock } = this.#options;
     if (stateless) void this.end();
     else if (this.#underWay === 0 && !this.#isEnded)
-      this.#cancelExpiry = clock.after(timerMs(sessionTtlMs), () => void this.end());
+      this.#cancelExpiry = clock.after(timerMs(sessionTtl * 1000), () => void this.end());
   }
 
   /** The SDK keeps a stream open until its request is answered; a canceled one never is. */
@@ -245,12 +221,9 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   }
 }
 
-const noSession = () =>
-  refuse(404, "Session not found or ended. Start a new one with `initialize`.", { code: rpcCode.noSession });
-
 /** Sessions by their ids. A session starts with `initialize`, and ends with DELETE, by being idle, or with the server. */
-function createSessions(create: CreateProtocolServer, options: SessionOptions & { maxSessions: number }) {
-  const { stateless, maxSessions } = options;
+function createSessions(create: CreateProtocolServer, options: ServeHttpOptions) {
+  const { stateless, maxSessions = 1000 } = options;
   const sessions = new Map<string, HttpSession>();
   let isClosed = false;
   const begin = async (request: HttpRequest, message: unknown): Promise<Response> => {
@@ -271,12 +244,19 @@ function createSessions(create: CreateProtocolServer, options: SessionOptions & 
     /** `message`: the parsed JSON; `undefined` for a method without a body. */
     async answer(request: HttpRequest, message: unknown): Promise<Response> {
       if (stateless) return begin(request, message);
-      const id = request.headers.get("mcp-session-id") || undefined;
-      if (id !== undefined) return sessions.get(id)?.answer(request, message) ?? noSession();
+      const id = request.headers.get("mcp-session-id") ?? "";
+      const session = sessions.get(id);
+      if (session !== undefined) return session.answer(request, message);
+      if (id !== "")
+        return refuse(
+          404,
+          "Session not found or ended. Start a new one with `initialize`.",
+          rpcCode.noSession,
+        );
       if (methodOf(message) !== "initialize" || requestIdOf(message) === undefined)
         return refuse(400, "The Mcp-Session-Id header is missing.");
       if (isClosed || sessions.size >= maxSessions)
-        return refuse(503, "Too many sessions. Try again later.", { headers: { "retry-after": "60" } });
+        return refuse(503, "Too many sessions. Try again later.", undefined, null, { "retry-after": "60" });
       return begin(request, message);
     },
     /** Ends all sessions. Never rejects. */
@@ -292,10 +272,7 @@ function createSessions(create: CreateProtocolServer, options: SessionOptions & 
  * served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
  * `ServerStartFailed` if it cannot listen.
  */
-export async function serveHttp(
-  create: CreateProtocolServer,
-  options: ServeHttpOptions,
-): Promise<ServedOverHttp> {
+export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
   checkHttpTransport(options);
   const { label, port = 0, stateless = false, modern, graceMs = 2000 } = options;
   const host = hostOf(options);
@@ -304,12 +281,7 @@ export async function serveHttp(
   const findCors = createCors(options);
   const checkPlace = createPlaceCheck(options);
   const digest = options.token === undefined ? undefined : digestOf(options.token);
-  const sessions = createSessions(create, {
-    stateless,
-    sessionTtlMs: (options.sessionTtl ?? 1800) * 1000,
-    maxSessions: options.maxSessions ?? 1000,
-    clock: options.clock ?? systemClock,
-  });
+  const sessions = createSessions(create, options);
   const open = new Set<AbortSignal>();
   let isEnding = false;
 
@@ -338,9 +310,9 @@ export async function serveHttp(
     checkEncoding(request);
     const body = await request.read();
     const parsed = method === "POST" ? parseMessage(body) : { value: undefined };
-    if ("fault" in parsed) return refuse(400, parsed.fault, { code: parsed.code });
+    if ("fault" in parsed) return refuse(400, parsed.fault, parsed.code);
     const { value: message } = parsed;
-    if (Array.isArray(message)) return refuse(400, noBatches, { code: rpcCode.request });
+    if (Array.isArray(message)) return refuse(400, "Batches are not supported.", rpcCode.request);
     // A subscription would never end by itself.
     if (requestIdOf(message) !== undefined && methodOf(message) !== "subscriptions/listen") {
       open.add(over);
@@ -353,7 +325,7 @@ export async function serveHttp(
       return modern.answer(toRequest(request), message, over);
     // Without a code of the modern revisions, so that clients fall back to `initialize`.
     const text = "Only clients of revisions up to 2025-11-25 are served. Start with `initialize`.";
-    return refuse(400, text, { id: requestIdOf(message) });
+    return refuse(400, text, rpcCode.refused, requestIdOf(message));
   };
 
   let server: HttpServer;
@@ -372,8 +344,8 @@ export async function serveHttp(
         const cors = findCors(request);
         const response = await answer(request, cors !== undefined).catch((error) =>
           error instanceof Refusal
-            ? refuse(error.status, error.message, error)
-            : refuse(500, "The server failed.", { code: rpcCode.internal }),
+            ? refuse(error.status, error.message, undefined, null, error.headers)
+            : refuse(500, "The server failed.", rpcCode.internal),
         );
         for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
         return response;
@@ -386,12 +358,15 @@ export async function serveHttp(
   }
 
   return {
+    /** `http://HOST:PORT/mcp` */
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
-    drain: async (limitMs) => {
+    /** Resolves when no request of now is under way, at the latest after `limitMs`. Probes get 503 from now on. */
+    drain: async (limitMs: number) => {
       isEnding = true;
       const ends = [...open].map((over) => new Promise<void>((resolve) => whenAborted(over, resolve)));
       await atMost(Promise.all(ends), limitMs);
     },
+    /** Stops accepting requests, ends the sessions, and destroys open requests after the grace period. Idempotent. */
     close: async () => {
       const closed = server.close(graceMs);
       // A server that does not close must not block the exit.
