@@ -2,15 +2,16 @@
 import {
   CLIENT_CAPABILITIES_META_KEY,
   CLIENT_INFO_META_KEY,
+  isSpecType,
   type JSONRPCRequest,
   type Result,
   Server,
   type ServerContext,
+  specTypeSchemas,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { checkParams } from "../mcp/check-params.ts";
 import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { ListKey } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError, rpcCode } from "../mcp/client-message.ts";
@@ -49,6 +50,35 @@ const answerMs = 10 * 60_000;
 /** The code of the error for an unknown URI in legacy revisions, and what stands for it in the SDK, which would send another. */
 const noLegacyResource = { code: -32002, standIn: Number.MIN_SAFE_INTEGER };
 
+const { PaginatedRequestParams: page } = specTypeSchemas;
+
+const paramsSchemas = new Map(
+  Object.entries({
+    initialize: specTypeSchemas.InitializeRequestParams,
+    "logging/setLevel": specTypeSchemas.SetLevelRequestParams,
+    "tools/list": page,
+    "prompts/list": page,
+    "resources/list": page,
+    "resources/templates/list": page,
+    "tools/call": specTypeSchemas.CallToolRequestParams,
+    "prompts/get": specTypeSchemas.GetPromptRequestParams,
+    "resources/read": specTypeSchemas.ReadResourceRequestParams,
+    "resources/subscribe": specTypeSchemas.SubscribeRequestParams,
+    "skills/list": page,
+    "skills/get": specTypeSchemas.ReadResourceRequestParams,
+    "resources/unsubscribe": specTypeSchemas.UnsubscribeRequestParams,
+    "completion/complete": specTypeSchemas.CompleteRequestParams,
+  }),
+);
+
+/** Throws JSON-RPC's error for invalid params. The SDK's own error is an internal one for some methods. */
+function checkParams(method: string, params: unknown): void {
+  const [issue] = paramsSchemas.get(method)?.["~standard"].validate(params ?? {}).issues ?? [];
+  if (issue === undefined) return;
+  const keys = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key));
+  throw badRequest(`${["params", ...keys].join(".")}: ${issue.message}.`);
+}
+
 /** Takes params as they are: `checkParams` has checked them, and a copy would not remember its integers. */
 const asWritten = {
   "~standard": { version: 1, vendor: "trailblaze", validate: (value: unknown) => ({ value }) },
@@ -59,9 +89,6 @@ type Named = { name: string; arguments?: Record<string, unknown> };
 type Uri = { uri: string };
 
 const ignore = () => {};
-
-/** MCP's levels of logging. */
-const levels = ["debug", "info", "notice", "warning", "error", "critical", "alert", "emergency"] as const;
 
 /** In legacy revisions, structured content and its schema are objects. */
 function forLegacyList({ outputSchema, ...listing }: Listing): Listing {
@@ -312,7 +339,7 @@ export class ClientServer extends Server {
       },
       log: (entry) => {
         if (signal.aborted) return;
-        const level = levels.find((one) => one === entry.level) ?? "info";
+        const level = isSpecType.LoggingLevel(entry.level) ? entry.level : "info";
         const data = scope.memory.redact(entry.data ?? null);
         // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
         // client has; after its end, an open stream of the session gets the message.

@@ -38,16 +38,6 @@ import { type ClientScope, type GatewayClient, SessionGateway } from "./session-
 
 const ignore = () => {};
 
-/** How the clients of both eras of MCP are served. */
-export interface ServedEras {
-  /** Serves the client of a connection, whatever its era. */
-  connection: CreateProtocolServer;
-  /** Serves a session of a legacy client over HTTP. */
-  session: CreateProtocolServer;
-  /** Answers the requests of modern clients over HTTP. */
-  requests(): ModernHttpServer;
-}
-
 export interface ClientOptions {
   /** The scope of the only client; otherwise, each has its own. */
   only?: (() => ClientScope) | undefined;
@@ -65,7 +55,7 @@ export interface ClientOptions {
 export function serveEras(
   gateway: SessionGateway,
   { only, toolSearch, isStateless = false, protocol, cacheTtl, token }: ClientOptions,
-): ServedEras {
+) {
   // Answers to requests with a token are for one client.
   const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
   const options = {
@@ -87,9 +77,14 @@ export function serveEras(
     const client = gateway.createClient(only ?? own, toolSearch, !isStateless);
     return new ClientServer(client, sessionId, options);
   };
+  const connection: CreateProtocolServer = (connection) =>
+    createConnection(modern, () => session(connection), { ...options, protocol });
   return {
+    /** Serves the client of a connection, whatever its era. */
+    connection,
+    /** Serves a session of a legacy client over HTTP. */
     session,
-    connection: (connection) => createConnection(modern, () => session(connection), { ...options, protocol }),
+    /** Answers the requests of modern clients over HTTP. */
     requests: () => createHttpServer(modern, options),
   };
 }
@@ -140,17 +135,8 @@ function createConnection(
   createLegacy: () => ProtocolServer,
   { protocol, ...options }: ServingOptions & { protocol: ServedProtocol },
 ): ProtocolServer {
-  let modernServer: Server | undefined;
-  const subscriptions = new Subscriptions(
-    modern.gateway,
-    (uri) => void modernServer?.sendResourceUpdated({ uri }).catch(ignore),
-  );
-  const createModern = () => {
-    const server = new ClientServer(modern, null, options);
-    server.follow();
-    modernServer = server;
-    return server;
-  };
+  /** Of a modern client. */
+  let subscriptions: Subscriptions | undefined;
   const servers: { close(): Promise<void> }[] = [];
   return {
     async connect(connection) {
@@ -163,13 +149,16 @@ function createConnection(
           start: async () => {},
           close: async () => {},
           send: (message, more) => {
-            if (!("method" in message) && era === "modern") subscriptions.end(message.id);
+            if (!("method" in message) && era === "modern") subscriptions?.end(message.id);
             return connection.send(message, more);
           },
         };
         ends.set(era, end);
-        if (era === "modern") servers.push(serveStdio(createModern, { legacy: "reject", transport: end }));
-        else {
+        if (era === "modern") {
+          const server = new ClientServer(modern, null, options);
+          subscriptions = server.follow();
+          servers.push(serveStdio(() => server, { legacy: "reject", transport: end }));
+        } else {
           const server = createLegacy();
           servers.push(server);
           void server.connect(end);
@@ -194,19 +183,18 @@ function createConnection(
           void connection.send({ jsonrpc: "2.0", id, error: { code, message: text, data } }).catch(ignore);
           return;
         }
+        const end = endOf("modern");
         const cancelled = cancelledIdOf(message);
-        if (cancelled !== undefined) subscriptions.end(cancelled);
+        if (cancelled !== undefined) subscriptions?.end(cancelled);
         const isListening = id !== undefined && method === "subscriptions/listen";
-        endOf("modern").onmessage?.(isListening ? subscriptions.listen(id, message) : message, extra);
+        end.onmessage?.((isListening && subscriptions?.listen(id, message)) || message, extra);
       };
       connection.onclose = () => {
-        subscriptions.endAll();
         for (const end of ends.values()) end.onclose?.();
       };
       await connection.start();
     },
     async close() {
-      subscriptions.endAll();
       await Promise.all(servers.map((server) => server.close()));
     },
   };
