@@ -12,7 +12,7 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { failure, quote } from "../problems/index.ts";
 import { attempt, errorCode } from "./file-errors.ts";
-import { LockHeldError, type LockOptions, lockFile } from "./file-lock.ts";
+import { LockHeldError, lockFile } from "./file-lock.ts";
 import {
   explainFileError,
   followLinks,
@@ -183,13 +183,13 @@ function backUp(file: string, text: string, backups: string): string {
   return copy;
 }
 
-export interface ConfigEditOptions extends LockOptions {
+interface ConfigEditOptions {
   /** Mode of a new file. */
   newMode: number;
   /** Folder of backups, created on demand. Without it, there are none. */
-  backups?: string | undefined;
+  backups?: string;
   /** Folders that stay when the file is deleted; empty ones below them are deleted too. */
-  keptFolders?: readonly string[] | undefined;
+  keptFolders?: readonly string[];
 }
 
 /** How often an edit is decided on while another program keeps changing the file. */
@@ -204,14 +204,14 @@ const maximumTries = 5;
 export async function editConfigFile<Decision extends { text: string | undefined }>(
   file: string,
   decide: (text: string | undefined) => Decision,
-  { newMode, backups, keptFolders = [dirname(file)], ...lockOptions }: ConfigEditOptions,
+  { newMode, backups, keptFolders = [dirname(file)] }: ConfigEditOptions,
 ): Promise<{ decision: Decision; backup: string | null }> {
   let release: (() => void) | undefined;
   let made: readonly string[] = [];
   let isDeleted = false;
   try {
     made = makeFolders(dirname(file), newMode & 0o077 ? undefined : 0o700);
-    release = await lockFile(file, lockOptions);
+    release = await lockFile(file);
     removeDrafts(file);
     for (let tries = 1; ; tries++) {
       const before = readText(file);

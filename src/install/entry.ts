@@ -33,30 +33,27 @@ export function findOwnScript(project: string): string {
   return join(own, script);
 }
 
-/** Whether the script is in npx's cache, which the next clean-up removes. */
-export const isInNpxCache = (script: string): boolean => /[\\/]_npx[\\/]/.test(script);
-
 /**
  * Loads the command from the package `trailblaze` that the current folder resolves, like `import`. Does not use npx, which runs
  * node_modules/.bin/trailblaze, a file that any installed package can claim.
  */
 const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as const;
 
-/** What an entry starts. */
-interface Launch {
+/**
+ * The words of a command that is the same on every machine for a project's file, and independent of `PATH` for a user's.
+ * `server`: the reference for `start`, `null` for the project's session. `isHttp`: it is served over HTTP by default.
+ */
+export function createCommand({
+  scope,
+  server,
+  project,
+  isHttp,
+  script,
+}: Record<"project" | "script", string> & {
   scope: Scope;
-  /** The reference for `start`; `null` for the project's session. */
   server: string | null;
-  /** Absolute path of the project's folder. */
-  project: string;
-  /** Whether the server is served over HTTP by default. */
   isHttp: boolean;
-  /** Absolute path of the command's script. */
-  script: string;
-}
-
-/** The words of a command that is the same on every machine for a project's file, and independent of `PATH` for a user's. */
-export function createCommand({ scope, server, project, isHttp, script }: Launch): string[] {
+}): string[] {
   const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
   if (scope === "project") return ["node", ...loadOwnCommand, ...start, ...transport];
@@ -69,18 +66,11 @@ const ofProject = [
   ["npx", "--no-install", "trailblaze"],
 ];
 
-/** What an entry of Trailblaze starts. */
-export interface StartedServer {
-  /** Without a version range; `null` for the session. */
-  server: string | null;
-  /** The folder in which it starts, if its command line names one. */
-  folder: string | undefined;
-}
-
 /**
- * What an entry starts if its command line is one of Trailblaze's, in any client's form: several clients may read one file.
+ * What an entry starts if its command line is one of Trailblaze's, in any client's form: several clients may read one file. The
+ * server is without a version range, `null` for the session; the folder is the one in which it starts, if the line names it.
  */
-export function matchEntry(value: unknown): StartedServer | undefined {
+export function matchEntry(value: unknown) {
   if (!isRecord(value)) return undefined;
   const words: unknown[] = [value.command ?? value.cmd, value.args ?? []].flat();
   const prefix = ofProject.find((line) => line.every((word, index) => words[index] === word));

@@ -10,15 +10,10 @@ import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { clients, findClient } from "./clients/index.ts";
-import { loadEditor, openConfig } from "./editing/config-document.ts";
-import {
-  type ConfigFormatName,
-  ConfigSyntaxError,
-  type JsonRecord,
-  valueAt,
-} from "./editing/config-format.ts";
+import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
+import { type ConfigFormatName, type JsonRecord, valueAt } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
-import { type ConfigEdit, type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
+import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
@@ -34,34 +29,14 @@ export interface ImportOptions {
   readInput: () => Promise<Uint8Array>;
 }
 
-/** The servers of a source that an import writes into the project's config. */
-export interface ImportPlan {
-  /** Labels. */
-  added: string[];
-  /** `detail`: for people, such as the key and the variable that cannot be imported. */
-  skipped: { name: string; reason: SkipReason; detail?: string | undefined }[];
-  /** Names of the variables that the added servers need. */
-  variables: string[];
-  /** What of the added servers was not imported, and what looks secret, for people. */
-  notes: string[];
-  edit: ConfigEdit;
-}
-
-interface Source {
-  /** For messages. */
-  file: string;
-  text: string;
-  formats: readonly ConfigFormatName[];
-  client: ClientRecord | undefined;
-  /** The folders of the project, for clients that keep servers by folder. */
-  folders: readonly string[];
-}
-
 const malformed = (file: string, reason: string) =>
   failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 
-/** Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. */
-async function readSource(source: string, { cwd, scope, readInput }: ImportOptions): Promise<Source> {
+/**
+ * Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. `folders`: those of the
+ * project, for clients that keep servers by folder.
+ */
+async function readSource(source: string, { cwd, scope, readInput }: ImportOptions) {
   const formats: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
   const plain = { client: undefined, folders: [] };
   if (source === "-") {
@@ -95,7 +70,8 @@ function entriesOf(value: unknown): [string, unknown][] {
 /** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
 function findEntries(
   root: Record<string, unknown>,
-  { client, folders }: Pick<Source, "client" | "folders">,
+  client: ClientRecord | undefined,
+  folders: readonly string[],
 ): Map<string, unknown> {
   const records = client === undefined ? clients : [client];
   // What is a newer container of one client may lie in the container of another.
@@ -125,22 +101,23 @@ function findEntries(
 }
 
 /** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
-async function parseSource(source: Source): Promise<Map<string, unknown>> {
-  const { file, text, formats } = source;
-  let error: ConfigSyntaxError | undefined;
+async function parseSource({ file, text, formats, client, folders }: Awaited<ReturnType<typeof readSource>>) {
+  let reason = "";
   for (const format of formats) {
     // Documentation often shows a property without the braces around it.
-    const isProperty = format === "jsonc" && /^\s*"/.test(text);
-    const document = openConfig(await loadEditor(format), isProperty ? `{${text}}` : text);
-    if (document instanceof ConfigSyntaxError) {
-      error ??= document;
-      continue;
+    const whole = format === "jsonc" && /^\s*"/.test(text) ? `{${text}}` : text;
+    try {
+      const { root } = new ConfigDocument(file, await loadEditor(format), whole);
+      const entries = findEntries(root, client, folders);
+      if (entries.size > 0) return entries;
+      reason = "it has no MCP servers";
+      break;
+    } catch (error) {
+      if (!(error instanceof TrailblazeError && error.problem.code === "ClientConfigMalformed")) throw error;
+      reason ||= error.problem.args.reason;
     }
-    const entries = findEntries(document.root, source);
-    if (entries.size > 0) return entries;
-    throw malformed(file, "it has no MCP servers");
   }
-  throw malformed(file, error?.reason ?? "");
+  throw malformed(file, reason);
 }
 
 /** Why a server is not imported. */
@@ -182,77 +159,66 @@ function toVariable(text: string): string {
   return /^[A-Z]/.test(name) ? name : `_${name}`;
 }
 
+type Reader = ReturnType<typeof createReader>;
+
 /**
  * Converts the strings of one entry. `variables` has the values of variables by name, as references or as the source has them:
  * two different values never share a name.
  */
-class EntryReader {
-  readonly variables: Map<string, string>;
-  readonly #label: string;
-  readonly #isOfClient: boolean;
+function createReader(label: string, client: ClientRecord | undefined, variables: Map<string, string>) {
+  const known = client ? [client.reference ?? [], client.alsoReads ?? []].flat() : usualForms;
   /** The forms of references that the client reads. */
-  readonly #forms: readonly string[];
-
-  constructor(label: string, client: ClientRecord | undefined, variables: ReadonlyMap<string, string>) {
-    this.variables = new Map(variables);
-    this.#label = label;
-    this.#isOfClient = client !== undefined;
-    const forms = client ? [client.reference ?? [], client.alsoReads ?? []].flat() : usualForms;
-    this.#forms = forms.includes("$NAME") ? [...forms, "${NAME}"] : forms;
-  }
+  const forms = known.includes("$NAME") ? [...known, "${NAME}"] : known;
 
   /** The reference for a value: with the label in front if another value has the name, and a number if both are taken. */
-  refer(name: string, value = `\${${name}}`): string {
+  const refer = (name: string, value = `\${${name}}`): string => {
     let chosen = name;
-    for (let count = 1; ![undefined, value].includes(this.variables.get(chosen)); count++)
-      chosen = `${toVariable(this.#label)}_${name}${count === 1 ? "" : `_${count}`}`;
-    this.variables.set(chosen, value);
+    for (let count = 1; ![undefined, value].includes(variables.get(chosen)); count++)
+      chosen = `${toVariable(label)}_${name}${count === 1 ? "" : `_${count}`}`;
+    variables.set(chosen, value);
     return `\${${chosen}}`;
-  }
+  };
 
-  /**
-   * The values of variables or headers: references to variables, unless a value consists of references already or is plainly
-   * harmless.
-   */
-  values(place: "env" | "headers", value: unknown = {}): Record<string, string> {
-    if (!isRecord(value)) throw invalid(`${place} is not an object`);
-    const entries = Object.entries(value).map(([name, one]) => {
-      if (!["string", "number", "boolean"].includes(typeof one))
-        throw invalid(`${place}.${name} is not a string, a number or a boolean`);
-      return [name, this.#value(place, name, String(one))] as const;
+  /** A text with the source's references to variables in the config's form. Throws for others. */
+  const readText = (place: string, text: string): string =>
+    text.replace(anyReference, (match: string): string => {
+      // In the form of the config, this is a literal `${`; anywhere else, a dollar sign before a reference.
+      if (match.startsWith("$$")) return client ? `$${readText(place, match.slice(1))}` : match;
+      const [name] = forms.flatMap((form) => referenceForms[form]?.exec(match)?.[1] ?? []);
+      if (name !== undefined) {
+        const reference = refer(name.replaceAll("-", "_"));
+        return match.includes(":-") ? match : reference;
+      }
+      const isForeign =
+        (match.startsWith("${") && forms.some((form) => form.startsWith("$"))) ||
+        (match.startsWith("{file:") && forms.includes("{env:NAME}")) ||
+        (match.startsWith("$(") && forms.includes("$(COMMAND)"));
+      if (isForeign) throw new SkippedError("unsupportedVariable", `${place} has the variable ${match}`);
+      // To a client that expands no such reference, it is text.
+      return match.startsWith("${") ? `$${match}` : match;
     });
-    return Object.fromEntries(entries);
-  }
 
-  #value(place: "env" | "headers", name: string, text: string): string {
-    const converted = this.text(`${place}.${name}`, text);
+  /** The value of a variable or header: a reference, unless it consists of references already or is plainly harmless. */
+  const readValue = (place: "env" | "headers", name: string, value: unknown): string => {
+    if (!["string", "number", "boolean"].includes(typeof value))
+      throw invalid(`${place}.${name} is not a string, a number or a boolean`);
+    const text = String(value);
+    const converted = readText(`${place}.${name}`, text);
     const literal = converted.replace(/\$\{\w+\}/g, "");
     if (/^(?:(?:Bearer|Basic|Token) *)?$/i.test(literal)) return converted;
     const written = converted.replace(/\$\{\w+(?::-([^{}]*))?\}/g, (_, fallback: string = "x") => fallback);
     if (!isSecretName(name) && isHarmless(written)) return converted;
     const isVariable = place === "env" && /^[A-Za-z_]\w*$/.test(name);
-    return this.refer(isVariable ? name : toVariable(name), text);
-  }
+    return refer(isVariable ? name : toVariable(name), text);
+  };
 
-  /** A text with the source's references to variables in the config's form. Throws for others. */
-  text(place: string, text: string): string {
-    return text.replace(anyReference, (match: string): string => {
-      // In the form of the config, this is a literal `${`; anywhere else, a dollar sign before a reference.
-      if (match.startsWith("$$")) return this.#isOfClient ? `$${this.text(place, match.slice(1))}` : match;
-      const names = this.#forms.flatMap((form) => referenceForms[form]?.exec(match)?.[1] ?? []);
-      if (names[0] !== undefined) {
-        const reference = this.refer(names[0].replaceAll("-", "_"));
-        return match.includes(":-") ? match : reference;
-      }
-      const isForeign =
-        (match.startsWith("${") && this.#forms.some((form) => form.startsWith("$"))) ||
-        (match.startsWith("{file:") && this.#forms.includes("{env:NAME}")) ||
-        (match.startsWith("$(") && this.#forms.includes("$(COMMAND)"));
-      if (isForeign) throw new SkippedError("unsupportedVariable", `${place} has the variable ${match}`);
-      // To a client that expands no such reference, it is text.
-      return match.startsWith("${") ? `$${match}` : match;
-    });
-  }
+  const readValues = (place: "env" | "headers", values: unknown = {}): Record<string, string> => {
+    if (!isRecord(values)) throw invalid(`${place} is not an object`);
+    return Object.fromEntries(
+      Object.entries(values).map(([name, value]) => [name, readValue(place, name, value)]),
+    );
+  };
+  return { refer, readText, readValues };
 }
 
 const shapes = clients.map(({ shape }) => shape);
@@ -294,27 +260,27 @@ function isSelf(words: readonly string[]): boolean {
   return start > 0 && words.slice(0, start).some(isOwn);
 }
 
-function readProgram(value: Entry, command: unknown, reader: EntryReader, notes: string[]): JsonRecord {
+function readProgram(value: Entry, command: unknown, reader: Reader, notes: string[]): JsonRecord {
   const words = [command, value.args ?? []].flat();
   if (!words.every(isText)) throw invalid("its command line has other values than strings");
   if (isSelf(words)) throw new SkippedError("self");
   const [program = "", ...args] = words;
-  const env = reader.values("env", pick(value, environmentKeys));
-  const entry: JsonRecord = { command: reader.text("command", program) };
-  if (args.length > 0) entry.args = args.map((word) => reader.text("args", word));
-  if (isText(value.cwd)) entry.cwd = reader.text("cwd", value.cwd);
+  const env = reader.readValues("env", pick(value, environmentKeys));
+  const entry: JsonRecord = { command: reader.readText("command", program) };
+  if (args.length > 0) entry.args = args.map((word) => reader.readText("args", word));
+  if (isText(value.cwd)) entry.cwd = reader.readText("cwd", value.cwd);
   if (!isEmpty(env)) entry.env = env;
   if (looksSecret(words).includes(true))
     notes.push("an argument looks like a secret and was imported as it is");
   return entry;
 }
 
-function readAddress(value: Entry, url: unknown, reader: EntryReader, notes: string[]): JsonRecord {
+function readAddress(value: Entry, url: unknown, reader: Reader, notes: string[]): JsonRecord {
   if (!isText(url))
     throw invalid(url === undefined ? "it has neither a command nor a URL" : "its URL is not a string");
   if (value.type === "sse" || value.transport === "sse") throw invalid("its transport is sse");
-  const entry: JsonRecord = { url: reader.text("url", url) };
-  const headers = reader.values("headers", pick(value, headerKeys));
+  const entry: JsonRecord = { url: reader.readText("url", url) };
+  const headers = reader.readValues("headers", pick(value, headerKeys));
   // Codex names variables with the values of headers.
   const { bearer_token_env_var: bearer, env_http_headers: named } = value;
   if (isText(bearer)) headers.Authorization = `Bearer ${reader.refer(bearer)}`;
@@ -327,7 +293,7 @@ function readAddress(value: Entry, url: unknown, reader: EntryReader, notes: str
 }
 
 /** The entry of the config for one of a client, and what differs, as sentences. Throws `SkippedError`. */
-function readEntry(label: string, value: unknown, reader: EntryReader) {
+function readEntry(label: string, value: unknown, reader: Reader) {
   if (!isRecord(value)) throw invalid("it is not an object");
   const command = pick(value, commandKeys);
   const url = pick(value, urlKeys);
@@ -372,12 +338,12 @@ async function checkEntry(directory: string, label: string, entry: JsonRecord): 
  * `ClientConfigMalformed` (also for a source without servers), `ServerNotFound` for a name of `only` that the source does
  * not have, `ProjectNotFound`, `InvalidConfig`.
  */
-export async function planImport(source: string, options: ImportOptions): Promise<ImportPlan> {
+export async function planImport(source: string, options: ImportOptions) {
   const { only, replace } = options;
   const { directory } = findProject(createNodeInspectionPort(), options.cwd);
   const servers = await readProjectServers(directory);
-  const { client, ...read } = await readSource(source, options);
-  const found = await parseSource({ client, ...read });
+  const read = await readSource(source, options);
+  const found = await parseSource(read);
   const missing = only.find((name) => !found.has(name));
   if (missing !== undefined) {
     const names = [...found.keys()];
@@ -386,16 +352,18 @@ export async function planImport(source: string, options: ImportOptions): Promis
     throw failure("ServerNotFound", { name: missing, otherKind: undefined, nearest });
   }
   const taken = new Map(servers.map((server) => [String(server.label).toLowerCase(), server]));
-  let variables: ReadonlyMap<string, string> = new Map();
-  const skipped: ImportPlan["skipped"] = [];
+  let variables = new Map<string, string>();
+  /** `detail`: for people, such as the key and the variable that cannot be imported. */
+  const skipped: { name: string; reason: SkipReason; detail?: string }[] = [];
   const entries: EntryToWrite[] = [];
   const notes: string[] = [];
 
   const importEntry = async (name: string, value: unknown) => {
     if (only.length > 0 && !only.includes(name)) throw new SkippedError("notSelected");
     const label = name.replaceAll("/", "-");
-    const reader = new EntryReader(label, client, variables);
-    const imported = readEntry(label, value, reader);
+    // Those of an entry that is skipped are not needed.
+    const needed = new Map(variables);
+    const imported = readEntry(label, value, createReader(label, read.client, needed));
     const existing = taken.get(label.toLowerCase());
     const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
     if (isAdded || (existing !== undefined && !replace)) throw new SkippedError("exists");
@@ -405,7 +373,7 @@ export async function planImport(source: string, options: ImportOptions): Promis
     const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
     const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
     entries.push({ label: String(existing?.label ?? label), entry });
-    ({ variables } = reader);
+    variables = needed;
     notes.push(...imported.notes);
   };
   for (const [name, value] of found) {

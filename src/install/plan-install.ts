@@ -1,8 +1,11 @@
+import { realpathSync } from "node:fs";
 import { isAbsolute, join, relative, resolve } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
-import type { LockOptions } from "../files/file-lock.ts";
+import { attempt } from "../files/file-errors.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
@@ -11,10 +14,16 @@ import { formatQualifiedName, parseQualifiedName } from "../qualified-names/inde
 import type { ClientRecord, Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
-import { decideEdit, findOwnEntries } from "./decide-edit.ts";
-import { loadEditor } from "./editing/config-document.ts";
-import type { JsonRecord } from "./editing/config-format.ts";
-import { buildEntry, createCommand, findOwnScript, isInNpxCache, readEnvironment } from "./entry.ts";
+import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
+import { type ConfigEditor, type JsonRecord, toPlain, valueAt } from "./editing/config-format.ts";
+import {
+  buildEntry,
+  createCommand,
+  findOwnScript,
+  matchEntry,
+  mergeEntry,
+  readEnvironment,
+} from "./entry.ts";
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
@@ -84,6 +93,73 @@ export function findFile(client: ClientRecord, options: InstallOptions): string 
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
 
+/** Chooses the container that a config uses among those that its client reads. */
+function chooseContainer(
+  { newerContainer, container }: ClientRecord,
+  { root }: ConfigDocument,
+): readonly string[] {
+  if (newerContainer === undefined) return container;
+  const newer = valueAt(root, newerContainer);
+  // An entry in the older container may have the name of the newer container.
+  const isEntry =
+    isRecord(newer) &&
+    (typeof newer.type === "string" || typeof newer.command === "string" || Array.isArray(newer.command));
+  return isRecord(newer) && !isEntry ? newerContainer : container;
+}
+
+/** The existing project in which an entry starts its server, if it is not the one that another entry is for. */
+function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefined {
+  const than = matchEntry(wanted)?.folder;
+  const folder = matchEntry(entry)?.folder;
+  if (folder === undefined || than === undefined) return undefined;
+  const [real, other] = [folder, than].map((path) => attempt(() => realpathSync(path)));
+  return real === undefined || real === other ? undefined : folder;
+}
+
+/**
+ * Decides on an edit of a client's file, given its current text. An entry is Trailblaze's by its command line. Throws
+ * `TrailblazeError`: `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigUnwritable`.
+ */
+function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, text: string | undefined) {
+  const { file, key, server, entry: wanted, force } = target;
+  const isList = client.isList === true;
+  const notes: string[] = [];
+  const edited = editEntries(file, editor, text, (config) => {
+    const place = { container: chooseContainer(client, config), key, isList };
+    const entry = config.get(place);
+    const started = matchEntry(entry);
+    const isOwn = started?.server === server;
+    // What another program wrote is not shown.
+    const before = started === undefined ? undefined : (entry as JsonRecord);
+    if (wanted === null) {
+      if (isOwn) return [{ place, before, after: undefined }];
+      if (entry !== undefined)
+        notes.push(
+          `Entry "${key}" in ${file} was kept, because Trailblaze did not write it for this server.`,
+        );
+      return [];
+    }
+    const project = isOwn ? findOtherProject(entry, wanted) : undefined;
+    const isReplaced = entry !== undefined && (!isOwn || project !== undefined);
+    if (isReplaced && !force)
+      throw failure("ClientConfigConflict", { file, key, owner: started?.server, project }, { file });
+    const after = before === undefined || isReplaced ? wanted : mergeEntry(client, before, wanted);
+    const isSame = isDeepStrictEqual(toPlain(entry), toPlain(after));
+    return isSame ? [] : [{ place, before, after }];
+  });
+  return { ...edited, notes };
+}
+
+/** The entries of Trailblaze in a client's file. Throws `TrailblazeError` `ClientConfigMalformed`. */
+function findOwnEntries(client: ClientRecord, editor: ConfigEditor, file: string) {
+  const config = new ConfigDocument(file, editor, readConfigFile(file) ?? "");
+  const container = chooseContainer(client, config);
+  return [...config.entries({ container, isList: client.isList === true })].flatMap(([key, value]) => {
+    const started = matchEntry(value);
+    return started === undefined ? [] : [{ file, key, server: started.server }];
+  });
+}
+
 async function createPlan(
   client: ClientRecord,
   target: Target,
@@ -128,30 +204,13 @@ function describeNextSteps(client: ClientRecord, scope: Scope, omitted: readonly
   return notes;
 }
 
-const textOrUndefined = (value: unknown) =>
-  typeof value === "string" && value.trim() !== "" ? value : undefined;
-const textsOf = (value: unknown) =>
-  Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
-
-/** A server for an entry. */
-interface ResolvedServer {
-  /** What the entry is of: a reference in its normal form, without a range; `null` for the project's session. */
-  server: string | null;
-  /** What to start: with the range. */
-  started: string | null;
-  /** The short name of the item, or the key in the config. */
-  name: string;
-  /** The name that its author chose for clients. */
-  mcpServerName?: string | undefined;
-  /** Names of variables that the server takes from the environment. */
-  envPassthrough: readonly string[];
-  isHttp: boolean;
-  /** Absolute path of the project's folder. */
-  project: string;
-}
-
-/** Normalizes a reference to a server; `null` stands for the session. Throws `InvalidQualifiedName`. */
-function normalizeServer(reference: string | null): Pick<ResolvedServer, "server" | "started" | "name"> {
+/**
+ * What a reference to a server means; `null` is the session. `server`: without a version range. `started`: with it. `name`: its
+ * short name, or the key in the config. Throws `InvalidQualifiedName`.
+ */
+function normalizeServer(
+  reference: string | null,
+): Record<"server" | "started", string | null> & { name: string } {
   if (reference === null) return { server: null, started: null, name: "trailblaze" };
   // The npm name of a pack.
   if (/^@[^/]+\/[^/]+$/.test(reference)) return normalizeServer(reference.slice(1));
@@ -166,24 +225,21 @@ function normalizeServer(reference: string | null): Pick<ResolvedServer, "server
  * Finds a server as `start` does; without a reference, the session. Checks all its references. Runs nothing. Throws the same
  * `TrailblazeError` as `start`, such as `ServerNotFound` and `PackNotInstalled`.
  */
-export async function resolveServer(
-  reference: string | null,
-  { cwd }: { cwd: string },
-): Promise<ResolvedServer> {
+export async function resolveServer(reference: string | null, { cwd }: { cwd: string }) {
   const { findServer } = await import("../serve/compose-server.ts");
   const normal = normalizeServer(reference);
   const port = createNodeInspectionPort();
   const { directory: project } = findProject(port, cwd);
-  if (reference === null) return { ...normal, envPassthrough: [], isHttp: false, project };
-  const target = await findServer(reference, { cwd, lock: "off" });
-  const { name, definition, ofPack } = target;
+  const target = reference === null ? undefined : await findServer(reference, { cwd, lock: "off" });
+  const { name = normal.name, definition, ofPack } = target ?? {};
   return {
-    ...(ofPack === undefined ? normal : { server: ofPack, started: ofPack }),
+    server: ofPack ?? normal.server,
+    started: ofPack ?? normal.started,
     name,
-    mcpServerName: textOrUndefined(definition?.mcpServerName),
+    mcpServerName: definition?.mcpServerName as string | undefined,
     // A server of the config gets the whole environment of the process that starts it.
-    envPassthrough: textsOf(definition?.envPassthrough),
-    isHttp: target.type === "composed" && target.transport === "http",
+    envPassthrough: definition?.envPassthrough as readonly string[] | undefined,
+    isHttp: target?.type === "composed" && target.transport === "http",
     project,
   };
 }
@@ -198,7 +254,7 @@ const isValidKey = (key: string, { keyPattern = "" }: ClientRecord): boolean =>
 function chooseKey(
   client: ClientRecord,
   asked: string | undefined,
-  { name, mcpServerName = name }: ResolvedServer,
+  { name, mcpServerName = name }: Awaited<ReturnType<typeof resolveServer>>,
 ): string {
   if (asked !== undefined) {
     if (isValidKey(asked, client)) return asked;
@@ -226,11 +282,11 @@ export async function planInstall(
   const { scope = "user", cwd = process.cwd(), name, env, force = false } = options;
   const file = findFile(client, options);
   const resolved = await resolveServer(reference, { cwd });
-  const { server, started, project, isHttp, envPassthrough } = resolved;
+  const { server, started, project, isHttp, envPassthrough = [] } = resolved;
   const key = chooseKey(client, name, resolved);
   const variables = readEnvironment(env, envPassthrough);
   const script = findOwnScript(project);
-  if (scope === "user" && isInNpxCache(script)) {
+  if (scope === "user" && /[\\/]_npx[\\/]/.test(script)) {
     const reason = "An entry cannot start this command from npx's cache, which is temporary";
     const hint = "Install trailblaze in the project first, or pass --scope project.";
     throw failure("InvalidArguments", { reason, hint });
@@ -302,22 +358,26 @@ function backupFolder(): string {
   return join(state, "trailblaze/backups");
 }
 
-/** See the public `applyPlan`. */
-export async function applyPlan(plan: InstallPlan, options: LockOptions = {}): Promise<InstallResult> {
+/**
+ * Applies a plan to the current file: if it changed since the plan, the edit is decided again.
+ *
+ * Trust level: execution. Writes the client's file, and a backup in the user's state folder. Throws
+ * `TrailblazeError` and leaves the file unchanged: as `planInstall`, and `ClientConfigUnwritable`.
+ */
+export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
   const { client: id, server, file, key, scope } = plan;
   const client = findClient(id);
   const editor = await loadEditor(client.format);
-  const unchanged: InstallResult = { client: id, server, file, key, changed: false, backup: null, diff: "" };
   const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
   const realFile = findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.
-  if (!decide(readConfigFile(realFile)).changed) return unchanged;
+  if (!decide(readConfigFile(realFile)).changed)
+    return { client: id, server, file, key, changed: false, backup: null, diff: "" };
   const { home } = readHost();
   const { decision, backup } = await editConfigFile(realFile, decide, {
-    ...options,
     newMode: scope === "user" ? 0o600 : 0o644,
     backups: backupFolder(),
     keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],
   });
-  return { ...unchanged, changed: decision.changed, backup, diff: decision.diff };
+  return { client: id, server, file, key, changed: decision.changed, backup, diff: decision.diff };
 }

@@ -5,8 +5,7 @@ import { listServerEntries, type ServerEntry } from "../config/server-entries.ts
 import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
-import { editEntries } from "./decide-edit.ts";
-import { loadEditor } from "./editing/config-document.ts";
+import { editEntries, loadEditor } from "./editing/config-document.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 
 /** An entry of `mcpServers` in the project's config to write. */

@@ -2,4 +2,4 @@
 import { readFileSync } from "node:fs";
 import { applyPlan } from "../../src/install/plan-install.ts";
 
-await applyPlan(JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")), { waitMs: 60_000 });
+await applyPlan(JSON.parse(readFileSync(process.argv[2] ?? "", "utf8")));

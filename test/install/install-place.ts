@@ -1,6 +1,5 @@
 import { join } from "node:path";
 import { vi } from "vitest";
-import type { LockOptions } from "../../src/files/file-lock.ts";
 import { findUserFolder } from "../../src/files/user-folders.ts";
 import { clients } from "../../src/install/clients/index.ts";
 import { listClients } from "../../src/install/clients/locations.ts";
@@ -62,7 +61,7 @@ mcpServers:
 const variables = JSON.stringify(clients).match(/(?<=\$\{)[A-Z_]+(?=:-)/g) ?? [];
 
 /** A home and a project in a temporary folder, which the environment names, and what installs into clients there. */
-export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
+export function makeInstallPlace(tree: Tree = {}) {
   const inProject = Object.entries(project).map(([path, content]) => [`project/${path}`, content]);
   const root = makeTree({ "home/.keep": "", ...Object.fromEntries(inProject), ...tree });
   const [home, cwd] = [join(root, "home"), join(root, "project")];
@@ -82,7 +81,6 @@ export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
     home,
     project: cwd,
     environment,
-    settings,
     get stateFolder() {
       return join(findUserFolder("state", process.platform, environment, home) ?? "", "trailblaze");
     },
@@ -96,7 +94,7 @@ export function makeInstallPlace(tree: Tree = {}, settings: LockOptions = {}) {
     },
     apply(plan: InstallPlan) {
       enter();
-      return applyPlan(plan, settings);
+      return applyPlan(plan);
     },
     async clients() {
       enter();

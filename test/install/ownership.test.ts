@@ -88,8 +88,9 @@ describe("an entry that Trailblaze wrote", () => {
       const record = findClient(client);
       const editor = await loadEditor(record.format);
       const at = { container: record.container, key: "mine", isList: record.isList === true };
-      const entry = () => new ConfigDocument(editor, read(file)).get(at) as JsonRecord;
-      writeFileSync(file, new ConfigDocument(editor, read(file)).set(at, { ...entry(), ...added }).text);
+      const open = () => new ConfigDocument(file, editor, read(file));
+      const entry = () => open().get(at) as JsonRecord;
+      writeFileSync(file, String(open().set(at, { ...entry(), ...added })?.text));
       const edited = read(file);
       expect(await place.install(client, "mine", { env: ["A=1"] })).toMatchObject({ changed: false });
       expect(read(file)).toBe(edited);

@@ -52,17 +52,17 @@ describe("an invalid install request", () => {
 
   test.each([
     ["[]", { line: 1, column: 1 }],
-    ['{\n  "mcpServers": []\n}', { line: 2, column: 17 }],
+    ['{\n  "mcpServers": []\n}', { message: expect.stringContaining('"mcpServers" must be an object') }],
     ['{\n  "a": 1,\n  "a": 2\n}', { line: 3, column: 3 }],
   ])(
-    "install and uninstall reject this broken config at its line and leave it unchanged: %s",
-    async (text, position) => {
+    "install and uninstall reject this broken config, with its place, and leave it unchanged: %s",
+    async (text, found) => {
       const place = makeInstallPlace({ "home/.cursor/mcp.json": text });
       const file = join(place.home, ".cursor/mcp.json");
       for (const run of [place.install, place.uninstall]) {
         await expect(run("cursor", server)).rejects.toMatchObject({
           code: "ClientConfigMalformed",
-          problem: { file, ...position },
+          problem: { file, ...found },
         });
         expect(readFileSync(file, "utf8")).toBe(text);
       }

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { loadEditor } from "../../src/install/editing/config-document.ts";
-import { formatEntryDiff } from "../../src/install/format-diff.ts";
+import { formatEntryDiff, loadEditor } from "../../src/install/editing/config-document.ts";
 import { isHarmless, isSecretName, looksSecret } from "../../src/install/secrets.ts";
 
 describe("names of secrets", () => {

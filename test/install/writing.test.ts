@@ -12,9 +12,9 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { editConfigFile } from "../../src/files/edit.ts";
-import type { LockOptions } from "../../src/files/file-lock.ts";
+import { lockFile } from "../../src/files/file-lock.ts";
 import type { InstallPlan } from "../../src/install/plan-install.ts";
 import { planConfigEdit } from "../../src/install/project-config.ts";
 import { makeTree } from "../support/packs.ts";
@@ -35,8 +35,8 @@ function savePlan(root: string, plan: InstallPlan): string {
 
 const original = '{\n  // servers\n  "mcpServers": { "theirs": {} }\n}\n';
 
-function makePlace(settings: LockOptions = {}) {
-  const place = makeInstallPlace({ "home/.cursor/mcp.json": original }, settings);
+function makePlace() {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": original });
   const folder = join(place.home, ".cursor");
   return { ...place, folder, file: join(folder, "mcp.json") };
 }
@@ -89,20 +89,34 @@ describe("writing a file", () => {
 });
 
 describe("the lock of a config", () => {
-  test("an install waits for another program's lock and fails if the lock stays", async () => {
-    const place = makePlace({ waitMs: 150 });
+  test("an install waits for another program's lock", async () => {
+    const place = makePlace();
     mkdirSync(`${place.file}.lock`);
-    await expect(place.install("cursor", "mine")).rejects.toMatchObject({
-      code: "ClientConfigUnwritable",
-      problem: { args: { reason: expect.stringContaining("mcp.json.lock") } },
-    });
-    expect(read(place.file)).toBe(original);
-    place.settings.waitMs = 30_000;
     const waiting = place.install("cursor", "mine");
     // The other program's own delay.
     setTimeout(() => rmSync(`${place.file}.lock`, { recursive: true }), 100);
     expect(await waiting).toMatchObject({ changed: true });
     expect(readdirSync(place.folder)).toEqual(["mcp.json"]);
+  });
+
+  test("an edit fails if another program keeps the lock", async () => {
+    const { file, folder } = makePlace();
+    const release = await lockFile(file);
+    vi.useFakeTimers({ toFake: ["setTimeout", "performance"] });
+    try {
+      const editing = editConfigFile(file, () => ({ text: "mine" }), { newMode: 0o600 });
+      const failed = expect(editing).rejects.toMatchObject({
+        code: "ClientConfigUnwritable",
+        problem: { args: { reason: expect.stringContaining("mcp.json.lock") } },
+      });
+      await vi.advanceTimersByTimeAsync(31_000);
+      await failed;
+    } finally {
+      vi.useRealTimers();
+      release();
+    }
+    expect(read(file)).toBe(original);
+    expect(readdirSync(folder)).toEqual(["mcp.json"]);
   });
 });
 

@@ -1,10 +1,13 @@
 import { isDeepStrictEqual } from "node:util";
-import { describeType, isRecord } from "../../data/parse-json.ts";
+import { formatLineDiff } from "../../data/line-diff.ts";
+import { positionAt } from "../../data/line-index.ts";
+import { DataSyntaxError, describeType, isRecord } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
+import { failure } from "../../problems/index.ts";
+import { hideEntry } from "../secrets.ts";
 import {
   type ConfigEditor,
   type ConfigFormatName,
-  ConfigLayoutError,
-  ConfigSyntaxError,
   type EntryPlace,
   type JsonRecord,
   type ParsedConfig,
@@ -28,6 +31,8 @@ function without(value: unknown, [key = "", ...below]: readonly string[]): unkno
   return isEmptyValue(kept) ? rest : { ...rest, [key]: kept };
 }
 
+const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
+
 /** Loads the editor of a format on first use. */
 export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor> {
   if (format === "toml") return (await import("./toml-editor.ts")).tomlEditor;
@@ -35,57 +40,46 @@ export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor
   return (await import("./json-editor.ts")).jsonEditor;
 }
 
-/** Parses a config. Returns the error if it is invalid. */
-export function openConfig(editor: ConfigEditor, text: string): ConfigDocument | ConfigSyntaxError {
-  try {
-    return new ConfigDocument(editor, text);
-  } catch (error) {
-    if (error instanceof ConfigSyntaxError) return error;
-    throw error;
-  }
-}
-
-/** A parsed config. An edit returns a new one in which only the entry differs, or throws. */
+/**
+ * A parsed config. An edit returns a new one in which only the entry differs; `undefined` if the layout does not allow that.
+ * A text that is invalid, or that has something else in place of an entry's container, is `ClientConfigMalformed`.
+ */
 export class ConfigDocument {
-  readonly text: string;
   readonly root: Record<string, unknown>;
-  readonly editor: ConfigEditor;
+  readonly #file: string;
+  readonly #editor: ConfigEditor;
   /** The byte order mark, if there is one. */
   readonly #mark: string;
   readonly #body: string;
-  #parsed: ParsedConfig | undefined;
+  readonly #parsed: ParsedConfig;
 
-  /** Throws `ConfigSyntaxError` if the text is invalid or not an object. */
-  constructor(editor: ConfigEditor, text: string) {
-    this.text = text;
-    this.editor = editor;
+  constructor(file: string, editor: ConfigEditor, text: string) {
+    this.#file = file;
+    this.#editor = editor;
     this.#mark = text.startsWith(mark) ? mark : "";
     this.#body = text.slice(this.#mark.length);
-    this.root = this.#parse();
-  }
-
-  /** A blank text is a config without values in every format. It is parsed only when it is edited. */
-  get #config(): ParsedConfig {
     try {
-      this.#parsed ??= this.editor.open(this.#body);
-      return this.#parsed;
+      this.#parsed = editor.open(this.#body);
     } catch (error) {
       // Parsers recurse.
-      throw error instanceof RangeError ? new ConfigSyntaxError("it is nested too deeply", 0) : error;
+      if (error instanceof RangeError) throw this.#malformed("it is nested too deeply");
+      if (!(error instanceof DataSyntaxError)) throw error;
+      const [reason = ""] = error.reason.split("\n");
+      throw this.#malformed(reason.replace(/:$/, ""), error.offset);
     }
+    const { value = Object.create(null) } = this.#parsed;
+    if (!isRecord(value)) throw this.#malformed(`it must be an object, but it is ${describeType(value)}`, 0);
+    this.root = value;
   }
 
-  #parse(): Record<string, unknown> {
-    const body = this.#body;
-    if (body.length > this.editor.maximumLength) {
-      const [size, limit] = [body.length, this.editor.maximumLength].map((one) => Math.ceil(one / (1 << 20)));
-      throw new ConfigSyntaxError(`it has ${size} MiB; the limit for its format is ${limit} MiB`, 0);
-    }
-    const value = body.trim() === "" ? undefined : this.#config.value;
-    if (value === undefined) return Object.create(null);
-    if (!isRecord(value))
-      throw new ConfigSyntaxError(`it must be an object, but it is ${describeType(value)}`, 0);
-    return value;
+  #malformed(reason: string, offset?: number) {
+    const file = this.#file;
+    const place = offset === undefined ? {} : positionAt(this.#body, offset);
+    return failure("ClientConfigMalformed", { file, reason }, { file, ...place });
+  }
+
+  get text(): string {
+    return this.#mark + this.#body;
   }
 
   /** The entries of a container by their keys, which those of an array have as `name`. */
@@ -96,17 +90,16 @@ export class ConfigDocument {
     return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
   }
 
-  /** The value of an entry; `undefined` if it does not exist. Throws `ConfigSyntaxError` for an invalid container. */
+  /** The value of an entry; `undefined` if it does not exist. */
   get({ container, key, isList }: EntryPlace): unknown {
-    for (const depth of container.keys()) {
-      const path = container.slice(0, depth + 1);
-      const value = valueAt(this.root, path);
+    for (const [index, name] of container.entries()) {
+      const value = valueAt(this.root, container.slice(0, index + 1));
       if (value === undefined || value === null) break;
-      const isInList = isList && path.length === container.length;
+      const isInList = isList && index === container.length - 1;
       if (isInList ? Array.isArray(value) : isRecord(value)) continue;
-      throw new ConfigSyntaxError(
-        `its ${JSON.stringify(path.at(-1))} must be ${isInList ? "an array" : "an object"}, but it is ${describeType(value)}`,
-        this.#config.offsetOf(path),
+      const expected = isInList ? "an array" : "an object";
+      throw this.#malformed(
+        `its ${JSON.stringify(name)} must be ${expected}, but it is ${describeType(value)}`,
       );
     }
     return this.entries({ container, isList }).get(key);
@@ -117,8 +110,8 @@ export class ConfigDocument {
     const path = [...place.container, place.key];
     const others = toPlain(without(this.root, path));
     for (const text of texts) {
-      const edited = openConfig(this.editor, this.#mark + text);
-      if (edited instanceof ConfigSyntaxError) continue;
+      const edited = attempt(() => new ConfigDocument(this.#file, this.#editor, this.#mark + text));
+      if (edited === undefined) continue;
       const written = toPlain(edited.entries(place).get(place.key));
       if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
         return edited;
@@ -126,25 +119,23 @@ export class ConfigDocument {
     return undefined;
   }
 
-  /** Writes an entry, replacing an existing one. Throws `ConfigSyntaxError` if that cannot be done safely. */
-  set(place: EntryPlace, entry: JsonRecord): ConfigDocument {
+  /** Writes an entry, replacing an existing one. */
+  set(place: EntryPlace, entry: JsonRecord): ConfigDocument | undefined {
     this.get(place);
-    return this.#verify(this.#config.set(place, entry), place, toPlain(entry)) ?? refuse();
+    return this.#verify(this.#parsed.set(place, entry), place, toPlain(entry));
   }
 
   /** Removes an entry, and the containers that are empty then and have no comment. */
-  remove(place: EntryPlace): ConfigDocument {
-    let edited = this.#verify(this.#config.remove(place), place, undefined) ?? refuse();
-    for (let depth = place.container.length; depth > 0; depth--) {
-      const path = place.container.slice(0, depth);
+  remove(place: EntryPlace): ConfigDocument | undefined {
+    let edited = this.#verify(this.#parsed.remove(place), place, undefined);
+    for (let path = place.container; edited !== undefined && path.length > 0; path = path.slice(0, -1)) {
       const value = valueAt(edited.root, path);
       if (value === undefined) continue;
       if (!isEmptyValue(value)) break;
       const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
       const comments = countComments(edited.#body);
-      const texts = edited.#config.remove(outer);
-      const shorter = texts.filter((text) => countComments(text) === comments);
-      const next = edited.#verify(shorter, outer, undefined);
+      const texts = edited.#parsed.remove(outer).filter((text) => countComments(text) === comments);
+      const next: ConfigDocument | undefined = edited.#verify(texts, outer, undefined);
       if (next === undefined) break;
       edited = next;
     }
@@ -157,8 +148,52 @@ export class ConfigDocument {
   }
 }
 
-function refuse(): never {
-  throw new ConfigLayoutError("its layout does not allow editing only the entry", 0);
+/** An entry before and after an edit; `undefined` if there is none. */
+export interface EntryChange {
+  place: EntryPlace;
+  before: JsonRecord | undefined;
+  after: JsonRecord | undefined;
 }
 
-const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
+/** A unified diff of entries, without secrets and without the rest of their file; empty if nothing changes. */
+export function formatEntryDiff(file: string, editor: ConfigEditor, changes: readonly EntryChange[]): string {
+  const write = (which: "before" | "after") =>
+    changes
+      .map(({ place, before, after }) => {
+        const entry = which === "before" ? before && hideEntry(before) : after && hideEntry(after, before);
+        return entry === undefined ? "" : `${editor.write(place, entry)}\n`;
+      })
+      .join("");
+  return formatLineDiff(file, write("before"), write("after"));
+}
+
+/**
+ * Edits entries of a config, which `decide` chooses. The text is `undefined` if removing them leaves nothing. Throws
+ * `TrailblazeError` `ClientConfigMalformed`, or `ClientConfigUnwritable` with what to do by hand.
+ */
+export function editEntries(
+  file: string,
+  editor: ConfigEditor,
+  text: string | undefined,
+  decide: (config: ConfigDocument) => readonly EntryChange[],
+) {
+  const config = new ConfigDocument(file, editor, text ?? "");
+  const changes = decide(config);
+  if (changes.length === 0) return { changed: false, text, diff: "" };
+  const edited = changes.reduce<ConfigDocument | undefined>(
+    (now, { place, after }) => (after === undefined ? now?.remove(place) : now?.set(place, after)),
+    config,
+  );
+  if (edited === undefined) {
+    const steps = changes.map(({ place: { key, isList }, after }) =>
+      after === undefined
+        ? `remove ${JSON.stringify(key)}`
+        : editor.writeInline(key, hideEntry(isList ? { name: key, ...after } : after)),
+    );
+    const reason = "its layout does not allow editing only the entry";
+    throw failure("ClientConfigUnwritable", { file, reason, byHand: steps.join("\n") }, { file });
+  }
+  const isGone = edited.isBlank && changes.every(({ after }) => after === undefined);
+  const diff = formatEntryDiff(file, editor, changes);
+  return { changed: true, text: isGone ? undefined : edited.text, diff };
+}

@@ -6,25 +6,6 @@ export type ConfigFormatName = "json" | "jsonc" | "toml" | "yaml";
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
 
-/** Thrown for a text that must not be edited. `offset` is in UTF-16 code units. */
-export class ConfigSyntaxError extends Error {
-  override readonly name: string = "ConfigSyntaxError";
-  readonly reason: string;
-  readonly offset: number;
-
-  /** `reason` continues a message after a colon, without a period. */
-  constructor(reason: string, offset: number) {
-    super(reason);
-    this.reason = reason;
-    this.offset = offset;
-  }
-}
-
-/** Thrown for a valid config in which an entry cannot be edited without changing the rest. */
-export class ConfigLayoutError extends ConfigSyntaxError {
-  override readonly name = "ConfigLayoutError";
-}
-
 /** The place of an entry: the path of its container, and its key. */
 export interface EntryPlace {
   container: readonly string[];
@@ -35,13 +16,11 @@ export interface EntryPlace {
 
 /** A format of configs. */
 export interface ConfigEditor {
-  /** The longest text that it can edit within about ten seconds, in UTF-16 code units. */
-  readonly maximumLength: number;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** An entry on one line, as it can be pasted into a container. */
   writeInline(key: string, entry: JsonRecord): string;
-  /** Parses a text without a byte order mark. Throws `ConfigSyntaxError`. */
+  /** Parses a text without a byte order mark. Throws `DataSyntaxError`. */
   open(text: string): ParsedConfig;
 }
 
@@ -49,9 +28,7 @@ export interface ConfigEditor {
 export interface ParsedConfig {
   /** The parsed value in comparable form; `undefined` for a text without one. */
   readonly value: unknown;
-  /** The offset of the value at a path, for messages. */
-  offsetOf(path: readonly string[]): number;
-  /** Adds an entry or replaces it. */
+  /** Adds an entry or replaces it. What is in place of its containers is an object or an array, or nothing. */
   set(place: EntryPlace, entry: JsonValue): string[];
   remove(place: EntryPlace): string[];
 }

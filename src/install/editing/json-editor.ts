@@ -1,14 +1,12 @@
-import { isDeepStrictEqual } from "node:util";
 import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { DataSyntaxError } from "../../data/parse-json.ts";
 import {
   beforeLineEnd,
   type ConfigEditor,
-  ConfigSyntaxError,
   findLineEnd,
   type JsonValue,
   splice,
   startOfLine,
-  toPlain,
 } from "./config-format.ts";
 
 // Values of jsonc-parser's SyntaxKind, a `const enum` that is lost when types are stripped.
@@ -17,8 +15,6 @@ const lineComment = 12;
 const blockComment = 13;
 const lineBreak = 14;
 const blanks = 15;
-
-const maximumDepth = 500;
 
 /** Parses JSON with comments and trailing commas, as clients do. */
 function parseText(text: string): Node | undefined {
@@ -29,20 +25,19 @@ function parseText(text: string): Node | undefined {
   const code = printParseErrorCode(error.error)
     .replace(/([a-z])([A-Z])/g, "$1 $2")
     .toLowerCase();
-  throw new ConfigSyntaxError(`it is not valid JSON (${code})`, error.offset);
+  throw new DataSyntaxError(`it is not valid JSON (${code})`, text, error.offset);
 }
 
-function toValue(node: Node, depth = 1): unknown {
-  if (depth > maximumDepth) throw new ConfigSyntaxError("it is nested too deeply", node.offset);
-  if (node.type === "array") return (node.children ?? []).map((child) => toValue(child, depth + 1));
+function toValue(text: string, node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map((child) => toValue(text, child));
   if (node.type !== "object") return node.value;
   const record = Object.create(null) as Record<string, unknown>;
   for (const { children } of node.children ?? []) {
     const [key, value] = children ?? [];
     if (key === undefined || value === undefined) continue;
     if (Object.hasOwn(record, key.value))
-      throw new ConfigSyntaxError(`it has the key ${JSON.stringify(key.value)} twice`, key.offset);
-    record[key.value] = toValue(value, depth + 1);
+      throw new DataSyntaxError(`it has the key ${JSON.stringify(key.value)} twice`, text, key.offset);
+    record[key.value] = toValue(text, value);
   }
   return record;
 }
@@ -143,7 +138,6 @@ const wrap = (keys: readonly string[], value: JsonValue): JsonValue =>
   keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
 
 export const jsonEditor: ConfigEditor = {
-  maximumLength: 64 << 20,
   write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length + 1);
     const text = JSON.stringify(entry, null, 2).replaceAll("\n", `\n${indentation}`);
@@ -153,8 +147,7 @@ export const jsonEditor: ConfigEditor = {
   open(text) {
     const root = parseText(text);
     return {
-      value: root && toValue(root),
-      offsetOf: (path) => findValue(root, path)?.offset ?? 0,
+      value: root && toValue(text, root),
       set({ container, key }, entry) {
         const writer = createWriter(text, root);
         const keys = [...container, key];
@@ -162,7 +155,6 @@ export const jsonEditor: ConfigEditor = {
         if (root === undefined)
           return text.trim() === "" ? [writer.write(wrap(keys, entry), "") + writer.lineEnd] : [];
         const value = findValue(root, keys);
-        if (isDeepStrictEqual(value && toValue(value), toPlain(entry))) return [text];
         if (value !== undefined) {
           const indentation = indentationAt(text, value.parent?.offset ?? 0);
           return [splice(text, value.offset, endOf(value), writer.write(entry, indentation))];
@@ -173,9 +165,7 @@ export const jsonEditor: ConfigEditor = {
         const [parents, [name = "", ...below]] =
           depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
         const object = findValue(root, parents);
-        if (object?.type === "object") return [addProperty(text, object, writer, name, wrap(below, entry))];
-        const reason = `its ${JSON.stringify(parents.at(-1))} must be an object, but its type is ${object?.type}`;
-        throw new ConfigSyntaxError(reason, object?.offset ?? 0);
+        return object?.type === "object" ? [addProperty(text, object, writer, name, wrap(below, entry))] : [];
       },
       remove({ container, key }) {
         const object = findValue(root, container);

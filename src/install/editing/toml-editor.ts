@@ -1,8 +1,8 @@
 import { parse, TomlError } from "smol-toml";
+import { DataSyntaxError } from "../../data/parse-json.ts";
 import {
   beforeLineEnd,
   type ConfigEditor,
-  ConfigSyntaxError,
   type EntryPlace,
   endOfLine,
   findLineEnd,
@@ -104,14 +104,12 @@ function parseText(text: string): unknown {
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     const reason = error.message.split("\n")[0]?.replace(/^Invalid TOML document: /, "") ?? "";
-    const before = text.split("\n").slice(0, error.line - 1);
-    const offset = before.join("\n").length + Math.min(1, before.length) + Math.max(0, error.column - 1);
-    throw new ConfigSyntaxError(`it is not valid TOML (${reason})`, offset);
+    const start = text.split("\n", error.line - 1).reduce((sum, line) => sum + line.length + 1, 0);
+    throw new DataSyntaxError(`it is not valid TOML (${reason})`, text, start + error.column - 1);
   }
 }
 
 export const tomlEditor: ConfigEditor = {
-  maximumLength: 64 << 20,
   write: (place, entry) => writeTable(place, entry, "\n"),
   writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(entry)}`,
   open(text) {
@@ -121,7 +119,6 @@ export const tomlEditor: ConfigEditor = {
     const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
     return {
       value,
-      offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
       set(place, entry) {
         const table = writeTable(place, entry as JsonRecord, lineEnd);
         const [first, ...rest] = findOwn(text, sections, place);

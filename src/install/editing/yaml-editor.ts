@@ -1,10 +1,8 @@
 import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit, type YAMLMap } from "yaml";
-import { DataSyntaxError } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import {
   beforeLineEnd,
   type ConfigEditor,
-  ConfigSyntaxError,
   endOfLine,
   findLineEnd,
   type JsonValue,
@@ -28,17 +26,6 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
     .toString({ lineWidth: 0 })
     .trimEnd()
     .replaceAll("\n", lineEnd + indentation);
-}
-
-function parseText(text: string): { document: Document.Parsed; value: unknown } {
-  try {
-    const { document, value } = composeYaml(text);
-    // A text that only has comments has no value.
-    return { document, value: document.contents === null ? undefined : toPlain(value) };
-  } catch (error) {
-    if (!(error instanceof DataSyntaxError)) throw error;
-    throw new ConfigSyntaxError(error.reason.split("\n")[0]?.replace(/:$/, "") ?? "", error.offset ?? 0);
-  }
 }
 
 function rangeOf(node: unknown): [start: number, end: number] {
@@ -153,14 +140,13 @@ function cutPair(text: string, pair: Pair): string[] {
 }
 
 export const yamlEditor: ConfigEditor = {
-  maximumLength: 16 << 20,
   write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length);
     return indentation + writePair(key, entry, indentation, "\n");
   },
   writeInline: (key, entry) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`,
   open(text) {
-    const { document, value } = parseText(text);
+    const { document, value } = composeYaml(text);
     const root: unknown = document.contents;
     const findMap = (path: readonly string[]) =>
       path.reduce<unknown>((map, key) => findPair(map, key)?.value, root);
@@ -170,8 +156,8 @@ export const yamlEditor: ConfigEditor = {
       return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
     };
     return {
-      value,
-      offsetOf: (path) => rangeOf(findOwn(path)?.pair.key ?? findMap(path.slice(0, -1)))[0],
+      // A text that only has comments has no value.
+      value: root === null ? undefined : toPlain(value),
       set({ container, key }, entry) {
         const own = findOwn([...container, key]);
         if (own === undefined) return addEntry(text, root, [...container, key], entry);
