@@ -79,10 +79,10 @@ export async function readLockedProject(
       ? { folder: found?.folder }
       : {
           isNamed: targets.isWritten,
-          showsSkill: (place, files) =>
+          showsSkill: ({ place, value }) =>
             purpose === "approve" &&
             targets.has(place) &&
-            !isSameJson(approved.get(keyOf(place))?.value.files, files),
+            !isSameJson(approved.get(keyOf(place))?.value, value),
         },
   );
   const isAbove = found !== undefined && found.folder !== project;

@@ -37,7 +37,7 @@ import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { describeServerSkill } from "../session/session-skills.ts";
-import { digestsOf, skillLimits } from "../skills/skill-entry.ts";
+import { skillLimits } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 
@@ -77,8 +77,8 @@ export interface ReadingOptions {
   folder?: string | undefined;
   /** Whether a part is named, so that its problems are of interest. */
   isNamed?(place: LockPlace): boolean;
-  /** Whether the skill of a server with these files is to be shown. */
-  showsSkill?(place: LockPlace, files: Readonly<Record<string, string>>): boolean;
+  /** Whether the skill of a server is to be shown. */
+  showsSkill?(skill: LockPart): boolean;
 }
 
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
@@ -192,30 +192,27 @@ function listerOf({ label, source: { pack, item } }: ServerPlan) {
   return { owner, entry: pack ?? label, server: item ?? label, kind: "server", name: "" } as const;
 }
 
-/** Reads SKILL.md of skills that servers list and that are to be shown. */
+/** Adds SKILL.md of the recorded skills that servers list and that are to be shown. */
 async function readServerSkills(
   session: Session,
+  { parts, skills }: Recorder,
   shows: NonNullable<ReadingOptions["showsSkill"]>,
-): Promise<ReadonlyMap<string, ShownSkill>> {
-  const skills = new Map<string, ShownSkill>();
+): Promise<void> {
   const { calls, frame } = Session.partsOf(session);
   const state = frame.state();
   let left: number = skillLimits.bytes;
-  for (const from of state.resourceServers) {
+  for (const from of state.resourceServers)
     for (const { kind, id, entry } of from.offer?.entries ?? []) {
-      if (kind !== "skill" || entry.resources === "dynamic") continue;
+      const part = parts.get(keyOf({ ...listerOf(from.plan), kind, name: id }));
+      if (kind !== "skill" || part === undefined || !shows(part)) continue;
       const skill = describeServerSkill(from, entry);
       const { name, files } = skill.shown;
-      const place = { ...listerOf(from.plan), kind, name: id };
-      if (!shows(place, digestsOf(files))) continue;
       left -= files.find(({ path }) => path === instructionsFile)?.size ?? 0;
       const read = () => calls.readSkillFile(skill, instructionsFile, { scope: calls.own, state });
       const text = left < 0 ? undefined : await read().catch(() => undefined);
       const missing = "Not shown: it cannot be read, is not what the server lists, or is too large.";
-      skills.set(keyOf(place), { name, files, text: typeof text === "string" ? text : missing });
+      skills.set(keyOf(part.place), { name, files, text: typeof text === "string" ? text : missing });
     }
-  }
-  return skills;
 }
 
 /**
@@ -243,8 +240,8 @@ export async function openInstallation({
     recorder = recording;
     const session = await prepared.open();
     try {
-      const { found, parts, unasked, scope, problems } = recording;
-      const ofServers = options.showsSkill ? await readServerSkills(session, options.showsSkill) : [];
+      const { found, parts, unasked, scope, skills, problems } = recording;
+      if (options.showsSkill) await readServerSkills(session, recording, options.showsSkill);
       const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
       const messages = new Set(failed.map(({ message }) => message));
       const ofFailed = session.problems.filter(({ message }) => messages.has(message));
@@ -261,7 +258,7 @@ export async function openInstallation({
         places: new Map(places.map((place) => [keyOf(place), place])),
         unasked,
         scope,
-        skills: new Map([...recording.skills, ...ofServers]),
+        skills,
         problems: [...config.problems, ...problems, ...ofFailed],
         failedServers: failed.map(({ name }) => name),
       };

@@ -6,7 +6,6 @@ import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
-import type { FoundSkill } from "../skills/find-skills.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
 import { isFault, type ReadPackage } from "./manifest.ts";
@@ -15,6 +14,7 @@ import {
   type DiscoveredPack,
   type FoundPack,
   isDeclaredOrigin,
+  isPack,
   type Manifest,
   type Origin,
 } from "./types.ts";
@@ -77,22 +77,20 @@ export async function describePack(
   const hostProblem = await checkHostVersion(value.engines, context);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
-  let skills: readonly FoundSkill[] = [];
   if (extension.skills.length > 0 || mayHaveSkills(port, location)) {
-    const { describeSkills } = await import("./pack-skills.ts");
-    const described = describeSkills(port, { location, name }, { isSource, field, source }, extension.skills);
-    skills = described.skills;
-    extension.skills = described.declarations;
-    found.push(...described.problems);
+    const { declareSkills } = await import("./pack-skills.ts");
+    const declared = declareSkills(port, { location, name }, { isSource, field, source }, extension.skills);
+    extension.skills = declared.declarations;
+    found.push(...declared.problems);
   }
   const qualifiedName = qualifyPackageName(name);
   const items = {} as Record<KindKey, DiscoveredItem[]>;
   for (const key of kinds.map((kind) => keyOfKind[kind]))
-    items[key] = extension[key].map((item, index) => ({
+    items[key] = extension[key].map((item) => ({
       name: item.name,
       qualifiedName: `${qualifiedName}/${item.name}`,
       description: item.description,
-      ...(key === "skills" && { path: skills[index]?.path }),
+      ...(item.skill && { path: item.skill.path }),
     }));
   const pack: DiscoveredPack = {
     name,
@@ -109,7 +107,7 @@ export async function describePack(
     problems: await locateProblems(found),
   };
   const isUsable = usable && hostProblem === undefined;
-  return { pack, manifest, extension, skills, hasField, isUsable };
+  return { pack, manifest, extension, hasField, isUsable };
 }
 
 /**
@@ -133,7 +131,7 @@ export async function describePackages(
       (isDeclaredOrigin(origin) && mayHaveSkills(port, location))
     ) {
       const found = await describePack(port, { ...source, manifest: read });
-      if (found.hasField || found.skills.length > 0) packs.push(found);
+      if (isPack(found)) packs.push(found);
     }
   }
   return packs;

@@ -3,50 +3,45 @@ import type { SourceText, UnlocatedProblem } from "../data/source-text.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createProblem } from "../problems/index.ts";
-import { type FoundSkill, findSkills } from "../skills/find-skills.ts";
+import { findSkills } from "../skills/find-skills.ts";
 import { instructionsFile, ownFolder } from "../skills/skill-folders.ts";
 import { ancestorsOf } from "./project.ts";
 import { type FoundPack, isUnasked } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
 /**
- * The skills of a package that count: those that the field names, or all of them. `problems` are those of names without a skill,
- * and of skills with the same name. `source`: of its package.json.
+ * Declares the skills of a package that count: those that the field names, or all of them, and of those with one name the first.
+ * The others are problems, and names without a skill. `source`: of its package.json.
  */
-export function describeSkills(
+export function declareSkills(
   port: DiscoveryPort,
   { location, name: pack }: { location: string; name: string },
   { isSource, field, source }: { isSource: boolean; field: unknown; source: SourceText },
-  declared: readonly Declaration[],
-): { skills: FoundSkill[]; declarations: Declaration[]; problems: UnlocatedProblem[] } {
-  const { skills, shadowed } = findSkills(port, location, { isDependency: !isSource });
+  written: readonly Declaration[],
+): { declarations: Declaration[]; problems: UnlocatedProblem[] } {
   const isNarrowed = isRecord(field) && field.skills !== undefined;
-  const named = new Map(declared.map((one) => [one.name, one]));
-  const counts = ({ name }: FoundSkill) => !isNarrowed || named.has(name);
-  const chosen = skills.filter(counts);
-  const missing = declared.filter(({ name }) => !skills.some((skill) => skill.name === name));
-  return {
-    skills: chosen,
-    declarations: chosen.map(
-      ({ name }) => named.get(name) ?? { kind: "skill", name, description: null, path: [], extra: {} },
-    ),
-    problems: [
-      ...missing.map(({ name, path }) => {
-        const file = `${ownFolder}/${name}/${instructionsFile}`;
-        const args = { name, own: file, combined: file, isSkill: true };
-        const place = { pack, kind: "skill", item: name, file, path } as const;
-        const problem = createProblem("MissingDefinitionFile", args, place);
-        return { problem, source, at: ["trailblaze", ...path] };
-      }),
-      ...shadowed.filter(counts).map(({ name, folder }) => {
-        const combined = `${folder}/${instructionsFile}`;
-        const first = skills.find((one) => one.name === name)?.folder;
-        const args = { name, file: `${first}/${instructionsFile}`, combined };
-        const place = { pack, kind: "skill", item: name, file: combined } as const;
-        return { problem: createProblem("ShadowedDefinition", args, place), source: undefined, at: [] };
-      }),
-    ],
-  };
+  const declared = new Map<string, Declaration>();
+  const problems: UnlocatedProblem[] = [];
+  for (const { name, ...skill } of findSkills(port, location, { isDependency: !isSource })) {
+    const unwritten = { kind: "skill", name, description: null, path: [], extra: {} } as const;
+    const own = written.find((one) => one.name === name) ?? (isNarrowed ? undefined : unwritten);
+    const first = declared.get(name);
+    if (own !== undefined && first === undefined) declared.set(name, { ...own, skill });
+    if (own === undefined || first === undefined) continue;
+    const combined = `${skill.folder}/${instructionsFile}`;
+    const args = { name, file: `${first.skill?.folder}/${instructionsFile}`, combined };
+    const place = { pack, kind: "skill", item: name, file: combined } as const;
+    problems.push({ problem: createProblem("ShadowedDefinition", args, place), source: undefined, at: [] });
+  }
+  for (const { name, path } of written) {
+    if (declared.has(name)) continue;
+    const file = `${ownFolder}/${name}/${instructionsFile}`;
+    const args = { name, own: file, combined: file, isSkill: true };
+    const place = { pack, kind: "skill", item: name, file, path } as const;
+    const problem = createProblem("MissingDefinitionFile", args, place);
+    problems.push({ problem, source, at: ["trailblaze", ...path] });
+  }
+  return { declarations: [...declared.values()], problems };
 }
 
 /** The names of packs of which the nearest lock approves skills. A lock that cannot be read approves none. */

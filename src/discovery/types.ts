@@ -1,7 +1,6 @@
 import type { Extension, Needs } from "../extension-schema/index.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
-import type { FoundSkill } from "../skills/find-skills.ts";
 
 export type { Needs };
 
@@ -23,6 +22,10 @@ export type Origin =
 /** Whether a pack belongs to a project by its package.json and its workspace's. */
 export const isDeclaredOrigin = (origin: Origin): boolean =>
   origin === "self" || origin === "workspace" || origin === "direct";
+
+/** Whether a described package is a pack: it has the field, or skills. */
+export const isPack = ({ hasField, extension }: FoundPack): boolean =>
+  hasField || extension.skills.length > 0;
 
 /** A pack without the field: a dependency that has skills, and does not mention Trailblaze. They need an approval, lock or no lock. */
 export const isUnasked = ({ hasField, pack }: FoundPack): boolean => !hasField && pack.origin === "direct";
@@ -85,8 +88,6 @@ export interface FoundPack {
   manifest: Manifest;
   /** Of its skills, those that it has. */
   extension: Extension;
-  /** Where its skills are, in the order of `extension.skills`. */
-  skills: readonly FoundSkill[];
   /** Whether package.json has the field. Otherwise the pack has skills alone. */
   hasField: boolean;
   /** Whether its package.json allows this host to use the pack. */

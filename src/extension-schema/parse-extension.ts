@@ -24,6 +24,8 @@ export interface Declaration {
   path: Path;
   /** The other keys of form 3: untrusted plain data. */
   extra: Readonly<Record<string, unknown>>;
+  /** Of a skill: its folder, and the part of that below the package's folder of skills. */
+  skill?: { folder: string; path: string };
 }
 
 export const needsKeys = ["env", "network", "read", "write", "tools"] as const;

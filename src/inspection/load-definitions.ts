@@ -11,7 +11,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type ProblemContext, type ProblemPlace } from "../problems/index.ts";
+import { createProblem, type ProblemContext, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import {
   type Format,
@@ -179,15 +179,20 @@ export class DefinitionReader {
 
   /** Reads the skills among items. */
   async #readSkills(items: readonly InspectedItem[], problems: UnlocatedProblem[]): Promise<void> {
+    const { pack } = this.#found;
     for (const item of items) {
-      const { kind, name } = item.declaration;
-      const skill = kind === "skill" && this.#found.skills.find((one) => one.name === name);
-      if (!skill) continue;
+      const { kind, name, skill: place } = item.declaration;
+      if (place === undefined) continue;
       const { readSkill } = await import("../skills/read-skill.ts");
-      item.file = `${skill.folder}/${instructionsFile}`;
-      const read = await readSkill(this.#port, this.#found.pack, skill, this.#options.context);
-      if ("problem" in read) problems.push({ problem: read.problem, source: undefined, at: [] });
-      else Object.assign(item, { skill: read.skill, definition: read.skill.entry.frontmatter });
+      item.file = `${place.folder}/${instructionsFile}`;
+      try {
+        const skill = await readSkill(this.#port, pack, { name, ...place });
+        Object.assign(item, { skill, definition: skill.entry.frontmatter });
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        const problem = { ...error.problem, pack: pack.name, kind, item: name };
+        problems.push({ problem, source: undefined, at: [] });
+      }
     }
   }
 

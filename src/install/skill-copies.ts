@@ -10,30 +10,17 @@ import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { makeFolders } from "../files/write-files.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import type { SkillItem } from "../session/items.ts";
 import { fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
 import { digestOf, readSkillFiles } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
-import type { ClientRecord, Scope } from "./clients/client.ts";
+import type { Scope } from "./clients/client.ts";
 import { findClient } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
 import { refuseLinkOut } from "./plan-install.ts";
-
-/** What was done, by the names of folders. */
-export interface CopiesResult {
-  client: string;
-  /** Absolute path of the folder with the copies. */
-  folder: string;
-  /** The copies that are there now, as they should be. */
-  installed: string[];
-  removed: string[];
-  /** What stays although it is no copy, or was edited. */
-  kept: string[];
-  problems: Problem[];
-}
 
 /** The file in a copy that says what was copied. */
 const markerFile = ".trailblaze";
@@ -69,9 +56,7 @@ function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edi
 }
 
 /** Replaces a copy, or makes it. */
-async function writeCopy(session: Session, target: string, [skill, marker]: WantedCopy): Promise<void> {
-  const { calls, frame } = Session.partsOf(session);
-  const { route } = skill;
+async function writeCopy(session: Session, target: string, [{ route }, marker]: WantedCopy): Promise<void> {
   // Clients pass over names that begin with a dot.
   const draft = join(dirname(target), `${markerFile}.new`);
   const copy = join(draft, "copy");
@@ -83,8 +68,7 @@ async function writeCopy(session: Session, target: string, [skill, marker]: Want
       // Who may run it: a server does not say.
       const original =
         route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
-      const request = { scope: calls.own, state: frame.state() };
-      const content = await calls.readSkillFile(skill, path, request);
+      const content = await session.readSkill(marker.source, { file: path });
       writeFileSync(join(copy, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
     writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);
@@ -94,18 +78,6 @@ async function writeCopy(session: Session, target: string, [skill, marker]: Want
   } finally {
     clear();
   }
-}
-
-/** The folder of a client's skills. Throws `InvalidArguments` for a client that reads none, and without HOME. */
-function findFolder({ name, skills }: ClientRecord, scope: Scope, project: string): string {
-  if (skills === undefined) {
-    const reason = `Trailblaze does not know that ${name} reads skills from a folder`;
-    const hint = "It can load skills with the tool of `start --skill-tool`.";
-    throw failure("InvalidArguments", { reason, hint });
-  }
-  const root = scope === "user" ? readHost().home : project;
-  if (root !== undefined) return join(root, skills);
-  throw failure("InvalidArguments", { reason: "The home folder is not known: HOME is not set" });
 }
 
 /** The name of the folder of a skill whose own name means others, too. */
@@ -119,7 +91,7 @@ function collectWanted(
 ): ReadonlyMap<string, WantedCopy> {
   const state = Session.partsOf(session).frame.state();
   const all = state.of("skill");
-  const hasFiles = ({ listing }: SkillItem) => listing.resources !== "dynamic";
+  const hasFiles = ({ shown }: SkillItem) => shown.files.length > 0;
   const chosen = names.length === 0 ? all.filter(hasFiles) : names.map((name) => state.resolveSkill(name));
   const copies = chosen.map((skill) => {
     const source = fullNameOf(skill);
@@ -144,35 +116,46 @@ export async function changeCopies(
   names: readonly string[],
   session: Session | undefined,
   { cwd, scope = "project", isDryRun }: { cwd: string; scope?: Scope | undefined; isDryRun: boolean },
-): Promise<CopiesResult> {
-  const client = findClient(clientName);
+) {
+  const { id, name: client, skills } = findClient(clientName);
   const { directory } = findProject(port, cwd);
-  const folder = findFolder(client, scope, directory);
+  const root = scope === "user" ? readHost().home : directory;
+  if (skills === undefined) {
+    const reason = `Trailblaze does not know that ${client} reads skills from a folder`;
+    const hint = "It can load skills with the tool of `start --skill-tool`.";
+    throw failure("InvalidArguments", { reason, hint });
+  }
+  if (root === undefined)
+    throw failure("InvalidArguments", { reason: "The home folder is not known: HOME is not set" });
+  const folder = join(root, skills);
   await refuseLinkOut(folder, { scope, cwd });
-  const project = scope === "user" ? directory : undefined;
-  // Why skills are left out.
+  // By the names of folders: what is there now as it should be, what was removed, and what stays although it is no copy, or was edited.
+  const installed: string[] = [];
+  const removed: string[] = [];
+  const kept: string[] = [];
+  // Why skills are left out, and copies stay.
   const problems = session?.problems.filter(({ kind }) => kind === "skill") ?? [];
-  const result: CopiesResult = { client: client.id, folder, installed: [], removed: [], kept: [], problems };
+  const project = scope === "user" ? directory : undefined;
   const wanted = session ? collectWanted(session, names, project) : new Map<string, WantedCopy>();
-  const isNamed = ({ source }: Marker, name: string) =>
-    names.some((one) => one === name || source === one || source.endsWith(`/${one}`));
-  const isRemoved = (marker: Marker, name: string) =>
-    names.length > 0 ? !session && isNamed(marker, name) : !session || marker.project === project;
+  const isRemoved = ({ source, project: owner }: Marker, name: string) =>
+    session === undefined
+      ? names.length === 0 || names.some((one) => one === name || `/${source}`.endsWith(`/${one}`))
+      : names.length === 0 && owner === project;
   const change = async (name: string) => {
     const file = join(folder, name);
     const copy = wanted.get(name);
     const { marker, fault } = readCopy(folder, name);
     if (copy === undefined && !(marker && isRemoved(marker, name))) return;
     if (fault !== undefined) {
-      result.kept.push(name);
+      kept.push(name);
       const args = { file, key: name, owner: undefined, copy: fault };
       problems.push(createProblem("ClientConfigConflict", args, { file }));
     } else if (copy === undefined || session === undefined) {
       if (!isDryRun) rmSync(file, { recursive: true });
-      result.removed.push(name);
+      removed.push(name);
     } else {
       if (!isDryRun && !isDeepStrictEqual(marker, copy[1])) await writeCopy(session, file, copy);
-      result.installed.push(name);
+      installed.push(name);
     }
   };
   let release: (() => void) | undefined;
@@ -190,5 +173,5 @@ export async function changeCopies(
   } finally {
     release?.();
   }
-  return result;
+  return { client: id, folder, installed, removed, kept, problems };
 }

@@ -184,7 +184,7 @@ export function describeItem(
   item: InspectedItem,
 ): LockedItem | undefined {
   const { definition, shape, declaration, skill } = item;
-  if (skill !== undefined) return describeSkill(skill.description, skill.files);
+  if (skill !== undefined) return describeSkill(skill.entry.frontmatter.description, skill.files);
   if (definition === null || shape === undefined) return undefined;
   if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
   if (declaration.kind !== "server") return describeUsed(definition, item);

@@ -58,13 +58,11 @@ export type ShownSkill = Pick<Skill, "name" | "text" | "files">;
 
 /** A skill as models read it: all of SKILL.md, and the names of its other files. `owner`: a pack, or the label of a server. */
 export function formatSkill(owner: string, { name, text, files }: ShownSkill): string {
+  const lines = text.replace(/\n$/, "").split("\n");
   const others = files.flatMap(({ path }) => (path === instructionsFile ? [] : `  ${printable(path)}`));
   return [
     printable(`${owner} skill ${name}, ${instructionsFile}:`),
-    ...text
-      .replace(/\n$/, "")
-      .split("\n")
-      .map((line) => `  ${formatLine(line)}`),
+    ...lines.map((line) => `  ${formatLine(line)}`),
     ...(others.length === 0 ? [] : ["Its other files:", ...others]),
   ].join("\n");
 }

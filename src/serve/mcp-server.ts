@@ -212,7 +212,11 @@ export class ClientServer extends Server {
       this.#handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
         this.#withHint(this.#list("skills", cursor)),
       );
-      this.#handle<Uri>("skills/get", ({ uri }) => this.#withHint({ skill: this.#findSkill(uri) }));
+      this.#handle<Uri>("skills/get", ({ uri }) => {
+        const skill = this.#gateway.list(this.#client, "skills").find((one) => one.uri === uri);
+        if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
+        return this.#withHint({ skill });
+      });
     }
     this.#handle<Completion>("completion/complete", (params, { mcpReq }) =>
       this.#complete(params, mcpReq.signal),
@@ -378,12 +382,6 @@ export class ClientServer extends Server {
   /** The SDK adds the hint to results of MCP's own methods only. */
   #withHint(result: object): object {
     return this.#era === "legacy" ? result : { ...result, ...this.#options.hint };
-  }
-
-  #findSkill(uri: string): Listing {
-    const skill = this.#gateway.list(this.#client, "skills").find((one) => one.uri === uri);
-    if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
-    return skill;
   }
 
   async #callTool({ name, arguments: written = {} }: Named, context: ServerContext): Promise<object> {

@@ -121,18 +121,16 @@ function describeSkillTool(skills: readonly SkillItem[]): Listing {
     const isOnly = skills.every((other) => other === one || other.shown.name !== name);
     return `- ${isOnly ? name : fullNameOf(one)}: ${description}`;
   });
-  const name = { type: "string", description: "The name of a skill." };
-  const file = {
-    type: "string",
-    description: "The path of a file that the skill refers to. Default: SKILL.md.",
-  };
   return {
     name: skillToolName,
     title: "Load skill",
     description: `Loads a skill: instructions for a task. Load the one that fits before you begin.\n${lines.join("\n")}`,
     inputSchema: {
       type: "object",
-      properties: { name, file },
+      properties: {
+        name: { type: "string", description: "The name of a skill." },
+        file: { type: "string", description: "The path of one of its files. Default: SKILL.md." },
+      },
       required: ["name"],
       additionalProperties: false,
     },

@@ -658,8 +658,7 @@ export class Calls {
       async (server, id, how) => {
         const own = rootOf({ uri: id }) + uri.slice(rootOf(listing).length);
         const answer = await server.call("resources/read", { uri: own }, how);
-        const { inputRequired } = answer;
-        return inputRequired ? { ...answer, isStatic: false } : readSkill(skill, uri, answer);
+        return answer.inputRequired ? { ...answer, isStatic: false } : readSkill(skill, uri, answer);
       },
       async () => readSkill(skill, uri),
     );

@@ -23,7 +23,6 @@ import {
   type SessionTool,
 } from "./items.ts";
 import { createPackPrompt } from "./pack-prompt.ts";
-import { describePackSkill } from "./session-skills.ts";
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
@@ -151,7 +150,10 @@ export function collectPack(
     } else if (kind === "skill" && (item.skill === undefined || !isUsable)) {
       skip("skill");
     } else if (item.skill !== undefined) {
-      add(describePackSkill(inspected, item.skill, source, owner));
+      const { files, entry: listing } = item.skill;
+      const { description } = listing.frontmatter;
+      const shown = { name, qualifiedName, description, source, files };
+      add({ kind: "skill", shown, listing, route: { by: "code", owner, code: item.skill } });
     } else if (item.shape === "resource" && isUsable) {
       const code = createPackResource(item, owner);
       const listing = listOutside(code.listing, owner.pack?.qualifiedName);

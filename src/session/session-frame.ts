@@ -221,8 +221,7 @@ function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
   const described = state.of(kind).map((item) => {
     const { shown, listing } = item;
     const seen = { ...shown, source: { ...shown.source, version: undefined } };
-    if (item.kind === "skill") return [seen, listing];
-    if (item.kind === "prompt") return [seen, listing];
+    if (item.kind === "skill" || item.kind === "prompt") return [seen, listing];
     if (item.kind === "tool") {
       const { icons, execution } = listing as Readonly<Record<string, unknown>>;
       return [seen, icons, execution, shownTools.has(shown)];

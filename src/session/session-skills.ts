@@ -1,7 +1,6 @@
 // The skills of a session: how they are shown, and what is in their files.
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
-import type { FoundPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
@@ -9,25 +8,12 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { underPrefix } from "../runtime/apps.ts";
 import type { ReadAnswer } from "../runtime/pack-resource.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ResourceContents } from "../runtime/tool-result.ts";
-import { digestOf, type Skill } from "../skills/read-skill.ts";
+import { digestOf } from "../skills/read-skill.ts";
 import { filesOf, hasFile, pathOf, rootOf, type SkillEntry } from "../skills/skill-entry.ts";
 import type { SessionItem, SkillItem } from "./items.ts";
 import { formatSource, fullNameOf } from "./names.ts";
 import type { ServerSource } from "./server-source.ts";
-
-export function describePackSkill(
-  { pack }: FoundPack,
-  skill: Skill,
-  source: ToolSource,
-  owner: CodeOwner,
-): SkillItem {
-  const { name, description, files, entry } = skill;
-  const qualifiedName = `${pack.qualifiedName}/${name}`;
-  const shown = { name, qualifiedName, description, source, files };
-  return { kind: "skill", shown, listing: entry, route: { by: "code", owner, code: skill } };
-}
 
 /** A skill of a server, whose URIs begin with its label as in a prefix. */
 export function describeServerSkill(from: ServerSource, entry: SkillEntry): SkillItem {
@@ -104,10 +90,7 @@ export function readSkill(
     route.by === "code"
       ? readPackFile(route.owner.root, `${route.code.folder}/${path}`, file?.size)
       : Buffer.from(text ?? blob, text === undefined ? "base64" : "utf8");
-  if (
-    bytes === undefined ||
-    (isStatic && !(file?.size === bytes.length && file.digest === digestOf(bytes)))
-  ) {
+  if (bytes === undefined || (isStatic && file?.digest !== digestOf(bytes))) {
     const name = fullNameOf(skill);
     const { pack, server = name } = shown.source;
     const entry = pack === undefined ? server : qualifyPackageName(pack);

@@ -12,25 +12,19 @@ export interface FoundSkill {
   folder: string;
 }
 
-/** The skills of a package, in order, and those with a name that another one before has. */
-export interface FoundSkills {
-  skills: FoundSkill[];
-  shadowed: FoundSkill[];
-}
-
 const maximumDepth = 3;
 /** How many folders of a package are read. */
 const maximumFolders = 1000;
 
 /**
- * Finds the skills of a package by the names of folders: no file is opened. `location` is a real path. Links and names that begin
- * with `.` are passed over.
+ * Finds the skills of a package, in order, by the names of folders: no file is opened. `location` is a real path. Links and names
+ * that begin with `.` are passed over.
  */
 export function findSkills(
   port: Pick<DiscoveryPort, "exists" | "listDirectory" | "realPath">,
   location: string,
   { isDependency }: { isDependency: boolean },
-): FoundSkills {
+): FoundSkill[] {
   let remaining = maximumFolders;
   const search = (root: string, isFlat: boolean): FoundSkill[] => {
     const visit = (segments: readonly string[]): FoundSkill[] => {
@@ -49,8 +43,5 @@ export function findSkills(
     const isThere = port.exists(absolute) && port.realPath(absolute) === absolute;
     return isThere ? visit([]).sort((one, other) => (one.path < other.path ? -1 : 1)) : [];
   };
-  const found = [...search(ownFolder, false), ...(isDependency ? search(agentsFolder, true) : [])];
-  const firsts = new Map(found.toReversed().map((skill) => [skill.name, skill]));
-  const isFirst = (skill: FoundSkill) => firsts.get(skill.name) === skill;
-  return { skills: found.filter(isFirst), shadowed: found.filter((skill) => !isFirst(skill)) };
+  return [...search(ownFolder, false), ...(isDependency ? search(agentsFolder, true) : [])];
 }

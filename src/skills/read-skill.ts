@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { FoundSkill } from "./find-skills.ts";
 import { filesOf, type SkillEntry, type SkillFile, skillLimits } from "./skill-entry.ts";
@@ -9,7 +9,6 @@ import { instructionsFile } from "./skill-folders.ts";
 
 /** A valid skill. Its texts are not trusted. */
 export interface Skill extends FoundSkill {
-  description: string;
   /** What clients are listed, with the front matter as JSON. */
   entry: SkillEntry;
   /** All of them, in the order of their URIs. */
@@ -18,26 +17,15 @@ export interface Skill extends FoundSkill {
   text: string;
 }
 
-/** Why a skill is invalid. `file` is below its folder. */
-export class SkillFault extends Error {
-  readonly place: { file?: string; hint?: string; line?: number };
-
-  constructor(reason: string, place: SkillFault["place"] = {}) {
-    super(reason);
-    this.place = place;
-  }
-}
-
-const refuseSize = () =>
-  new SkillFault("it has more than 512 files or 16 MiB, or its SKILL.md has more than 1 MiB", {
-    hint: "Remove what its instructions do not need.",
-  });
+/** What makes a skill invalid. `file` is relative to its package. */
+const refuse = (reason: string, file: string, hint?: string, line?: number) =>
+  failure("InvalidSkill", { reason, hint }, { file, line });
 
 const isHidden = (path: string) => /(?:^|\/)\.[^/]*$/.test(path);
 
 /**
- * The bytes of the files of a skill by their paths, also of those in nested skills. `location` is a real path. Throws `SkillFault`
- * for links, what cannot be read, and more than clients take.
+ * The bytes of the files of a skill by their paths, also of those in nested skills. `location` is a real path. Throws
+ * `InvalidSkill` for links, what cannot be read, and more than clients take.
  */
 export function readSkillFiles(
   port: InspectionPort,
@@ -47,29 +35,33 @@ export function readSkillFiles(
 ): Map<string, Uint8Array> {
   const files = new Map<string, Uint8Array>();
   let [bytes, folders] = [0, 0];
-  const readFile = (path: string): Uint8Array => {
-    const limit = path === instructionsFile ? maximumFileBytes : skillLimits.bytes - bytes;
-    const read = port.readFile(location, `${folder}/${path}`, limit);
-    if (read.state === "tooLarge") throw refuseSize();
-    if (read.state === "unusable") throw new SkillFault(read.reason, { file: path });
-    if (read.state === "read" && read.realPath === join(location, folder, path)) return read.bytes;
-    const hint = "Replace the link with a copy: npm publishes no links.";
-    throw new SkillFault("it is a link, below one, or does not exist", { file: path, hint });
+  const refuseSize = () => {
+    const reason = "it has more than 512 files or 16 MiB, or its SKILL.md has more than 1 MiB";
+    return refuse(reason, `${folder}/${instructionsFile}`, "Remove what its instructions do not need.");
   };
   const visit = (parent: string) => {
     folders += 1;
     const entries = port.listDirectory(join(location, folder, parent));
-    if (entries === undefined) throw new SkillFault("its folder cannot be read", { file: parent });
+    if (entries === undefined)
+      throw refuse("its folder cannot be read", `${folder}/${parent || instructionsFile}`);
     for (const entry of entries) {
       const path = parent === "" ? entry.name : `${parent}/${entry.name}`;
       if (isPassedOver(path)) continue;
       if (files.size === skillLimits.files || folders > skillLimits.files) throw refuseSize();
-      if (entry.isDirectory()) visit(path);
-      else {
-        const content = readFile(path);
-        bytes += content.length;
-        files.set(path, content);
+      if (entry.isDirectory()) {
+        visit(path);
+        continue;
       }
+      const file = `${folder}/${path}`;
+      const limit = path === instructionsFile ? maximumFileBytes : skillLimits.bytes - bytes;
+      const read = port.readFile(location, file, limit);
+      if (read.state === "tooLarge") throw refuseSize();
+      if (read.state === "unusable") throw refuse(read.reason, file);
+      const hint = "Replace the link with a copy: npm publishes no links.";
+      if (read.state !== "read" || read.realPath !== join(location, file))
+        throw refuse("it is a link, below one, or does not exist", file, hint);
+      bytes += read.bytes.length;
+      files.set(path, read.bytes);
     }
   };
   visit("");
@@ -80,43 +72,29 @@ export function readSkillFiles(
 export const digestOf = (bytes: Uint8Array): string =>
   `sha256-${createHash("sha256").update(bytes).digest("base64")}`;
 
-/** Checks what clients check, with the code that they have. */
-async function createEntry(pack: string, path: string, files: ReadonlyMap<string, Uint8Array>) {
+/**
+ * Reads a skill: all of its files, of which only SKILL.md is kept. `location` is a real path. Throws `InvalidSkill` for whatever
+ * clients would refuse, which is checked with the code that they have. Trust level: inspection.
+ */
+export async function readSkill(
+  port: InspectionPort,
+  { location, name: pack }: { location: string; name: string },
+  found: FoundSkill,
+): Promise<Skill> {
+  const files = readSkillFiles(port, location, found.folder);
   const { skillEntry, SkillCatalogError } = await import("@modelcontextprotocol/server/ext/skills");
   const baseUri = `skill://${qualifyPackageName(pack).split("/").map(encodeURIComponent).join("/")}`;
   try {
-    return await skillEntry(path, Object.fromEntries(files), { baseUri });
+    const entry = await skillEntry(found.path, Object.fromEntries(files), { baseUri });
+    const text = Buffer.from(files.get(instructionsFile) ?? []).toString();
+    return { ...found, entry, files: filesOf(entry), text };
   } catch (error) {
     const message =
       error instanceof SkillCatalogError
         ? error.problems.map((problem) => problem.message).join("; ")
         : `a name of a file cannot be written in a URI (${(error as Error).message})`;
     const [, line, reason] = /^SKILL\.md frontmatter: (?:line (\d+): )?(.*)$/s.exec(message) ?? [];
-    throw new SkillFault(reason ?? message, line === undefined ? {} : { line: Number(line) });
-  }
-}
-
-/**
- * Reads a skill: all of its files, of which only SKILL.md is kept. `location` is a real path. Whatever clients would refuse is the
- * problem `InvalidSkill`. Trust level: inspection.
- */
-export async function readSkill(
-  port: InspectionPort,
-  { location, name: pack }: { location: string; name: string },
-  found: FoundSkill,
-  context: ProblemContext = "operation",
-): Promise<{ skill: Skill } | { problem: Problem }> {
-  try {
-    const files = readSkillFiles(port, location, found.folder);
-    const entry = await createEntry(pack, found.path, files);
-    const text = Buffer.from(files.get(instructionsFile) ?? []).toString();
-    const { description } = entry.frontmatter;
-    return { skill: { ...found, description, entry, files: filesOf(entry), text } };
-  } catch (error) {
-    if (!(error instanceof SkillFault)) throw error;
-    const { file: path, hint, ...line } = error.place;
-    const file = `${found.folder}/${path || instructionsFile}`;
-    const place = { pack, kind: "skill", item: found.name, file, ...line } as const;
-    return { problem: createProblem("InvalidSkill", { reason: error.message, hint }, place, context) };
+    const file = `${found.folder}/${instructionsFile}`;
+    throw refuse(reason ?? message, file, undefined, line === undefined ? undefined : Number(line));
   }
 }

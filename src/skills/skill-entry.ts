@@ -1,5 +1,6 @@
 // What MCP's extension for skills says of a skill.
 import { isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { instructionsFile } from "./skill-folders.ts";
 
 /** The extension's name in capabilities. */
@@ -50,12 +51,8 @@ export const digestsOf = (files: readonly SkillFile[]): Record<string, string> =
 function isFileIn(root: string, uri: string): boolean {
   const isNormal = URL.canParse(uri) && new URL(uri).href === uri && !/[?#]/.test(uri);
   if (!isNormal || !uri.startsWith(root)) return false;
-  const segments = uri.slice(root.length).split("/");
-  try {
-    return segments.every((segment) => !/^$|^\.\.?$|[/\\\0]/.test(decodeURIComponent(segment)));
-  } catch {
-    return false;
-  }
+  const segments = attempt(() => uri.slice(root.length).split("/").map(decodeURIComponent));
+  return segments?.every((segment) => !/^$|^\.\.?$|[/\\\0]/.test(segment)) === true;
 }
 
 /** Whether a skill has a file of this URI. */
@@ -75,13 +72,9 @@ export function findSkillFault({ uri, frontmatter, resources }: SkillEntry): str
   const { name, description, compatibility = "-", metadata = {} } = frontmatter;
   const root = rootOf({ uri });
   // The host becomes a folder, which must not be `..`.
-  const passedOn = uri.replace(/^[^:]*:\/\//, "skill://server/");
-  if (
-    !/^[a-z][\w+.-]*:\/\//i.test(uri) ||
-    !isFileIn(root, uri) ||
-    new URL(passedOn).href !== passedOn ||
-    !uri.endsWith(`/${name}/${instructionsFile}`)
-  )
+  const passedOn = uri.replace(/^[a-z][\w+.-]*:\/\//i, "skill://server/");
+  const isNormal = isFileIn(root, uri) && isFileIn("skill://", passedOn);
+  if (!isNormal || !uri.endsWith(`/${name}/${instructionsFile}`))
     return "has a URI that does not end with its name and /SKILL.md";
   if (!/^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/.test(name)) return "has an invalid name";
   if (!isText(description, 1024)) return "has no description of 1 to 1024 characters";

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { describeFault } from "../discovery/describe-fault.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
-import type { DiscoveredPack } from "../discovery/types.ts";
+import { type DiscoveredPack, isPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -93,7 +93,7 @@ export async function validateTarget(
   const source = { location, manifest: read, origin, name: installedAs };
   const mayBePack = Object.hasOwn(value, "trailblaze") || mayHaveSkills(port, location);
   const found = mayBePack ? await describePack(port, source, "validation") : undefined;
-  if (found === undefined || !(found.hasField || found.skills.length > 0)) {
+  if (found === undefined || !isPack(found)) {
     const name = typeof value.name === "string" ? value.name : undefined;
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
     const hasMembers =

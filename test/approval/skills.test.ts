@@ -75,6 +75,8 @@ describe("skills of packs", () => {
       problems: ["NotApproved triage"],
     });
     await expect(use(cwd, "frozen")).rejects.toMatchObject({ code: "LockMismatch" });
+    rmSync(join(folder, "guide.md"));
+    expect((await use(cwd)).used).toEqual(["deep", "label"]);
     writeFileSync(join(folder, "guide.md"), "Guide");
     writeFileSync(join(folder, "deep/new.md"), "");
     expect((await use(cwd)).used).toEqual(["label"]);

@@ -66,8 +66,8 @@ describe("packs with skills", () => {
     ]);
     expect(packs[1]?.skills[0]).toMatchObject({ name: "a", description: "Does A." });
     expect(packs[1]?.problems).toMatchObject([
-      { code: "MissingDefinitionFile", kind: "skill", item: "gone", file: "skills/gone/SKILL.md", line: 17 },
       { code: "ShadowedDefinition", severity: "warning", item: "a", file: "skills/x/a/SKILL.md" },
+      { code: "MissingDefinitionFile", kind: "skill", item: "gone", file: "skills/gone/SKILL.md", line: 17 },
     ]);
   });
 

@@ -13,15 +13,20 @@ const port = createNodeInspectionPort();
 const skillText = (name: string, more = "") => `---\nname: ${name}\ndescription: Do it.\n${more}---\nText\n`;
 const find = (location: string, isDependency = true) => findSkills(port, location, { isDependency });
 const foldersOf = (location: string, isDependency = true) =>
-  find(location, isDependency).skills.map(({ folder }) => folder);
+  find(location, isDependency).map(({ folder }) => folder);
 
 /** Reads the skill `triage` of a package with these files in its folder. */
-async function readFiles(files: Readonly<Record<string, unknown>>, change?: (folder: string) => void) {
-  const tree = Object.entries(files).map(([path, content]) => [`skills/triage/${path}`, content]);
+async function readFiles(
+  files: Readonly<Record<string, unknown>>,
+  change?: (folder: string) => void,
+  name = "triage",
+) {
+  const folder = `skills/${name}`;
+  const tree = Object.entries(files).map(([path, content]) => [`${folder}/${path}`, content]);
   const location = makeTree(Object.fromEntries(tree));
-  change?.(join(location, "skills/triage"));
-  const skill = { name: "triage", path: "triage", folder: "skills/triage" };
-  return { location, ...(await readSkill(port, { location, name: "@acme/jira" }, skill)) };
+  change?.(join(location, folder));
+  const skill = { name, path: name, folder };
+  return readSkill(port, { location, name: "@acme/jira" }, skill);
 }
 
 describe("finding skills", () => {
@@ -49,19 +54,17 @@ describe("finding skills", () => {
     expect(foldersOf(linked)).toEqual([]);
   });
 
-  test("the first skill with a name counts, and after 1,000 folders no more are read", () => {
+  test("those of one name are in the order that counts, and after 1,000 folders no more are read", () => {
     const location = makeTree({
       "skills/b/triage/SKILL.md": "",
       "skills/a/triage/SKILL.md": "",
       ".agents/skills/triage/SKILL.md": "",
     });
-    const { skills, shadowed } = find(location);
-    expect(skills).toEqual([{ name: "triage", path: "a/triage", folder: "skills/a/triage" }]);
-    expect(shadowed.map(({ folder }) => folder)).toEqual(["skills/b/triage", ".agents/skills/triage"]);
+    expect(find(location)[0]).toEqual({ name: "triage", path: "a/triage", folder: "skills/a/triage" });
+    expect(foldersOf(location).slice(1)).toEqual(["skills/b/triage", ".agents/skills/triage"]);
     for (let index = 0; index < 1100; index += 1)
       mkdirSync(join(location, "skills/a0", `x${index}`), { recursive: true });
     expect(foldersOf(location)).toEqual(["skills/a/triage"]);
-    expect(find(location).shadowed).toEqual([]);
   });
 
   test("a package without skills costs two look-ups", () => {
@@ -72,7 +75,7 @@ describe("finding skills", () => {
       listDirectory: () => expect.unreachable(),
       realPath: () => expect.unreachable(),
     };
-    expect(findSkills(counted, location, { isDependency: true })).toEqual({ skills: [], shadowed: [] });
+    expect(findSkills(counted, location, { isDependency: true })).toEqual([]);
     expect(calls).toHaveLength(2);
   });
 });
@@ -90,12 +93,10 @@ describe("reading skills", () => {
       "data.bin": new Uint8Array([255, 0]),
       ".hidden": "x",
     };
-    const { location, ...read } = await readFiles(files);
-    if ("problem" in read) throw new Error(read.problem.message);
-    const { skill } = read;
+    const skill = await readFiles(files);
     const { ".hidden": _, ...visible } = files;
     const entry = await skillEntry("acme/jira/triage", visible);
-    expect(skill).toMatchObject({ name: "triage", description: "Do it.", text, entry });
+    expect(skill).toMatchObject({ name: "triage", text, entry });
     expect(skill.files).toContainEqual({
       path: "references/guide.md",
       size: 6,
@@ -119,23 +120,30 @@ describe("reading skills", () => {
     ["more than 16 MiB", { "SKILL.md": skillText("triage"), a: big, b: big }],
     ["more than 512 files", { "SKILL.md": skillText("triage"), ...many }],
   ])("%s is invalid", async (_, files, place = {}) => {
-    expect(await readFiles(files)).toMatchObject({
+    await expect(readFiles(files)).rejects.toMatchObject({
       problem: {
-        ...{ code: "InvalidSkill", severity: "error", pack: "@acme/jira", kind: "skill", item: "triage" },
+        ...{ code: "InvalidSkill", severity: "error" },
         ...{ file: "skills/triage/SKILL.md", hint: expect.any(String), ...place },
       },
     });
   });
 
+  test("a name has 1 to 64 lower-case letters, digits and single hyphens inside", async () => {
+    const read = (name: string) => readFiles({ "SKILL.md": skillText(name) }, undefined, name);
+    for (const name of ["a", "a-1", "x".repeat(64)]) expect(await read(name)).toMatchObject({ name });
+    for (const name of ["-a", "a-", "a--b", "A", "a_b", "x".repeat(65)])
+      await expect(read(name)).rejects.toMatchObject({ code: "InvalidSkill" });
+  });
+
   test("links, pipes and vanished files make a skill invalid", async () => {
     const files = { "SKILL.md": skillText("triage"), "a.md": "" };
-    const link = await readFiles(files, (folder) => makeLink(join(folder, "a.md"), join(folder, "b.md")));
-    expect(link).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/b.md" } });
-    const folder = await readFiles(files, (path) => makeLink(path, join(path, "again")));
-    expect(folder).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/again" } });
-    const pipe = await readFiles(files, (path) => makeFifo(join(path, "pipe")));
-    expect(pipe).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/pipe" } });
-    const gone = await readFiles(files, (path) => rmSync(path, { recursive: true }));
-    expect(gone).toMatchObject({ problem: { code: "InvalidSkill", file: "skills/triage/SKILL.md" } });
+    const refused = (file: string, change: (folder: string) => void) =>
+      expect(readFiles(files, change)).rejects.toMatchObject({
+        problem: { code: "InvalidSkill", file: `skills/triage/${file}` },
+      });
+    await refused("b.md", (folder) => makeLink(join(folder, "a.md"), join(folder, "b.md")));
+    await refused("again", (folder) => makeLink(folder, join(folder, "again")));
+    await refused("pipe", (folder) => makeFifo(join(folder, "pipe")));
+    await refused("SKILL.md", (folder) => rmSync(folder, { recursive: true }));
   });
 });

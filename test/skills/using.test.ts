@@ -140,13 +140,15 @@ test.each(["stdio", "memory"])(
   async (way) => {
     const project = makeSkilled();
     const session = way === "memory" ? await openForTest(project) : undefined;
-    const started = { command: process.execPath, args: [command, "start"], cwd: project };
+    const started = { command: process.execPath, args: [command, "start", "--skill-tool"], cwd: project };
     const legacy = new Client(info);
     const modern = new ModernClient(info, { versionNegotiation: { mode: { pin: "2026-07-28" } } });
     const auto = new ModernClient(info, { versionNegotiation: { mode: "auto" } });
     await legacy.connect(session ? mcpTransport(session) : new StdioClientTransport(started));
     for (const client of [modern, auto])
       await client.connect((session ? mcpTransport(session) : new ModernStdio(started)) as never);
+    const { tools } = await legacy.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(session ? [] : ["load_skill"]);
     for (const client of [legacy, modern, auto]) {
       onTestFinished(() => client.close());
       const { skills: entries } = await (client as Client).request({ method: "skills/list" }, z.any());

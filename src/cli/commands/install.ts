@@ -173,12 +173,10 @@ async function changeSkills(input: Input, isInstall: boolean): Promise<CommandAn
     ? await withSession(input, (session) => changeCopies(client, names, session, place))
     : await changeCopies(client, names, undefined, place);
   const { folder, installed, removed, kept, problems } = result;
-  const [wasInstalled, wasRemoved] = place.isDryRun
-    ? ["Would be installed", "Would be removed"]
-    : ["Installed", "Removed"];
-  const lists = Object.entries({ [wasInstalled]: installed, [wasRemoved]: removed, Kept: kept });
+  const lists = Object.entries({ Installed: installed, Removed: removed, Kept: kept });
   const lines = lists.flatMap(([what, list]) => (list.length === 0 ? [] : `${what}: ${list.join(", ")}`));
-  const shown = [`Skills in ${folder}`, ...(lines.length === 0 ? ["None."] : lines)];
+  const heading = `${place.isDryRun ? "Would change the skills" : "Skills"} in ${folder}`;
+  const shown = [heading, ...(lines.length === 0 ? ["None."] : lines)];
   return {
     json: result,
     formatText: ({ width }) => shown.map((line) => wrap(printable(line), width, 2)).join("\n"),

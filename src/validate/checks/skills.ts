@@ -1,8 +1,7 @@
 import { createLineIndex } from "../../data/line-index.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
-import type { Skill } from "../../skills/read-skill.ts";
 import { instructionsFile } from "../../skills/skill-folders.ts";
-import { type Check, type Finding, findInFile } from "../finding.ts";
+import { type Check, findInFile } from "../finding.ts";
 
 /** The targets of links of Markdown, in the text and at its end. */
 const links = /\]\(\s*<?([^()<>\s]+)|^ {0,3}\[[^\]\n]+\]:\s*<?([^<>\s]+)/gm;
@@ -22,42 +21,34 @@ function readTarget(link: string): string | undefined {
   }
 }
 
-function* findBrokenLinks({ text, files, folder }: Skill, place: object): Generator<Finding> {
-  const blank = (part: string) => part.replace(/[^\n]/g, " ");
-  const isThere = (target: string) =>
-    files.some(({ path }) => path === target || path.startsWith(`${target}/`));
-  const placeOf = createLineIndex(text);
-  for (const link of text.replace(code, blank).matchAll(links)) {
-    const target = readTarget(link[1] ?? link[2] ?? "");
-    if (target === undefined || isThere(target)) continue;
-    const { line } = placeOf(link.index);
-    yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
-  }
-}
-
-function* findHiddenText(file: string, text: string, place: object): Generator<Finding> {
-  for (const [index, line] of text.split("\n").entries()) {
-    const { hidden: codePoints } = findHiddenCharacters(line);
-    if (codePoints.length > 0)
-      yield findInFile(file, "HiddenText", { codePoints }, { ...place, line: index + 1 });
-  }
-}
+const blank = (part: string) => part.replace(/[^\n]/g, " ");
 
 /** Finds broken links in the instructions of skills, and invisible characters in all of their Markdown. */
 export const checkSkills: Check = function* ({ port, inspected: { items, pack } }) {
   const seen = new Set<string>();
   for (const { skill } of items) {
     if (skill === undefined) continue;
-    const place = { kind: "skill", item: skill.name } as const;
-    yield* findBrokenLinks(skill, place);
-    for (const { path, size } of skill.files) {
-      const file = `${skill.folder}/${path}`;
+    const { name, folder, text, files } = skill;
+    const place = { kind: "skill", item: name } as const;
+    const placeOf = createLineIndex(text);
+    for (const link of text.replace(code, blank).matchAll(links)) {
+      const target = readTarget(link[1] ?? link[2] ?? "");
+      if (target === undefined || files.some(({ path }) => `${path}/`.startsWith(`${target}/`))) continue;
+      const { line } = placeOf(link.index);
+      yield findInFile(`${folder}/${instructionsFile}`, "BrokenLink", { target }, { ...place, line });
+    }
+    for (const { path, size } of files) {
+      const file = `${folder}/${path}`;
       // What is in a nested skill is in that around it, too.
       if (!/\.md$/i.test(path) || seen.has(file)) continue;
       seen.add(file);
       const content = port.readFile(pack.location, file, size);
-      if (content.state === "read")
-        yield* findHiddenText(file, new TextDecoder().decode(content.bytes), place);
+      const lines = content.state === "read" ? new TextDecoder().decode(content.bytes).split("\n") : [];
+      for (const [index, line] of lines.entries()) {
+        const { hidden: codePoints } = findHiddenCharacters(line);
+        if (codePoints.length > 0)
+          yield findInFile(file, "HiddenText", { codePoints }, { ...place, line: index + 1 });
+      }
     }
   }
 };
