@@ -11,10 +11,62 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
-import { checks } from "./checks/index.ts";
+import * as handlers from "./checks/handlers.ts";
+import * as imports from "./checks/imports.ts";
+import * as definitions from "./checks/orphan-definitions.ts";
+import * as manifest from "./checks/package-manifest.ts";
+import * as prompts from "./checks/prompts-resources.ts";
+import * as published from "./checks/published-files.ts";
+import * as references from "./checks/references.ts";
+import * as schemas from "./checks/schemas.ts";
+import * as servers from "./checks/servers.ts";
+import * as skills from "./checks/skills.ts";
+import * as texts from "./checks/texts.ts";
+import * as tools from "./checks/tools.ts";
 import { findTarget } from "./find-target.ts";
-import { runChecks } from "./finding.ts";
+import { type Check, runChecks } from "./finding.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
+
+/** Every check, in the order in which problems are reported. */
+const checks: readonly Check[] = [
+  manifest.checkNameAndVersion,
+  manifest.checkDependencies,
+  manifest.checkPackageManifest,
+  manifest.checkRepeatedKeys,
+  definitions.checkOrphanDefinitions,
+  definitions.checkShadowedDefinitions,
+  manifest.checkDefinitionKeys,
+  tools.checkItemNames,
+  texts.checkDescriptions,
+  texts.checkTexts,
+  skills.checkSkills,
+  tools.checkAdvertisedNames,
+  tools.checkRepeatedNames,
+  tools.checkToolNames,
+  tools.checkToolMeta,
+  schemas.checkSchemas,
+  schemas.checkDefaults,
+  schemas.checkPatterns,
+  schemas.checkReservedParameters,
+  prompts.checkPromptArguments,
+  prompts.checkResourceUris,
+  references.checkReferences,
+  references.checkBundles,
+  references.checkToolsetCycles,
+  prompts.checkExpressions,
+  imports.checkModules,
+  imports.checkOutsideImports,
+  handlers.checkHandlers,
+  prompts.checkResourceFiles,
+  servers.checkServerPrograms,
+  servers.checkServerCommands,
+  servers.checkVariables,
+  servers.checkNeededVariables,
+  servers.checkServerPackages,
+  published.checkPublishedFiles,
+  imports.checkImports,
+  imports.checkTypeScript,
+];
 
 /** The problems of a pack, and its items. */
 export type ValidationReport = {
