@@ -1,6 +1,6 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { entry, entryOf, warningForBystanders } from "./entry.ts";
-import { formatInstall, formatWhy, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
+import { formatInstall, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
 export interface ItemNotFound {
   name: string;
@@ -252,8 +252,8 @@ export const operationProblems = {
   }>({
     severity: "warning",
     message: '{name}[ {version}] is not used; the copy[ {winner}] in "{location:400}" takes precedence.',
-    hint: ({ name, manager }) =>
-      `Run \`${formatWhy(manager, name)}\` to see which package requires which version.`,
+    hint: ({ name, manager = "npm" }) =>
+      `Run \`${manager} ${manager === "npm" ? "ls" : "why"} ${quoteForShell(printable(name))}\` to see which package requires which version.`,
   }),
   ConfinementUnavailable: entry({
     severity: "warning",

@@ -3,7 +3,6 @@ import {
   describeExit,
   formatInstall,
   listOf,
-  nameExit,
   type PackageManager,
   type ProcessExit,
   printable,
@@ -128,8 +127,7 @@ export const sessionProblems = {
       const fault =
         restartReason === undefined ? "" : ` It could not be restarted: ${printable(restartReason)}.`;
       const tail = exit.stderrTail?.trim() ? ` Last stderr output: ${printable(exit.stderrTail.trim())}` : "";
-      const end = exit.isLost ? "was lost" : "exited unexpectedly";
-      return `${subject} ${quote(label, 200)} ${end}${restart}: ${nameExit(exit)}.${fault}${tail}`;
+      return `${subject} ${quote(label, 200)} ${describeExit(exit)}${restart}.${fault}${tail}`;
     },
     hint: ({ isServed, exit }) =>
       isServed

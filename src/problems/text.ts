@@ -26,8 +26,8 @@ export function formatCount(count: number): string {
 }
 
 /** A number and its noun: `1 tool`, `12,345 tools`. */
-export const countOf = (count: number, noun: string, nouns = `${noun}s`): string =>
-  `${formatCount(count)} ${count === 1 ? noun : nouns}`;
+export const countOf = (count: number, noun: string): string =>
+  `${formatCount(count)} ${noun}${count === 1 ? "" : "s"}`;
 
 /** Limit on the characters of one string in output, and of a description in validation. */
 export const longestText = 4096;
@@ -85,11 +85,6 @@ export function formatInstall(manager: PackageManager = "npm", spec?: string): s
   return `${manager} ${manager === "npm" ? "install" : "add"} ${quoteForShell(printable(source))}`;
 }
 
-/** The command that shows which packages depend on a package. */
-export function formatWhy(manager: PackageManager = "npm", name: string): string {
-  return `${manager} ${manager === "npm" ? "ls" : "why"} ${quoteForShell(printable(name))}`;
-}
-
 /** The exit of a process. */
 export interface ProcessExit {
   exitCode: number | null;
@@ -110,11 +105,4 @@ export function describeExit({ exitCode, signal, reason, isLost }: ProcessExit):
   if (isLost) return `was lost: ${printable(reason ?? "")}`;
   if (reason !== undefined) return `was terminated because ${printable(reason)}`;
   return signal === null ? `exited with code ${exitCode}` : `was terminated by ${signal}`;
-}
-
-/** The same after a colon: `exit code 3`. */
-export function nameExit({ exitCode, signal, reason, isLost }: ProcessExit): string {
-  if (isLost) return printable(reason ?? "");
-  if (reason !== undefined) return `terminated because ${printable(reason)}`;
-  return signal === null ? `exit code ${exitCode}` : `signal ${signal}`;
 }
