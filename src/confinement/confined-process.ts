@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
+import { formatSize } from "../problems/text.ts";
 
 /** Where the system's programs are, whatever the PATH of this process says. */
 const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
@@ -88,8 +89,6 @@ export interface RunOptions {
   files: readonly string[];
   limits: Limits;
   hasNetwork: boolean;
-  /** Why an answer is not taken that has more bytes. */
-  tooLarge: string;
   signal: AbortSignal | undefined;
 }
 
@@ -141,7 +140,8 @@ function start({ readable, limits, hasNetwork }: RunOptions, temporary: string) 
 const overhead = 32 << 10;
 
 function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<RunResult> {
-  const { files, limits, tooLarge, signal } = options;
+  const { files, limits, signal } = options;
+  const tooLarge = `its result is larger than ${formatSize(limits.answerBytes)}`;
   const answers: Answer[] = [];
   let stopped: string | undefined;
   const stop = (reason: string) => {

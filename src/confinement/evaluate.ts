@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
-import { formatSize, printable } from "../problems/text.ts";
-import { failure } from "../problems/trailblaze-error.ts";
+import { failure } from "../problems/problem.ts";
+import { printable } from "../problems/text.ts";
 import {
   type Answer,
   findReadable,
@@ -116,7 +116,6 @@ export async function evaluateConfined(
   if (requireConfinement && permissionOption === undefined)
     throw failure("ConfinementUnavailable", { required: true });
   const limits = { ...defaultLimits, ...own };
-  const tooLarge = `its result is larger than ${formatSize(limits.answerBytes)}`;
   const results = new Map<string, EvaluatedFile>();
   const refuse = (reason: string, refused: readonly string[]) => {
     for (const file of refused) results.set(file, { reason });
@@ -138,7 +137,6 @@ export async function evaluateConfined(
       files: pending,
       limits: { ...limits, wallMs, packBytes },
       hasNetwork,
-      tooLarge,
       signal,
     };
     const { answers, end } = await runConfined(run);

@@ -60,15 +60,8 @@ export interface YamlOptions {
   refuseMerges?: boolean;
 }
 
-/** A composed document and its value. */
-export interface ComposedYaml {
-  document: Document.Parsed;
-  value: unknown;
-  lines: LineCounter;
-}
-
 /** Like `parseYaml`, but takes text and returns the parser's document too. */
-export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}): ComposedYaml {
+export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}) {
   const fail = (reason: string, offset = 0) => new DataSyntaxError(reason, text, offset);
   const tooDeep = `it is nested deeper than ${maximumDepth} levels`;
   const lines = new LineCounter();

@@ -68,14 +68,8 @@ function toCodePoint(character: string): string {
 
 const unique = (characters: readonly string[]) => [...new Set(characters)].map(toCodePoint);
 
-/** The control and invisible characters of a text: unique code points such as `U+202E`, in order. */
-export interface HiddenCharacters {
-  control: string[];
-  hidden: string[];
-}
-
-/** Finds invisible characters in a text that people or models may read. */
-export function findHiddenCharacters(text: string): HiddenCharacters {
+/** The control and invisible characters of a text that people or models may read: unique code points such as `U+202E`, in order. */
+export function findHiddenCharacters(text: string): { control: string[]; hidden: string[] } {
   if (/^[\t\n\r\x20-\x7e]*$/.test(text)) return { control: [], hidden: [] };
   const found = text.matchAll(expressionOf(`(?:${emoji}|${joiners})|([${invisible}])`));
   return {

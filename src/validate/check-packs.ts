@@ -14,7 +14,7 @@ import {
 } from "./checks/servers.ts";
 import { checkTexts } from "./checks/texts.ts";
 import { checkAdvertisedNames, checkRepeatedNames, checkToolMeta } from "./checks/tools.ts";
-import { type Check, runChecks } from "./finding.ts";
+import { type Check, type Finding, runChecks } from "./finding.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
 
@@ -58,11 +58,16 @@ export async function checkPack(
     item: named.get(`${problem.kind} ${problem.item}`),
     problem,
   }));
-  const unusable = new Map<InspectedItem, Problem>();
-  for (const { item, problem } of [...found, ...ofInspection])
-    if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
   const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
-  return { inspected, problems, unusable };
+  return { inspected, problems, unusable: findUnusable([...found, ...ofInspection]) };
+}
+
+/** The first problem of each item that cannot be used. */
+function findUnusable(findings: readonly { item?: InspectedItem | undefined; problem: Problem }[]) {
+  const unusable = new Map<InspectedItem, Problem>();
+  for (const { item, problem } of findings)
+    if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
+  return unusable;
 }
 
 /**
@@ -73,7 +78,7 @@ export async function checkOwnTools(
   port: InspectionPort,
   root: string,
   definitions: readonly Readonly<Record<string, unknown>>[],
-): Promise<{ items: InspectedItem[]; unusable: Map<InspectedItem, Problem> }> {
+): Promise<Pick<CheckedPack, "unusable"> & { items: InspectedItem[] }> {
   const items = definitions.map((definition): InspectedItem => {
     const name = String(definition.name);
     // In the config, a schema without a type is one of an object.
@@ -95,10 +100,7 @@ export async function checkOwnTools(
     moduleFaults: async () => new Map(),
     findFailingImport: async () => undefined,
   };
-  const unusable = new Map<InspectedItem, Problem>();
-  for (const check of [checkReservedParameters, checkSchemas, checkHandlers]) {
-    for await (const { item, problem } of check(subject))
-      if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
-  }
-  return { items, unusable };
+  const findings: Finding[] = [...checkReservedParameters(subject), ...checkSchemas(subject)];
+  for await (const finding of checkHandlers(subject)) findings.push(finding);
+  return { items, unusable: findUnusable(findings) };
 }

@@ -1,7 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findMetaProblems } from "../../extension-schema/meta-keys.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
-import type { Path } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
 import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
 
@@ -23,16 +22,8 @@ export const checkToolNames: Check = function* ({ inspected }) {
   }
 };
 
-/** The name that a tool, an entry of a bundle or a prompt advertises. */
-interface Claim {
-  name: string;
-  item: InspectedItem;
-  path: Path;
-  isEntry: boolean;
-}
-
 /** The names that items advertise: those of tools and entries, then those of prompts. */
-function findClaims(items: readonly InspectedItem[]): Claim[] {
+function findClaims(items: readonly InspectedItem[]) {
   const prompts = items.flatMap((item) =>
     item.shape === "prompt" ? [{ item, definition: item.definition ?? {}, path: [], isEntry: false }] : [],
   );
@@ -41,6 +32,8 @@ function findClaims(items: readonly InspectedItem[]): Claim[] {
     return name === undefined ? [] : { name, item, path: [...path, "name"], isEntry };
   });
 }
+
+type Claim = ReturnType<typeof findClaims>[number];
 
 /** Finds names of tools, bundle entries and prompts that clients would reject. */
 export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {

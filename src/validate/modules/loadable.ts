@@ -49,20 +49,11 @@ export function hintForMissing(files: ModuleFiles, file: string, from = "."): st
   return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
 }
 
-/** An import that Node cannot load. */
-export interface FailingImport {
-  reason: string;
-  hint: string;
-}
-
 /**
  * The reason why a module of the package would fail to load: it transitively imports a file that is missing. Ignores imports
  * in a `try` block or with a `.catch`, and those of other packages.
  */
-export async function findFailingImport(
-  files: ModuleFiles,
-  module: string,
-): Promise<FailingImport | undefined> {
+export async function findFailingImport(files: ModuleFiles, module: string) {
   for await (const { file, target, isGuarded } of files.follow([module])) {
     if (isGuarded || !("file" in target) || !isInPackage(target.file)) continue;
     if (files.kindOf(target.file) !== "absent") continue;
