@@ -1,31 +1,28 @@
+import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies, dependencyKeys, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
+import { walkInstalled } from "../discovery/walk-packages.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
-import {
-  findClaim,
-  findNewPackages,
-  findSkippedScripts,
-  readInstalledPackages,
-} from "./managers/installed-packages.ts";
 import { rebuildCommand } from "./managers/package-manager.ts";
 import { parseReferredPack, parseSpecs, type RegistrySpec } from "./parse-specs.ts";
-import { type PackPreview, type PreviewedPack, type PreviewOptions, previewPacks } from "./preview-packs.ts";
+import { type PackPreview, type PreviewOptions, previewPacks, rejectClaim } from "./preview-packs.ts";
 import { digestFiles } from "./registry/fetch-package.ts";
 
 export interface AddOptions extends ChangeOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number;
   /** Receives previews of the packs and returns whether to install them. Required, so that callers cannot forget it. */
-  consent: (previews: readonly PreviewedPack[]) => boolean | Promise<boolean>;
+  consent: (previews: readonly PackPreview[]) => boolean | Promise<boolean>;
   /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
@@ -40,13 +37,14 @@ export interface AddOptions extends ChangeOptions {
 export interface AddedPacks {
   /** The added packs, as discovery finds them. */
   added: DiscoveredPack[];
-  /** The previews of added MCP servers that are not packs. */
-  servers: PackPreview[];
   /** Warnings of the previews, and problems that validation finds after the installation. */
   problems: Problem[];
   /** Consent was declined, and nothing was changed. */
   declined: boolean;
 }
+
+/** The scripts that an installation would run. */
+export const lifecycleScripts = ["preinstall", "install", "postinstall"];
 
 const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name && !pack.shadowed;
 
@@ -56,27 +54,35 @@ export function rejectUnsupportedLayout({ problems }: FoundPacks): void {
   if (problem !== undefined) throw new TrailblazeError(problem);
 }
 
-const describeVersion = (name: string, version: unknown, shown: PackPreview["pack"]): string =>
-  `${name} ${version} was installed, but the preview showed ${shown.version}; if the package manager has a minimum ` +
-  `release age, pass the version: ${name}@${version}`;
-
 /** The reason why an installed package differs from its preview; `undefined` if it is the same. */
 function compare(
   port: InspectionPort,
   { packs, project }: FoundPacks,
-  { spec, pack, serverBins, files }: PreviewedPack,
+  { pack: { name, version }, serverBins, digests }: PackPreview,
 ): string | undefined {
-  const { name } = spec;
   const location = resolveFrom(port, project, name);
   const read = readUsableManifest(port, location);
   if (location === undefined || read === undefined) return `${name} was not installed`;
   const found = packs.find((one) => isPack(name)(one.pack));
   if (serverBins === undefined && (found === undefined || found.pack.packageName !== undefined))
     return `${name} was not installed as a pack`;
-  if (read.value.version !== pack.version) return describeVersion(name, read.value.version, pack);
+  const { version: actual } = read.value;
+  if (actual !== version)
+    return `${name} ${actual} was installed, but the preview showed ${version}; if the package manager has a minimum release age, pass the version: ${name}@${actual}`;
   const installed = digestFiles(location);
-  const file = [...files.keys(), ...installed.keys()].find((path) => files.get(path) !== installed.get(path));
+  const paths = [...digests.keys(), ...installed.keys()];
+  const file = paths.find((path) => digests.get(path) !== installed.get(path));
   return file && `the contents of ${name} differ from the preview, first in ${file}`;
+}
+
+/** The installed packages that are not of the project's own workspace, by place and version. */
+async function readInstalled(port: InspectionPort, cwd: string) {
+  const workspace = await findWorkspace(port, findProject(port, cwd));
+  const installed = [...walkInstalled(port, workspace)].flatMap(([location, installedAs]) => {
+    const manifest = readUsableManifest(port, location)?.value;
+    return manifest === undefined ? [] : [{ location, installedAs, manifest }];
+  });
+  return new Map(installed.map((one) => [`${one.location}\n${one.manifest.version}`, one]));
 }
 
 /** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
@@ -116,10 +122,6 @@ export async function addParsedPacks(
   options: AddOptions,
 ): Promise<AddedPacks> {
   const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal, servers } = options;
-  if (typeof consent !== "function")
-    throw failure("InvalidArguments", { reason: "`consent` must be a function" });
-  if (parsed.length === 0)
-    throw failure("InvalidArguments", { reason: "Adding packs requires at least one name" });
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
   const before = await findPacks(port, { cwd });
@@ -132,48 +134,47 @@ export async function addParsedPacks(
     (name) => resolveFrom(port, before.project, name) === undefined,
   );
   const similar = checkNames(names, [...installedPacks, ...missing], allowSimilar);
-  const installed = await readInstalledPackages(port, project.directory);
-  const previews = await previewPacks(project, parsed, { port, registryTimeoutMs, signal, servers });
+  const installed = await readInstalled(port, project.directory);
+  const previews = await previewPacks(project.root, parsed, { port, registryTimeoutMs, signal, servers });
   for (const { spec, warnings } of previews) {
     const warning = similar.get(spec.name);
     if (warning !== undefined) warnings.push(warning);
   }
   const isAgreed = await consent(previews);
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
-  if (!isAgreed) return { added: [], servers: [], problems: [], declined: true };
+  if (!isAgreed) return { added: [], problems: [], declined: true };
 
   const packages = parsed.map(({ text }) => text);
-  let found: FoundPacks | undefined;
-  let skipped: string[] = [];
+  let packs: DiscoveredPack[] = [];
+  const skipped = new Set<string>();
   const verify = async () => {
-    const news = findNewPackages(installed, await readInstalledPackages(port, project.directory));
-    const claim = findClaim(news);
-    if (claim !== undefined) return claim;
-    skipped = findSkippedScripts(port, news);
-    const now = await findPacks(port, { cwd: project.directory });
-    found = now;
-    return previews.flatMap((one) => compare(port, now, one) ?? [])[0];
+    for (const [key, { location, installedAs, manifest }] of await readInstalled(port, project.directory)) {
+      if (installed.has(key)) continue;
+      rejectClaim(manifest, installedAs, what);
+      const { name = installedAs, scripts, gypfile } = manifest;
+      // npm also builds a package with a binding.gyp.
+      const isBuilt = gypfile !== false && port.exists(join(location, "binding.gyp"));
+      if (isBuilt || lifecycleScripts.some((script) => isRecord(scripts) && Object.hasOwn(scripts, script)))
+        skipped.add(String(name));
+    }
+    const found = await findPacks(port, { cwd: project.directory });
+    packs = found.packs.map(({ pack }) => pack);
+    const [reason] = previews.flatMap((preview) => compare(port, found, preview) ?? []);
+    if (reason !== undefined) throw failure("InstallFailed", { what, reason });
   };
   await changePackages(project, { kind: "add", packages }, options, { verify, complete: options.complete });
-  const packs = found?.packs.map(({ pack }) => pack) ?? [];
   const added = parsed.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
-  const warnings = previews.flatMap((preview) => preview.warnings);
-  const command = rebuildCommand(project.manager, skipped);
-  const problems = [...warnings];
-  if (skipped.length > 0) problems.push(createProblem("LifecycleScript", { packages: skipped, command }));
+  const problems = previews.flatMap((preview) => preview.warnings);
+  if (skipped.size > 0) {
+    const scripted = [...skipped].sort();
+    const command = rebuildCommand(project.manager, scripted);
+    problems.push(createProblem("LifecycleScript", { packages: scripted, command }));
+  }
   for (const pack of added) problems.push(...(await validateTarget(pack, { cwd })).report.problems);
-  const plain = previews.filter(({ serverBins }) => serverBins !== undefined);
-  return { added, servers: plain, problems, declined: false };
+  return { added, problems, declined: false };
 }
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
-
-/** A referenced pack that is not installed, with the range of a reference. */
-export interface MissingPack {
-  /** The npm name. */
-  name: string;
-  range: string | undefined;
-}
 
 /** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
 function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
@@ -185,11 +186,11 @@ function declaredVersion(manifest: Manifest | undefined, name: string): unknown 
 }
 
 /**
- * Installs a missing pack like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`. Selects a
- * version in the range that package.json declares, otherwise in that of the reference. A failure becomes a problem.
+ * Installs a missing pack, by its npm name, like `addPacks`, for callers with prior consent: `--install` or `packs.autoInstall`.
+ * Selects a version in the range that package.json declares, otherwise in that of the reference. A failure becomes a problem.
  */
 export async function installMissing(
-  { name, range }: MissingPack,
+  { name, range }: { name: string; range: string | undefined },
   options: Omit<AddOptions, "consent"> = {},
 ): Promise<MissingPacksResult> {
   const { cwd = process.cwd() } = options;

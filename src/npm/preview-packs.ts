@@ -2,19 +2,16 @@ import { isRecord } from "../data/parse-json.ts";
 import { describePack } from "../discovery/describe-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { installedKeys } from "../discovery/project.ts";
+import type { Manifest } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { quoteForShell } from "../problems/text.ts";
 import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
-import type { ChangeableProject } from "./managers/change-packages.ts";
-import { scriptNames } from "./managers/installed-packages.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
 import { createFailure, digestFiles, type FetchContext, withPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
-import { describeRemotePack, type RemotePack } from "./registry/remote-pack.ts";
 
 const keywords = ["mcp", "mcp-server", "modelcontextprotocol"];
 const libraries = ["@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp"];
@@ -33,33 +30,16 @@ function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean 
   });
 }
 
-/** The command of a pack's server; `null` for a composed server, which the host runs itself. */
-export interface ServerCommand {
-  server: string;
-  /** `undefined` if the definition is code, which is not evaluated for a preview. */
-  command: string | null | undefined;
-}
-
-/** The contents of a pack before it is installed, read from its package. */
-export interface PackPreview {
+/** A pack or an MCP server before it is installed, read from its package, with the definitions that are data. */
+export interface PackPreview extends InspectedPack {
   spec: RegistrySpec;
-  pack: RemotePack;
-  commands: ServerCommand[];
-  /** Install scripts, which are not run. */
-  lifecycleScripts: { name: string; command: string }[];
   deprecated: string | undefined;
   /** Warnings to consider before installing. */
   warnings: Problem[];
   /** Names of its commands if the package is an MCP server and not a pack. */
-  serverBins?: readonly string[];
-}
-
-/** A preview with what it is of. */
-export interface PreviewedPack extends PackPreview {
-  /** With the definitions that are data. */
-  inspected: InspectedPack;
-  /** The digests of the package's files, by path. */
-  files: ReadonlyMap<string, string>;
+  serverBins: readonly string[] | undefined;
+  /** Of the package's files, by path. */
+  digests: ReadonlyMap<string, string>;
 }
 
 export interface PreviewOptions {
@@ -80,29 +60,9 @@ interface PreviewContext extends FetchContext, Pick<PreviewOptions, "port" | "se
 async function readAnnounced({ client }: PreviewContext, spec: RegistrySpec, version: string) {
   const address = client.registryOf(spec.name);
   const read = await client.readManifest(address, spec.name, version);
-  if (read.state === "read") return { ...read.value };
+  if (read.state === "read") return read.value;
   if (read.state === "absent") throw createFailure(spec, "the registry has no such version");
   throw failure("RegistryUnavailable", { registry: client.show(address), reason: read.reason });
-}
-
-function describeCommand(definition: Record<string, unknown>): string | null {
-  const { command, script, package: name, bin, args, cwd } = definition;
-  const program =
-    typeof script === "string"
-      ? ["node", script]
-      : [command, name, bin].filter((word) => typeof word === "string");
-  if (program.length === 0) return null;
-  const words = [...program, ...(Array.isArray(args) ? args.map(String) : [])];
-  const line = words.map(quoteForShell).join(" ");
-  return typeof cwd === "string" ? `${line} (in ${cwd})` : line;
-}
-
-function readScripts(manifest: Readonly<Record<string, unknown>>) {
-  const scripts = isRecord(manifest.scripts) ? manifest.scripts : {};
-  return scriptNames.flatMap((name) => {
-    const command = Object.hasOwn(scripts, name) ? scripts[name] : undefined;
-    return typeof command === "string" ? [{ name, command }] : [];
-  });
 }
 
 /** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */
@@ -118,35 +78,14 @@ function rejectForeignDependencies(pack: string, manifest: Readonly<Record<strin
   }
 }
 
-/**
- * Rejects a pack that overrides a reserved command, according to the registry's manifest, which package managers use, or
- * to the package itself.
- */
-function rejectClaims(
-  spec: RegistrySpec,
-  announced: Record<string, unknown>,
-  manifest: Readonly<Record<string, unknown>>,
-): void {
-  const claims = [announced, manifest].flatMap((one) => findReservedCommands(one, spec.name));
-  const [claim] = claims;
+/** Throws `ReservedCommand` if a package overrides a reserved command. `installedAs`: its name in node_modules. */
+export function rejectClaim(manifest: Manifest["value"], installedAs: string, what: string): void {
+  const { name = installedAs, version = "" } = manifest;
+  const [claim] = findReservedCommands(manifest, name === installedAs ? installedAs : undefined);
   if (claim === undefined) return;
-  const { path: _, ...args } = claim;
-  const version = String(announced.version);
-  throw failure(
-    "ReservedCommand",
-    { ...args, package: `${spec.name} ${version}`, what: `add ${spec.text}` },
-    { pack: spec.name },
-  );
+  const { command } = claim;
+  throw failure("ReservedCommand", { command, package: `${name} ${version}`.trim(), what });
 }
-
-/** The commands of a pack's servers. */
-const commandsOf = ({ items }: InspectedPack): ServerCommand[] =>
-  items
-    .filter(({ declaration }) => declaration.kind === "server")
-    .map(({ declaration, definition }) => ({
-      server: declaration.name,
-      command: definition === null ? undefined : describeCommand(definition),
-    }));
 
 /** Throws unless a package without a pack is an MCP server that may be added. */
 function checkPlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
@@ -161,31 +100,27 @@ async function previewPack(
   context: PreviewContext,
   spec: RegistrySpec,
   folder: string,
-): Promise<PreviewedPack> {
+): Promise<PackPreview> {
+  const { port } = context;
   const { name } = spec;
-  const manifest = readUsableManifest(context.port, folder);
+  const manifest = readUsableManifest(port, folder);
   if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
   const { value } = manifest;
-  const isPack = Object.hasOwn(value, "trailblaze");
-  if (!isPack) checkPlainServer(context, name, value);
-  const pack = describeRemotePack(name, isPack ? value : { ...value, trailblaze: {} }, false);
-  if (pack === undefined) throw createFailure(spec, "the registry returned a different package");
+  const found = await describePack(port, { location: folder, manifest, origin: "direct", name });
+  if (!found.hasField) checkPlainServer(context, name, value);
+  if (value.name !== name) throw createFailure(spec, "the registry returned a different package");
   const announced = await readAnnounced(context, spec, String(value.version));
   rejectForeignDependencies(name, value);
-  rejectClaims(spec, announced, value);
-  const found = await describePack(context.port, { location: folder, manifest, origin: "direct", name });
-  const inspected = await loadDefinitions(context.port, found, { dataOnly: true });
+  // Package managers use the registry's.
+  for (const one of [announced, value]) rejectClaim(one, name, `add ${spec.text}`);
   const { deprecated } = announced;
   return {
+    ...(await loadDefinitions(port, found, { dataOnly: true })),
     spec,
-    pack,
-    commands: commandsOf(inspected),
-    lifecycleScripts: readScripts(value),
     deprecated: typeof deprecated === "string" ? deprecated : undefined,
     warnings: [],
-    serverBins: isPack ? undefined : [...readBins(name, value).keys()],
-    inspected,
-    files: digestFiles(folder),
+    serverBins: found.hasField ? undefined : [...readBins(name, value).keys()],
+    digests: digestFiles(folder),
   };
 }
 
@@ -195,14 +130,14 @@ async function previewPack(
  * such version), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
-  { directory, workspaceRoot = directory }: ChangeableProject,
+  directory: string,
   specs: readonly RegistrySpec[],
   { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
-): Promise<PreviewedPack[]> {
-  const configuration = readNpmConfiguration({ projectDirectory: workspaceRoot, env: process.env });
+): Promise<PackPreview[]> {
+  const configuration = readNpmConfiguration({ projectDirectory: directory, env: process.env });
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
-  const context = { client, configuration, directory: workspaceRoot, port, timeoutMs, signal, servers };
-  const previews: PreviewedPack[] = [];
+  const context = { client, configuration, directory, port, timeoutMs, signal, servers };
+  const previews: PackPreview[] = [];
   for (const spec of specs) {
     previews.push(await withPackage(context, spec, (folder) => previewPack(context, spec, folder)));
   }

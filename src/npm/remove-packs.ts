@@ -84,13 +84,12 @@ export async function removePacks(
 ): Promise<{ removed: RemovedPack[] }> {
   const { cwd = process.cwd(), isServer = () => false, complete } = options;
   const written = [...new Set(names.map(readName))];
-  if (written.length === 0)
-    throw failure("InvalidArguments", { reason: "Removing packs requires at least one name" });
   const port = createNodeDiscoveryPort();
   const found = await findPacks(port, { cwd });
   for (const name of written) await lookUpSubject(port, found, name);
   rejectUnsupportedLayout(found);
-  const project = await openProject(port, cwd, `remove ${written.join(", ")}`);
+  const what = `remove ${written.join(", ")}`;
+  const project = await openProject(port, cwd, what);
   const removed = await Promise.all(
     written.map((name) => findDependency(found, project, port, name, isServer)),
   );
@@ -98,10 +97,9 @@ export async function removePacks(
   const change = { kind: "remove", packages } as const;
   const verify = async () => {
     const read = readUsableManifest(port, project.directory);
-    if (read === undefined) return "package.json can no longer be read";
-    const declared = declaredDependencies(read);
-    const left = packages.find((name) => declared.has(name));
-    return left && `package.json still declares ${left}`;
+    const left = packages.find((name) => read === undefined || declaredDependencies(read).has(name));
+    if (left === undefined) return;
+    throw failure("InstallFailed", { what, reason: `package.json still declares ${left}` });
   };
   await changePackages(project, change, options, {
     verify,

@@ -1,10 +1,10 @@
 // What a pack needs, wherever packs are shown.
 import { describe, expect, test } from "vitest";
-import { formatPreviews } from "../../src/cli/commands/add.ts";
 import { command as inspect } from "../../src/cli/commands/inspect.ts";
 import { discoverPacks, inspectPack } from "../../src/index.ts";
 import { describeRemotePack } from "../../src/npm/registry/remote-pack.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { formatPreviewOf } from "../support/preview.ts";
 
 const needs = {
   env: ["JIRA_TOKEN"],
@@ -32,25 +32,13 @@ async function inspectForPeople(field: unknown): Promise<string> {
   return answer.formatText?.({ color: false, width: undefined }) ?? "";
 }
 
-const preview = (field: unknown) => {
-  const pack = describeRemotePack("@acme/jira", manifest(field), false);
-  if (pack === undefined) throw new Error("no pack");
-  const spec = { name: "@acme/jira", wanted: "latest", type: "tag", text: "@acme/jira" } as const;
-  const rest = {
-    commands: [],
-    lifecycleScripts: [],
-    deprecated: undefined,
-    published: undefined,
-    warnings: [],
-  };
-  return { pack, text: formatPreviews([{ spec, pack, ...rest }]) };
-};
+const preview = (field: unknown) => formatPreviewOf(makeTree({ "package.json": manifest(field) }));
 
 describe("the needs of a pack", () => {
   test("discovery, inspection and search show the declared needs", async () => {
     expect((await discover(needs))?.needs).toEqual(needs);
     expect((await inspectPack("@acme/jira", { cwd: makeProject(needs) })).needs).toEqual(needs);
-    expect(preview(needs).pack.needs).toEqual(needs);
+    expect(describeRemotePack("@acme/jira", manifest(needs), false)?.needs).toEqual(needs);
   });
 
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
@@ -66,9 +54,9 @@ describe("the needs of a pack", () => {
     expect(await inspectForPeople(undefined)).not.toContain("NEEDS");
   });
 
-  test("the preview of `add` has a line for each key, and none for a pack that declares nothing", () => {
-    expect(preview(needs).text).toContain("\n  needs     read: none\n  needs     write: not declared\n");
-    expect(preview(undefined).text).not.toContain("needs");
+  test("the preview of `add` has a line for each key, and none for a pack that declares nothing", async () => {
+    expect(await preview(needs)).toContain("\n  needs     read: none\n  needs     write: not declared\n");
+    expect(await preview(undefined)).not.toContain("needs");
   });
 });
 
@@ -76,7 +64,7 @@ describe("invalid needs", () => {
   test("hostile paths and long lists are escaped and cut where people read them", async () => {
     const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
     const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };
-    for (const text of [await inspectForPeople(field), preview(field).text]) {
+    for (const text of [await inspectForPeople(field), await preview(field)]) {
       expect(text).toMatch(/V39 and 9960 more|V39.*… \([\d,]+ more characters/s);
       expect(text).toContain("\\u{202e}gnp");
       expect(text).toMatch(/x… \([\d,]+ more characters/);

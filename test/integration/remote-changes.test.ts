@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test, vi } from "vitest";
+import { formatPreviews } from "../../src/cli/commands/add.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import { findManagerProgram } from "../../src/npm/managers/package-manager.ts";
@@ -15,6 +16,7 @@ import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runMain } from "../support/main.ts";
 import { packageManagers } from "../support/package-managers.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { commandsIn } from "../support/preview.ts";
 import { publish } from "../support/publish.ts";
 import { command } from "../support/run-cli.ts";
 
@@ -73,9 +75,9 @@ test.each(packageManagers)(
     const { added, problems, declined } = await add(true);
     expect(declined).toBe(false);
     expect(shown[1]).toMatchObject({ pack: { name: "@globex/calculator", version: "1.1.0" } });
-    expect(shown[1]?.commands).toEqual([
-      { server: "arithmetic", command: expect.stringMatching(/^node /) },
-      { server: "statistics", command: "node ./main.js --statistics (in ./server)" },
+    expect(commandsIn(shown[1])).toEqual([
+      expect.stringMatching(/^arithmetic: node /),
+      "statistics: node ./main.js --statistics (in ./server)",
     ]);
     expect(added).toMatchObject([{ name: "@globex/calculator", origin: "direct" }]);
     expect(problems.filter(({ severity }) => severity === "error")).toEqual([]);
@@ -170,8 +172,11 @@ test("a lifecycle script is shown but not run, whatever the settings are, and a 
     cwd: directory,
     consent: (all) => shown.push(...all) > 0,
   });
-  expect(shown[0]?.lifecycleScripts.map((script) => script.name)).toEqual(["preinstall", "postinstall"]);
-  expect(shown[0]?.commands).toEqual([{ server: "own", command: undefined }]);
+  expect(formatPreviews(shown, undefined).match(/not run +\w+/g)).toEqual([
+    "not run   preinstall",
+    "not run   postinstall",
+  ]);
+  expect(commandsIn(shown[0])).toEqual(["own: defined in code (not run)"]);
   expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
   expect(existsSync(join(directory, "canary"))).toBe(false);
 });

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
-import { formatPreviews } from "../../src/cli/commands/add.ts";
 import { createProblem } from "../../src/problems/index.ts";
 import { answerOf } from "../support/main.ts";
-import { makeTree } from "../support/packs.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
+import { formatPreviewOf } from "../support/preview.ts";
 import { remoteManifest, startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -50,38 +50,25 @@ test("`add` rejects unsupported specs and a missing terminal before it contacts 
   });
 });
 
-test("`add` previews a pack line by line, with control characters escaped", () => {
-  const spec = { name: "x", wanted: "latest", type: "tag", text: "x" } as const;
-  const item = (name: string) => ({ name, qualifiedName: `x/${name}`, description: null });
-  const pack = {
-    name: "x",
-    qualifiedName: "x",
-    version: "1.0.0",
-    description: "A\u001b[31m pack\nrm -rf",
-    servers: [item("desk")],
-    tools: Array.from({ length: 50 }, (_, index) => item(`t${index}`)),
-    toolsets: [],
-    prompts: [],
-    resources: [],
-    skills: [],
-    installed: false,
-    problems: [],
-  };
-  const commands = [
-    { server: "desk", command: "node ./main.js" },
-    { server: "coded", command: undefined },
-    { server: "own", command: null },
-  ];
-  const lifecycleScripts = [{ name: "postinstall", command: "curl x | sh" }];
+test("`add` previews a pack line by line, with control characters escaped", async () => {
+  const servers = { desk: { script: "./main.js" }, own: { tools: ["t0"] } };
+  const folder = makeTree({
+    "package.json": packManifest("x", {
+      description: "A\u001b[31m pack\nrm -rf",
+      scripts: { postinstall: "curl x | sh", test: "true" },
+      trailblaze: { servers: ["desk", "coded", "own"], tools: ["t0", "t1"] },
+    }),
+    "trailblaze/servers.json": servers,
+    "trailblaze/servers/coded.mjs": "",
+  });
   const args = { name: "x", existing: "xx", allowed: true };
   const warnings = [createProblem("SimilarName", args)];
-  const preview = { spec, pack, commands, lifecycleScripts, deprecated: "old", warnings };
-  const text = formatPreviews([preview]);
+  const text = await formatPreviewOf(folder, { deprecated: "old", warnings });
   expect(text.split("\n")).toEqual([
     "x 1.0.0",
     "  A\\u{001b}[31m pack rm -rf",
-    "  servers   desk",
-    expect.stringMatching(/^ {2}tools {5}t0, .*t39 and 10 more$/),
+    "  servers   desk, coded, own",
+    "  tools     t0, t1",
     "  command   desk: node ./main.js",
     "  command   coded: defined in code (not run)",
     "  not run   postinstall: curl x | sh",

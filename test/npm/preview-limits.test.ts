@@ -7,6 +7,7 @@ import { addPacks } from "../../src/npm/add-packs.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { makeTar, type TarEntry } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
+import { commandsIn } from "../support/preview.ts";
 import { startStandIn } from "./stand-in-registry.ts";
 import { useHome } from "./user-home.ts";
 
@@ -111,9 +112,9 @@ test("definitions that are links, or outside the package, are not read", async (
       file("/trailblaze/servers/absolute.json"),
     ]),
   );
-  const commands = (await preview(cwd))?.commands ?? [];
+  const commands = commandsIn(await preview(cwd));
   for (const name of ["linked", "hard", "above"])
-    expect(commands).toContainEqual({ server: name, command: undefined });
+    expect(commands).toContain(`${name}: defined in code (not run)`);
 });
 
 test("the preview shows the commands of servers in the pack's root folder, whatever the size of other files", async () => {
@@ -136,11 +137,11 @@ test("the preview shows the commands of servers in the pack's root folder, whate
       ]),
     ),
   );
-  expect((await preview(cwd))?.commands).toEqual([
-    { server: "own", command: "last" },
-    { server: "code", command: undefined },
-    { server: "combined", command: "yes" },
-    { server: "large", command: undefined },
+  expect(commandsIn(await preview(cwd))).toEqual([
+    "own: last",
+    "code: defined in code (not run)",
+    "combined: yes",
+    "large: defined in code (not run)",
   ]);
 });
 

@@ -10,7 +10,8 @@ describe("a failed change", () => {
     changePackages(
       {
         directory,
-        workspaceRoot: undefined,
+        root: directory,
+        isWorkspaceRoot: false,
         manager: { name: "npm", isModernYarn: false },
         program: {
           command: process.execPath,
@@ -19,7 +20,7 @@ describe("a failed change", () => {
       },
       { kind: "add", packages: ["x"] },
       options,
-      { verify: async () => undefined },
+      { verify: async () => {} },
     );
 
   test("package.json and lockfiles get their bytes and modes back, new ones are deleted, and links stay", async () => {

@@ -1,15 +1,18 @@
 import { previewAdditions, recordAdditions, type ShownAdditions } from "../../approval/update-lock.ts";
+import { isRecord } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import type { InspectedItem } from "../../inspection/types.ts";
 import { checkLabels, checkProgram, createEntry, listServerTools } from "../../install/added-server.ts";
 import { type ConfigEdit, type EntryToWrite, planConfigEdit } from "../../install/project-config.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { findLock } from "../../lock/lock-file.ts";
-import { addPacks } from "../../npm/add-packs.ts";
+import { addPacks, lifecycleScripts } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
-import type { PackPreview, PreviewedPack } from "../../npm/preview-packs.ts";
+import type { PackPreview } from "../../npm/preview-packs.ts";
 import { failure, printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
+import { quoteForShell } from "../../problems/text.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
@@ -57,7 +60,7 @@ export const command = defineCommand({
     let shown: ShownAdditions | undefined;
 
     /** Shows what would change, and asks. */
-    async function consent(previews: readonly PreviewedPack[], signal: AbortSignal): Promise<boolean> {
+    async function consent(previews: readonly PackPreview[], signal: AbortSignal): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
       const ofOne = servers.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
@@ -76,7 +79,7 @@ export const command = defineCommand({
         output.note(printableLines(edit.diff.trimEnd()));
       }
       shown = await previewAdditions(directory, {
-        packs: previews.flatMap((preview) => (isServer(preview) ? [] : [preview.inspected])),
+        packs: previews.filter((preview) => !isServer(preview)),
         servers: writesConfig ? planned : [],
       });
       if (shown !== undefined && shown.text !== "") output.note(shown.text);
@@ -173,45 +176,48 @@ function describeServer({ name, package: packageName, version, file, tools }: Ad
   return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
 }
 
-/** Limit on the listed names, commands and problems: users do not read more before they answer a prompt. */
-const maximum = 40;
-
-/** Names in one line, cut after the first forty. */
-function formatNames(names: readonly string[]): string {
-  const shown = names.slice(0, maximum).join(", ");
-  return names.length > maximum ? `${shown} and ${names.length - maximum} more` : shown;
+/** How a pack starts a server; nothing for a composed server, which the host runs itself. */
+function formatCommand({ declaration, definition }: InspectedItem): string[] {
+  const shown = (command: string) => [`  command   ${declaration.name}: ${command}`];
+  if (definition === null) return shown("defined in code (not run)");
+  const { command, script, package: name, bin, args, cwd } = definition;
+  const program = typeof script === "string" ? ["node", script] : [command, name, bin].filter(isText);
+  if (program.length === 0) return [];
+  const words = [...program, ...(Array.isArray(args) ? args.map(String) : [])];
+  return shown(words.map(quoteForShell).join(" ") + (isText(cwd) ? ` (in ${cwd})` : ""));
 }
 
-function formatPreview(preview: PackPreview): string[] {
-  const { pack, commands, lifecycleScripts, deprecated, warnings, serverBins = [] } = preview;
-  const lines: string[] = [
-    `${pack.name} ${pack.version ?? ""}`,
-    `  ${pack.description ?? "(no description)"}`,
-  ];
-  for (const kind of kinds) {
-    const names = pack[keyOfKind[kind]].map(({ name }) => name);
-    if (names.length > 0) lines.push(`  ${keyOfKind[kind].padEnd(9)} ${formatNames(names)}`);
-  }
-  for (const { server, command } of commands.slice(0, maximum)) {
-    if (command === null) continue;
-    const what = command === undefined ? "defined in code (not run)" : command;
-    lines.push(`  command   ${server}: ${what}`);
-  }
-  if (serverBins.length > 0) lines.push(`  commands  ${formatNames(serverBins)}`);
+type Shown = Omit<PackPreview, "spec" | "digests">;
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins = [] }: Shown): string[] {
+  const { scripts } = manifest.value;
+  const lines = [`${pack.name} ${pack.version ?? ""}`, `  ${pack.description ?? "(no description)"}`];
+  const list = (title: string, names: readonly string[]) => {
+    if (names.length > 0) lines.push(`  ${title.padEnd(9)} ${names.join(", ")}`);
+  };
+  for (const kind of kinds)
+    list(
+      keyOfKind[kind],
+      pack[keyOfKind[kind]].map(({ name }) => name),
+    );
+  for (const item of items) if (item.declaration.kind === "server") lines.push(...formatCommand(item));
+  list("commands", serverBins);
   for (const key of pack.needs === undefined ? [] : needsKeys) {
     const needed = pack.needs?.[key];
-    const words = needed === undefined ? "not declared" : formatNames(needed) || "none";
-    lines.push(`  needs     ${key}: ${words}`);
+    lines.push(`  needs     ${key}: ${needed === undefined ? "not declared" : needed.join(", ") || "none"}`);
   }
-  for (const { name, command } of lifecycleScripts) lines.push(`  not run   ${name}: ${command}`);
+  for (const [name, script] of Object.entries(isRecord(scripts) ? scripts : {}))
+    if (lifecycleScripts.includes(name)) lines.push(`  not run   ${name}: ${String(script)}`);
   if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
-  for (const { code, message } of pack.problems.slice(0, maximum)) lines.push(`  ${code}: ${message}`);
+  for (const { code, message } of pack.problems) lines.push(`  ${code}: ${message}`);
   for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
   return lines.map((line) => printable(shorten(line)));
 }
 
 /** Describes what packs provide, for the prompt of `add`. */
-export function formatPreviews(previews: readonly PackPreview[], width?: number): string {
+export function formatPreviews(previews: readonly Shown[], width: number | undefined): string {
   return previews
     .flatMap(formatPreview)
     .map((line) => wrap(line, width, 4))

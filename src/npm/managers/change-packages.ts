@@ -1,26 +1,18 @@
 import { realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describeFault } from "../../discovery/describe-fault.ts";
-import { findProject, type Project } from "../../discovery/project.ts";
-import {
-  findProjectManager,
-  isDriven,
-  lockfileNames,
-  type ProjectManager,
-} from "../../discovery/project-manager.ts";
+import { findProject } from "../../discovery/project.ts";
+import { findProjectManager, isDriven, lockfileNames } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
+import { readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { InstalledClaim } from "./installed-packages.ts";
 import {
   findManagerProgram,
   forgetInstall,
-  type ManagerEnd,
-  type ManagerProgram,
   type ManagerTask,
   managerArguments,
   runManager,
@@ -39,24 +31,11 @@ export interface ChangeOptions {
   onCommand?: (command: string) => void;
 }
 
-/** A project whose packages can be changed. */
-export interface ChangeableProject {
-  directory: string;
-  /** Root of its workspace, if it has one; may be the project itself. */
-  workspaceRoot: string | undefined;
-  manager: ProjectManager;
-  program: ManagerProgram;
-}
-
-export interface OpenedProject extends ChangeableProject {
-  manifest: NonNullable<Project["manifest"]>;
-}
-
 /**
  * Finds the project of a folder and its package manager. Throws `TrailblazeError`: `ProjectNotFound`,
  * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` if the package manager is unsupported or missing.
  */
-export async function openProject(port: DiscoveryPort, cwd: string, what: string): Promise<OpenedProject> {
+export async function openProject(port: DiscoveryPort, cwd: string, what: string) {
   const project = findProject(port, cwd);
   const { directory, manifest, fault } = project;
   if (manifest === undefined) {
@@ -65,41 +44,21 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
   }
   const workspace = await findWorkspace(port, project);
   const { name, isModernYarn } = findProjectManager(port, workspace);
-  if (!isDriven(name)) {
-    const reason = `the project uses ${name}, which Trailblaze does not support`;
-    throw failure("InstallFailed", {
-      what,
-      reason,
-      hint: "Run it directly, with lifecycle scripts disabled.",
-    });
-  }
+  const unusable = (why: string, hint: string) =>
+    failure("InstallFailed", { what, reason: `the project uses ${name}, which ${why}`, hint });
+  if (!isDriven(name))
+    throw unusable("Trailblaze does not support", "Run it directly, with lifecycle scripts disabled.");
   const program = findManagerProgram(name);
-  if (program === undefined) {
-    const reason = `the project uses ${name}, which is not installed`;
-    throw failure("InstallFailed", {
-      what,
-      reason,
-      hint: `Install it: npm install --global ${name}`,
-    });
-  }
-  const workspaceRoot = workspace.isDeclared ? workspace.root : undefined;
-  return { directory, workspaceRoot, manifest, manager: { name, isModernYarn }, program };
+  if (program === undefined) throw unusable("is not installed", `Install it: npm install --global ${name}`);
+  const { root, isDeclared } = workspace;
+  const isWorkspaceRoot = isDeclared && root === directory;
+  return { directory, root, isWorkspaceRoot, manifest, manager: { name, isModernYarn }, program };
 }
 
-/** The reason why a change is undone, or a package that overrides a reserved command. */
-export type UndoReason = string | InstalledClaim;
+/** A project with a package manager. `root`: of its workspace; without one, its own folder. */
+export type OpenedProject = Awaited<ReturnType<typeof openProject>>;
 
-/** What follows a change. `complete` is last, and undoes the change if it rejects. */
-interface Checks {
-  verify: () => Promise<UndoReason | undefined>;
-  complete?: (() => Promise<void>) | undefined;
-}
-
-/** A change, with what the package manager takes: names or specs. */
-interface PackageChange {
-  kind: "add" | "remove";
-  packages: readonly string[];
-}
+type ChangeableProject = Omit<OpenedProject, "manifest">;
 
 /** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, ".yarnrc.yml"];
@@ -114,124 +73,94 @@ function saveFile(path: string): () => void {
   };
 }
 
-const describeEnd = (manager: string, { exitCode, reason }: ManagerEnd) =>
-  exitCode === null ? `${manager} did not finish: ${reason}` : `${manager} exited with code ${exitCode}`;
-
 const credentialKey = /(?:^|:)(?:_authToken|_auth|_password|password|key|otp)$/;
 
-/** Replaces secrets of npm's configuration, and credentials in addresses. */
-function redact(text: string, { directory, workspaceRoot = directory }: ChangeableProject): string {
-  const secrets = [directory, workspaceRoot].flatMap((projectDirectory) =>
+/** The last lines of a package manager's output, without secrets of npm's configuration and credentials in addresses. */
+function lastLines(tail: string, { directory, root }: ChangeableProject): string[] {
+  const secrets = [directory, root].flatMap((projectDirectory) =>
     [...readNpmConfiguration({ projectDirectory, env: process.env })].flatMap(([key, value]) =>
       credentialKey.test(key) && typeof value === "string" && value.length > 3 ? [value] : [],
     ),
   );
-  const withoutAddresses = text.replace(/(\w:\/\/)[^\s/@]+@/g, "$1***@");
-  return secrets.reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses);
-}
-
-/** The last lines of a package manager's output, redacted. */
-const lastLines = (tail: string, project: ChangeableProject): string[] =>
-  redact(tail, project)
+  const withoutAddresses = tail.replace(/(\w:\/\/)[^\s/@]+@/g, "$1***@");
+  return secrets
+    .reduce((shown, secret) => shown.replaceAll(secret, "***"), withoutAddresses)
     .split(/\r?\n/)
     .filter((line) => line.trim() !== "")
     .slice(-20);
+}
 
 /** Locks a project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
 async function lockProject(
-  { directory, workspaceRoot = directory }: ChangeableProject,
+  { root }: ChangeableProject,
   what: string,
   { lockMs = 300_000, signal }: ChangeOptions,
 ): Promise<() => void> {
-  const file = join(workspaceRoot, "package.json");
+  const file = join(root, "package.json");
   try {
     return await lockFile(file, { waitMs: lockMs, signal });
   } catch (error) {
     // Where it cannot be locked, it cannot be changed either, and the package manager says why.
     if (!(error instanceof LockHeldError)) return () => {};
     const reason = "another process is changing the packages of this project";
-    throw failure("InstallFailed", {
-      what,
-      reason,
-      hint: `If there is none, delete ${quote(`${file}.lock`, 400)}.`,
-    });
+    const hint = `If there is none, delete ${quote(`${file}.lock`, 400)}.`;
+    throw failure("InstallFailed", { what, reason, hint });
   }
 }
 
 /**
- * The reason to undo a change that a package manager finished without an error; `undefined` if there is none, and then the change
- * is complete.
- */
-async function findReason(
-  { verify, complete }: Checks,
-  signal: AbortSignal | undefined,
-): Promise<{ reason?: UndoReason | undefined; cause?: unknown }> {
-  try {
-    const reason = (await verify()) ?? (signal?.aborted ? "it was interrupted" : undefined);
-    if (reason === undefined) await complete?.();
-    return { reason };
-  } catch (cause) {
-    const isKnown = cause instanceof TrailblazeError;
-    return {
-      reason: isKnown ? cause.message.replace(/\.$/, "") : "the installed packages cannot be read",
-      cause,
-    };
-  }
-}
-
-/**
- * Adds or removes packages with the project's package manager, with lifecycle scripts disabled. `checks.verify` checks the
- * result. After a failure, restores package.json and lockfiles byte for byte and runs the package manager's install again.
- * Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
+ * Adds or removes packages (specs or names) with the project's package manager, with lifecycle scripts disabled. `verify` then
+ * checks the result, and `complete` comes last. If one of the three fails, restores package.json and lockfiles byte for byte
+ * and runs the package manager's install again. Throws `TrailblazeError`: `InstallFailed`, `ReservedCommand`.
  */
 export async function changePackages(
   project: ChangeableProject,
-  { kind, packages }: PackageChange,
+  { kind, packages }: { kind: "add" | "remove"; packages: readonly string[] },
   options: ChangeOptions,
-  checks: Checks,
+  { verify, complete }: { verify: () => Promise<void>; complete?: (() => Promise<void>) | undefined },
 ): Promise<void> {
-  const { directory, workspaceRoot = directory, manager, program } = project;
+  const { directory, root, isWorkspaceRoot, manager, program } = project;
   const { timeoutMs = 600_000, signal, onCommand } = options;
   const what = `${kind} ${packages.join(", ")}`;
-  const isWorkspaceRoot = project.workspaceRoot === directory;
-  const run = (task: Omit<ManagerTask, "isWorkspaceRoot">, ending?: AbortSignal) => {
+  const run = (task: Pick<ManagerTask, "kind" | "packages">, ending?: AbortSignal) => {
     const args = managerArguments(manager, { ...task, isWorkspaceRoot });
     onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
     return runManager(program, { cwd: directory, args, timeoutMs, signal: ending });
   };
-  const save = () => {
-    try {
-      const folders = [...new Set([directory, workspaceRoot])];
-      return folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
-    } catch (cause) {
-      const reason = `package.json or a lockfile cannot be read (${explainFileError(cause)})`;
-      throw failure("InstallFailed", { what, reason }, {}, { cause });
-    }
-  };
 
   const release = await lockProject(project, what, options);
   try {
-    const saved = save();
-    const end = await run({ kind, packages }, signal);
-    const isDone = end.exitCode === 0;
-    const { reason, cause } = isDone
-      ? await findReason(checks, signal)
-      : { reason: describeEnd(manager.name, end), cause: undefined };
-    if (reason === undefined) return;
-    const output = isDone ? undefined : lastLines(end.tail, project);
-    let restored: boolean | "nothing" = "nothing";
+    const folders = [...new Set([directory, root])];
+    const saved = folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
     try {
-      for (const restore of saved) restore();
-      forgetInstall(workspaceRoot);
-      const { exitCode } = await run({ kind: "install", packages: [] });
-      // An install may update the lockfile.
-      for (const restore of saved) restore();
-      restored = exitCode === 0;
-    } catch {
-      // A file cannot be written.
+      const { exitCode, reason: ending, tail } = await run({ kind, packages }, signal);
+      if (exitCode !== 0) {
+        const end = exitCode === null ? `did not finish: ${ending}` : `exited with code ${exitCode}`;
+        const output = lastLines(tail, project);
+        throw failure("InstallFailed", { what, reason: `${manager.name} ${end}`, output });
+      }
+      await verify();
+      if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
+      await complete?.();
+    } catch (cause) {
+      let restored: boolean | "nothing" = "nothing";
+      try {
+        for (const restore of saved) restore();
+        forgetInstall(root);
+        const { exitCode } = await run({ kind: "install", packages: [] });
+        // An install may update the lockfile.
+        for (const restore of saved) restore();
+        restored = exitCode === 0;
+      } catch {
+        // A file cannot be written.
+      }
+      const problem = cause instanceof TrailblazeError ? cause.problem : undefined;
+      if (problem?.code === "ReservedCommand")
+        throw failure("ReservedCommand", { ...problem.args, restored });
+      const known = problem?.message.replace(/\.$/, "") ?? "the installed packages cannot be read";
+      const args = problem?.code === "InstallFailed" ? problem.args : { what, reason: known };
+      throw failure("InstallFailed", { ...args, restored }, {}, { cause });
     }
-    if (typeof reason === "object") throw failure("ReservedCommand", { ...reason, what, restored });
-    throw failure("InstallFailed", { what, reason, restored, output }, {}, { cause });
   } finally {
     release();
   }
