@@ -1,7 +1,6 @@
 import type { RemoteSearch, RemoteSearchOptions } from "./npm/search-packs.ts";
 
-export type { RemoteItem, RemotePack } from "./npm/registry/remote-pack.ts";
-export type { RemoteSearch, RemoteSearchOptions } from "./npm/search-packs.ts";
+export type { RemoteItem, RemotePack, RemoteSearch, RemoteSearchOptions } from "./npm/search-packs.ts";
 
 /**
  * Searches the registries of the user's npm configuration for packs: packages with the keyword `trailblaze-extension`

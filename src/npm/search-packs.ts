@@ -1,11 +1,85 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
+import type { DiscoveredItem } from "../discovery/types.ts";
+import { type Needs, parseExtension } from "../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
+import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/index.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/index.ts";
 import { createRegistryClient, type RegistryClient } from "./registry/registry-client.ts";
-import { describeRemotePack, hasPackKeyword, packKeyword, type RemotePack } from "./registry/remote-pack.ts";
+
+/** A pack as a registry describes it. Its strings are untrusted. */
+export type RemotePack = {
+  /** The npm name. */
+  name: string;
+  qualifiedName: string;
+  version: string | null;
+  description: string | null;
+  /** What its author says it needs; absent if that is not declared. */
+  needs?: Needs;
+} & Record<KindKey, RemoteItem[]> & {
+    /** Whether any version of the package is installed in the project. */
+    installed: boolean;
+    /** Problems of the `trailblaze` field. */
+    problems: Problem[];
+  };
+
+/** The keyword by which packs are found. */
+const packKeyword = "trailblaze-extension";
+
+/** Keys of declarations to show for packs that are not installed. */
+const shownKeys = {
+  server: ["tools", "toolsets", "prompts", "resources"],
+  tool: ["parameters"],
+  toolset: ["tools"],
+  prompt: ["arguments"],
+  resource: ["uri", "uriTemplate", "mimeType"],
+  skill: [],
+} as const satisfies Readonly<Record<Kind, readonly string[]>>;
+
+/** A declared item, with the additional keys of its declaration. */
+export type RemoteItem = DiscoveredItem & { [Key in (typeof shownKeys)[Kind][number]]?: unknown };
+
+/** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
+function hasPackKeyword(keywords: unknown): boolean | undefined {
+  if (keywords === undefined || keywords === null) return undefined;
+  if (typeof keywords === "string") return keywords.split(/[\s,]+/).includes(packKeyword);
+  return Array.isArray(keywords) && keywords.includes(packKeyword);
+}
+
+const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
+/** Describes the pack of a registry's manifest; `undefined` if the manifest is of another package or not of a pack. Pure. */
+export function describeRemotePack(
+  name: string,
+  manifest: Readonly<Record<string, unknown>>,
+  installed: ReadonlySet<string>,
+): RemotePack | undefined {
+  if (manifest.name !== name || !Object.hasOwn(manifest, "trailblaze")) return undefined;
+  const { extension, problems } = parseExtension(manifest.trailblaze);
+  const qualifiedName = qualifyPackageName(name);
+  const items = kinds.map((kind) => {
+    const described = extension[keyOfKind[kind]].map(({ name: item, description, extra }) => {
+      const shown = shownKeys[kind]
+        .filter((key) => Object.hasOwn(extra, key))
+        .map((key) => [key, extra[key]]);
+      const own = { name: item, qualifiedName: `${qualifiedName}/${item}`, description };
+      return { ...own, ...Object.fromEntries(shown) };
+    });
+    return [keyOfKind[kind], described];
+  });
+  return {
+    name,
+    qualifiedName,
+    version: textOrNull(manifest.version),
+    description: textOrNull(manifest.description),
+    ...(extension.needs && { needs: extension.needs }),
+    ...(Object.fromEntries(items) as Record<KindKey, RemoteItem[]>),
+    installed: installed.has(name),
+    problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
+  };
+}
 
 /** The result of a search. */
 export interface RemoteSearch {
@@ -40,36 +114,36 @@ const pageSize = 250;
 /** npm's registry rejects requests after about ten pages. */
 const maximumPages = 10;
 
-/** The search of one registry. */
-class RegistrySearch {
-  readonly #client: RegistryClient;
-  readonly registry: string;
-  /** Why a document is from the cache, or missing: the first reason. */
-  failure: string | undefined;
-  reachedNetwork = false;
+/**
+ * Finds the packs of one registry by text; all without one. `packs` is `undefined` if it cannot be searched. `failed`: why a
+ * document is from the cache, or missing; the first reason.
+ */
+async function searchRegistry(
+  client: RegistryClient,
+  registry: string,
+  text: string,
+  installed: ReadonlySet<string>,
+) {
+  let failed: string | undefined;
+  let reachedNetwork = false;
+  const note = (reason: string | undefined) => {
+    if (reason === undefined) reachedNetwork = true;
+    else failed ??= reason;
+  };
 
-  constructor(client: RegistryClient, registry: string) {
-    this.#client = client;
-    this.registry = registry;
-  }
-
-  /**
-   * Searches page by page until there are no new hits. Returns whether each has the keyword, by its name; `undefined` if
-   * there is no first page.
-   */
-  async #findHits(text: string): Promise<{ hits?: Map<string, boolean | undefined>; failure?: string }> {
+  /** Whether each hit has the keyword, by its name; `undefined` if there is no first page. */
+  async function findHits(words: string): Promise<Map<string, boolean | undefined> | undefined> {
     const hits = new Map<string, boolean | undefined>();
     for (let page = 0, from = 0; page < maximumPages; page++) {
-      const query = new URLSearchParams({ text, size: String(pageSize), from: String(from) });
-      const read = await this.#client.read(this.registry, `-/v1/search?${query}`);
-      if (read.state === "failed")
-        return page === 0 ? { failure: read.reason } : { hits, failure: read.reason };
+      const query = new URLSearchParams({ text: words, size: String(pageSize), from: String(from) });
+      const read = await client.read(registry, `-/v1/search?${query}`);
       const objects: unknown = read.state === "read" ? read.value.objects : undefined;
-      if (read.state === "absent" || !Array.isArray(objects)) {
+      if (read.state !== "read" || !Array.isArray(objects)) {
         const what = read.state === "absent" ? "does not support searching" : "sent an unexpected response";
-        return page === 0 ? { failure: what } : { hits };
+        note(read.state === "failed" ? read.reason : what);
+        return page === 0 ? undefined : hits;
       }
-      this.#note(read.failure);
+      note(read.failure);
       const before = hits.size;
       for (const object of objects) {
         const { name, keywords } = (isRecord(object) && isRecord(object.package) && object.package) || {};
@@ -82,45 +156,36 @@ class RegistrySearch {
       const mayHaveMore = objects.length >= pageSize || (typeof total === "number" && from < total);
       if (hits.size === before || !mayHaveMore) break;
     }
-    return { hits };
-  }
-
-  #note(failure: string | undefined): void {
-    if (failure === undefined) this.reachedNetwork = true;
-    else this.failure ??= failure;
+    return hits;
   }
 
   /** Reads a hit. A pack has both the keyword and the field. */
-  async #readHit(name: string, installed: ReadonlySet<string>): Promise<RemotePack | undefined> {
-    const read = await this.#client.readManifest(this.registry, name, "latest");
-    if (read.state === "failed") this.failure ??= read.reason;
-    if (read.state !== "read") return undefined;
-    this.#note(read.failure);
-    const isFindable = hasPackKeyword(read.value.keywords) === true;
-    return isFindable ? describeRemotePack(name, read.value, installed.has(name)) : undefined;
+  async function readHit(name: string): Promise<RemotePack[]> {
+    const read = await client.readManifest(registry, name, "latest");
+    if (read.state === "failed") note(read.reason);
+    if (read.state !== "read") return [];
+    note(read.failure);
+    const pack = hasPackKeyword(read.value.keywords) && describeRemotePack(name, read.value, installed);
+    return pack ? [pack] : [];
   }
 
-  /** Finds packs by text; all without one. `undefined`: the registry cannot be searched, and `failure` says why. */
-  async find(text: string, installed: ReadonlySet<string>): Promise<RemotePack[] | undefined> {
-    const { hits, failure } = await this.#findHits(`keywords:${packKeyword} ${text}`.trim());
-    this.failure ??= failure;
-    if (hits === undefined) return undefined;
-    // A registry that ignores keywords, or takes them for words, is searched by text, and the manifests are checked.
-    const knowsKeywords = hits.size > 0 && [...hits.values()].every((hasKeyword) => hasKeyword === true);
-    const others = text === "" ? [packKeyword, ""] : [text];
-    for (const other of knowsKeywords ? [] : others)
-      for (const [name, hasKeyword] of (await this.#findHits(other)).hits ?? []) hits.set(name, hasKeyword);
-    // Only hits from the registry that npm would use are trusted.
-    const names = [...hits].flatMap(([name, hasKeyword]) =>
-      hasKeyword !== false && this.#client.registryOf(name) === this.registry ? [name] : [],
-    );
-    const packs: (RemotePack | undefined)[] = [];
-    for (let from = 0; from < names.length; from += concurrency) {
-      const some = names.slice(from, from + concurrency);
-      packs.push(...(await Promise.all(some.map((name) => this.#readHit(name, installed)))));
-    }
-    return packs.flatMap((pack) => pack ?? []);
+  const hits = await findHits(`keywords:${packKeyword} ${text}`.trim());
+  if (hits === undefined) return { packs: undefined, failed, reachedNetwork };
+  // A registry that ignores keywords, or takes them for words, is searched by text, and the manifests are checked.
+  const knowsKeywords = hits.size > 0 && [...hits.values()].every((hasKeyword) => hasKeyword === true);
+  const others = text === "" ? [packKeyword, ""] : [text];
+  for (const other of knowsKeywords ? [] : others)
+    for (const [name, hasKeyword] of (await findHits(other)) ?? []) hits.set(name, hasKeyword);
+  // Only hits from the registry that npm would use are trusted.
+  const names = [...hits].flatMap(([name, hasKeyword]) =>
+    hasKeyword !== false && client.registryOf(name) === registry ? [name] : [],
+  );
+  const packs: RemotePack[] = [];
+  for (let from = 0; from < names.length; from += concurrency) {
+    const some = names.slice(from, from + concurrency);
+    packs.push(...(await Promise.all(some.map(readHit))).flat());
   }
+  return { packs, failed, reachedNetwork };
 }
 
 /** The folder of a project's .npmrc (its workspace's root, if any), and the names of its packs. */
@@ -139,26 +204,25 @@ async function readProject(cwd: string): Promise<{ directory?: string; installed
 /** Implements `searchPacks` of src/remote.ts, which documents it. */
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, timeoutMs = 20_000, signal } = options;
-  if (typeof text !== "string")
-    throw failure("InvalidArguments", { reason: "The search text must be a string" });
   const { directory: projectDirectory, installed } = await readProject(cwd);
   const { configuration, withheld } = readUntrustedNpmConfiguration({ projectDirectory, env: process.env });
   const mode = offline ? "offline" : refresh ? "refresh" : "normal";
   const client = createRegistryClient(configuration, { mode, timeoutMs, signal });
-  const searches = client.registries.map((registry) => new RegistrySearch(client, registry));
   const wanted = text.trim();
-  const found = await Promise.all(searches.map((search) => search.find(wanted, installed)));
-  const isAnswered = found.some((packs) => packs !== undefined);
-  const failures = searches.flatMap(({ registry, failure: failed }) => {
+  const searches = await Promise.all(
+    client.registries.map((registry) => searchRegistry(client, registry, wanted, installed)),
+  );
+  const failures = client.registries.flatMap((registry, index) => {
     const lines = withheldLines(withheld, registry);
     const unsigned =
       lines.length > 0 ? "was read without the credentials in the project's .npmrc" : undefined;
-    const reason = failed ?? unsigned;
+    const reason = searches[index]?.failed ?? unsigned;
     return reason === undefined ? [] : [{ registry: client.show(registry), reason, withheld: lines }];
   });
   const [first] = failures;
-  if (!isAnswered && first !== undefined) throw failure("RegistryUnavailable", first);
-  const packs = found.flatMap((ofRegistry) => ofRegistry ?? []);
+  if (first !== undefined && searches.every((search) => search.packs === undefined))
+    throw failure("RegistryUnavailable", first);
+  const packs = searches.flatMap((search) => search.packs ?? []);
   if (wanted === "") packs.sort((a, b) => (a.name < b.name ? -1 : 1));
   return {
     packs,

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { command as inspect } from "../../src/cli/commands/inspect.ts";
 import { discoverPacks, inspectPack } from "../../src/index.ts";
-import { describeRemotePack } from "../../src/npm/registry/remote-pack.ts";
+import { describeRemotePack } from "../../src/npm/search-packs.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { formatPreviewOf } from "../support/preview.ts";
 
@@ -38,7 +38,7 @@ describe("the needs of a pack", () => {
   test("discovery, inspection and search show the declared needs", async () => {
     expect((await discover(needs))?.needs).toEqual(needs);
     expect((await inspectPack("@acme/jira", { cwd: makeProject(needs) })).needs).toEqual(needs);
-    expect(describeRemotePack("@acme/jira", manifest(needs), false)?.needs).toEqual(needs);
+    expect(describeRemotePack("@acme/jira", manifest(needs), new Set())?.needs).toEqual(needs);
   });
 
   test("`inspect` shows what is declared, what is none and what is not declared", async () => {
