@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "../problems/index.ts";
+import type { Problem, ProblemCode, TrailblazeError } from "../problems/index.ts";
 
 /** 130 and 143: ended by Ctrl-C or by SIGTERM, as shells report it. */
 export type ExitCode = 0 | 1 | 2 | 130 | 143;
@@ -14,11 +14,6 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "LockMalformed",
 ] satisfies ProblemCode[]);
 
-interface Failure {
-  problem: Problem;
-  isMissingTarget: boolean;
-}
-
 /** Errors by which commands that Ctrl-C stopped have ended. */
 const stopped = new WeakSet<object>();
 
@@ -28,7 +23,7 @@ export const markStopped = (error: unknown): void => {
 };
 
 /** The exit code of an error that ended a command. */
-export function exitCodeOfFailure(failure: Failure): ExitCode {
+export function exitCodeOfFailure(failure: TrailblazeError): ExitCode {
   const { problem, isMissingTarget } = failure;
   const { code } = problem;
   if (stopped.has(failure)) return 130;

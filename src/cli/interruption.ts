@@ -16,20 +16,13 @@ export function onSignals(listener: (signal: NodeJS.Signals) => void): () => voi
 /** npx and `npm run` repeat a signal that the terminal also sends here. Both within this time are one Ctrl-C. Milliseconds. */
 const repeatMs = 250;
 
-/** What ends a command whose servers take long to end. */
-export interface HardStop {
-  asJson: boolean;
-  /** Called before the process ends. The watcher then stops the remaining servers. */
-  beforeExit?: () => void;
-}
-
 /**
  * Runs `use` with a signal that Ctrl-C, SIGTERM and the end of the terminal abort, instead of ending the process. With
- * `hardStop`, another Ctrl-C ends it. If Ctrl-C makes `use` throw, the command exits with 130. Output of packs' code goes to stderr.
+ * `hardStop`, another Ctrl-C ends it, and the watcher then stops the remaining servers. If Ctrl-C makes `use` throw, the command exits with 130. Output of packs' code goes to stderr.
  */
 export async function withSignals<Answer>(
   use: (signal: AbortSignal) => Promise<Answer>,
-  hardStop?: HardStop,
+  hardStop?: { asJson: boolean; beforeExit?: () => void },
 ): Promise<Answer> {
   const interruption = new AbortController();
   let interruptedAt = 0;

@@ -19,16 +19,14 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
   return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
 }
 
-/** For tests, which run command lines in their own process. */
-export interface MainOptions {
-  /** The folder to run in without `--cwd`; by default, that of the process. */
-  cwd?: string;
-  /** Receives the output instead of stdout and stderr. */
-  write?: Write;
-}
-
-/** Runs one command line. Returns its exit code; never throws. */
-export async function main(argv: readonly string[], { cwd, write }: MainOptions = {}): Promise<ExitCode> {
+/**
+ * Runs one command line. Returns its exit code; never throws. Tests run it in a folder of theirs, and `write` receives the output
+ * instead of stdout and stderr.
+ */
+export async function main(
+  argv: readonly string[],
+  { cwd, write }: { cwd?: string; write?: Write } = {},
+): Promise<ExitCode> {
   if (write !== undefined) output.redirect(write);
   const [name, ...args] = putCommandFirst(argv);
   const asJson = argv.includes("--json");
@@ -54,7 +52,7 @@ export async function main(argv: readonly string[], { cwd, write }: MainOptions 
   }
 }
 
-async function runCommand(name: string, args: readonly string[], cwd?: string): Promise<ExitCode> {
+async function runCommand(name: string, args: readonly string[], cwd: string | undefined): Promise<ExitCode> {
   const { parseCommandLine } = await import("./parse-command-line.ts");
   const { command, input } = await parseCommandLine(name, args, cwd);
   if (input.options.help) {

@@ -35,11 +35,6 @@ export const commands: Readonly<Record<string, () => Promise<{ command: Command 
   remove: () => import("./commands/remove.ts"),
 };
 
-export interface ParsedCommandLine {
-  command: Command;
-  input: CommandInput;
-}
-
 // The catalog is needed only for errors, so that a valid command line does not load it.
 async function fail(reason: string, hint: string): Promise<never> {
   const { failure } = await import("../problems/index.ts");
@@ -107,11 +102,7 @@ function findOptionFault(
 }
 
 /** Finds the command and reads its options. Without `--cwd`, it runs in `folder`. Throws `TrailblazeError` `InvalidArguments`. */
-export async function parseCommandLine(
-  name: string,
-  args: readonly string[],
-  folder?: string,
-): Promise<ParsedCommandLine> {
+export async function parseCommandLine(name: string, args: readonly string[], folder: string | undefined) {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) return await failForUnknown(name);
   const { command } = await load();
@@ -148,5 +139,6 @@ export async function parseCommandLine(
   const read = Object.entries(declared).map(([option, { read }]) => [option, read(values[option])]);
   const options: CommandInput["options"] = Object.fromEntries(read);
   const cwd = folder === undefined ? (options.cwd ?? (await findCwd())) : resolve(folder, options.cwd ?? "");
-  return { command, input: { positionals, options, cwd } };
+  const input: CommandInput = { positionals, options, cwd };
+  return { command, input };
 }

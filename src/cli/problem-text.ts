@@ -3,7 +3,9 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { formatProblem } from "../problems/format-problem.ts";
 import { failure, type Problem, printableLines, TrailblazeError } from "../problems/index.ts";
+import { countOf, printable } from "../problems/text.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
+import type { ValidationReport } from "../validate/validate-target.ts";
 import type { TextStyle } from "./command.ts";
 import { type ExitCode, exitCodeOfFailure } from "./exit-code.ts";
 import { wrap } from "./layout.ts";
@@ -15,6 +17,23 @@ export function formatProblemText(problem: Omit<Problem, "args">, { color, width
     .split("\n")
     .map((line) => wrap(line, width, /^ *(?:hint: )?/.exec(stripVTControlCharacters(line))?.[0].length || 2))
     .join("\n");
+}
+
+/** Formats a validation: each problem, with its pack if there are several; then a summary. */
+export function formatReport(
+  { ok, pack, version, problems }: ValidationReport,
+  style: TextStyle,
+  isOneOfSeveral = false,
+): string {
+  const blocks = problems.map((problem) => {
+    const { pack: _, ...withoutPack } = problem;
+    return `${formatProblemText(isOneOfSeveral ? problem : withoutPack, style)}\n`;
+  });
+  const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
+  const counts = (["error", "warning"] as const).map((severity) =>
+    countOf(problems.filter((problem) => problem.severity === severity).length, severity),
+  );
+  return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts.join(", ")}`].join("\n");
 }
 
 /** Prints the error that ends a command. */

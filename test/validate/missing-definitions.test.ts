@@ -1,7 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { formatGithub, formatPretty } from "../../src/cli/report-formats.ts";
+import { formatGithub } from "../../src/cli/commands/validate.ts";
+import { formatReport } from "../../src/cli/problem-text.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makePack, prompt, validateTree } from "./validate-tree.ts";
 
@@ -36,7 +37,7 @@ describe("the place of MissingDefinitionFile", () => {
     const column = (lines[line - 1] ?? "").indexOf('"two"') + 1;
     const missing = detailed.report.problems.find(({ code }) => code === "MissingDefinitionFile");
     expect(missing).toMatchObject({ file: "trailblaze/prompts.yaml", path: ["prompts", 1], line, column });
-    const pretty = formatPretty(detailed.report, style);
+    const pretty = formatReport(detailed.report, style);
     expect(pretty).toContain(`MissingDefinitionFile  prompt two › package.json:${line}:${column}`);
     expect(formatGithub(detailed, cwd)).toContain(
       `::error file=package.json,line=${line},col=${column},title=MissingDefinitionFile::`,

@@ -1,6 +1,6 @@
 // What an author sees of a file that cannot be parsed, or of a definition whose places cannot be told.
 import { describe, expect, test } from "vitest";
-import { formatPretty } from "../../src/cli/report-formats.ts";
+import { formatReport } from "../../src/cli/problem-text.ts";
 import { validateTarget } from "../../src/validate/validate-target.ts";
 import { makeTree } from "../support/packs.ts";
 import { greetTool, makePack, type PackTree } from "./validate-tree.ts";
@@ -10,7 +10,7 @@ const empty = expect.stringContaining("empty");
 
 async function judge(tree: PackTree) {
   const detailed = await validateTarget(makePack(tree), {});
-  return { shown: formatPretty(detailed.report, style), problems: detailed.report.problems };
+  return { shown: formatReport(detailed.report, style), problems: detailed.report.problems };
 }
 const show = async (tree: PackTree) => (await judge(tree)).shown;
 
@@ -78,7 +78,7 @@ describe("problems of definitions that are code", () => {
 describe("package.json files that cannot be parsed", () => {
   const validateText = async (text: string) => {
     const detailed = await validateTarget(makeTree({ "package.json": text }), {});
-    return { shown: formatPretty(detailed.report, style), report: detailed.report };
+    return { shown: formatReport(detailed.report, style), report: detailed.report };
   };
 
   test("a syntax error in package.json is shown at its place", async () => {

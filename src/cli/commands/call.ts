@@ -5,11 +5,11 @@ import type { ToolProgress } from "../../session/host-functions.ts";
 import type { Session } from "../../session/session.ts";
 import { formatRecording } from "../../session/session-memory.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
-import { installOption, integer, text } from "../options.ts";
+import { integer, text } from "../options.ts";
 import { output } from "../output.ts";
 import { formatResult } from "../session/format-result.ts";
 import { completeArguments, readGivenArguments } from "../session/read-arguments.ts";
-import { servedOption, sessionOptions, withSession } from "../session/session-command.ts";
+import { callOptions, withSession } from "../session/session-command.ts";
 import { openTrail } from "../session/trail.ts";
 
 export const command = defineCommand({
@@ -19,9 +19,7 @@ export const command = defineCommand({
     args: text("JSON", "Arguments as a JSON object, or - to read them from stdin"),
     timeout: integer("MS", 1, "Timeout of the call in milliseconds"),
     record: text("FILE", "Append the call to this trail if it succeeds"),
-    ...servedOption,
-    ...installOption,
-    ...sessionOptions,
+    ...callOptions,
   },
   async run(input) {
     const { positionals, options, cwd } = input;

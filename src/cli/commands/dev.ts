@@ -12,8 +12,7 @@ import { validateTarget } from "../../validate/validate-target.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import { output } from "../output.ts";
-import { formatProblemText } from "../problem-text.ts";
-import { formatPretty } from "../report-formats.ts";
+import { formatProblemText, formatReport } from "../problem-text.ts";
 import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
 export const command = defineCommand({
@@ -113,7 +112,7 @@ export async function watchPack(
       sources = files;
       const { ok, pack, problems } = validated;
       Object.assign(result, { ok, pack, problems: [...problems] });
-      say((style) => `\n${formatPretty(validated, style)}`);
+      say((style) => `\n${formatReport(validated, style)}`);
       if (!hasErrors(problems)) await reopen(outdated);
     } catch (error) {
       if (outdated.aborted) return;

@@ -1,8 +1,7 @@
 import { resolve } from "node:path";
-import { replaceDocsSection } from "../../author/docs-section.ts";
 import { planEdit, readTextFile } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
-import { formatPackDocs } from "../../pages/markdown.ts";
+import { formatPackDocs, replaceDocsSection } from "../../pages/markdown.ts";
 import { defineCommand } from "../command.ts";
 import { choice, flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
 import { writeFiles } from "../written-file.ts";

@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
-import { replaceDocsSection } from "../../author/docs-section.ts";
 import { createPack } from "../../author/init-pack.ts";
 import { applyEdits, readTextFile } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
-import { formatPackDocs } from "../../pages/markdown.ts";
+import { formatPackDocs, replaceDocsSection } from "../../pages/markdown.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import { defineCommand } from "../command.ts";

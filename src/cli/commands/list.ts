@@ -22,8 +22,10 @@ export const command = defineCommand({
     const { positionals, options, cwd } = input;
     const kind = readKind(positionals[0]);
     if (options.remote) {
-      const { listRemote } = await import("./search.ts");
-      return listRemote(kind, input);
+      if (kind !== undefined)
+        throw failure("InvalidArguments", { reason: "--remote lists only packs", hint: "Omit the kind." });
+      const { searchFor } = await import("./search.ts");
+      return searchFor("", input);
     }
     const all = options.all;
     const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global, all });

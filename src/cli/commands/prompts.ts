@@ -1,54 +1,42 @@
 import { printable } from "../../problems/index.ts";
 import type { SessionPrompt } from "../../session/items.ts";
-import { defineCommand, type TextStyle } from "../command.ts";
+import type { Session } from "../../session/session.ts";
+import { type CommandAnswer, defineCommand, type TextStyle } from "../command.ts";
 import { formatTable } from "../layout.ts";
-import { installOption } from "../options.ts";
 import { formatBlock } from "../session/format-result.ts";
-import {
-  formatSource,
-  servedOption,
-  sessionOptions,
-  splitPair,
-  withSession,
-} from "../session/session-command.ts";
+import { callOptions, formatSource, splitPair, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "List the prompts of a session, or print the messages of one",
   usage: "[prompt] [key=value...]",
-  options: { ...servedOption, ...installOption, ...sessionOptions },
+  options: callOptions,
   async run(input) {
     const [name, ...words] = input.positionals;
     const args = Object.fromEntries(words.map((word) => splitPair(word, "an argument")));
-    if (name === undefined) {
-      return withSession(input, async ({ prompts, problems }) => ({
-        json: {
-          prompts: prompts.map(({ name, qualifiedName, title = null, description = null, ...rest }) => ({
-            name,
-            qualifiedName,
-            title,
-            description,
-            ...rest,
-          })),
-          problems,
-        },
-        formatText: (style) => formatPrompts(prompts, style),
-        problems,
-      }));
-    }
-    return withSession(
-      input,
-      async (session, signal) => {
-        const { description = null, messages } = await session.getPrompt(name, args, { signal });
-        const shown = messages.map(({ role, content }) => `${printable(role)}:\n${formatBlock(content)}`);
+    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
+      const { prompts, problems } = session;
+      if (name === undefined) {
+        const described = prompts.map(
+          ({ name, qualifiedName, title = null, description = null, ...rest }) => {
+            return { name, qualifiedName, title, description, ...rest };
+          },
+        );
         return {
-          json: { description, messages },
-          formatText: () => shown.join("\n\n"),
-          problems: session.problems,
-          exitCode: 0,
+          json: { prompts: described, problems },
+          formatText: (style) => formatPrompts(prompts, style),
+          problems,
         };
-      },
-      [name],
-    );
+      }
+      const { description = null, messages } = await session.getPrompt(name, args, { signal });
+      const shown = messages.map(({ role, content }) => `${printable(role)}:\n${formatBlock(content)}`);
+      return {
+        json: { description, messages },
+        formatText: () => shown.join("\n\n"),
+        problems,
+        exitCode: 0,
+      };
+    };
+    return withSession(input, use, name === undefined ? [] : [name]);
   },
 });
 

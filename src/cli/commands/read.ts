@@ -4,18 +4,16 @@ import { failure, printableLines, quote } from "../../problems/index.ts";
 import type { ResourceContents } from "../../runtime/tool-result.ts";
 import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
-import { installOption, text } from "../options.ts";
+import { text } from "../options.ts";
 import { output } from "../output.ts";
-import { servedOption, sessionOptions, withSession } from "../session/session-command.ts";
+import { callOptions, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "Read a resource by its URI, and print its text",
   usage: "<uri>",
   options: {
     out: { ...text("FILE", "Write the content to this file, text or bytes"), excludes: ["json"] },
-    ...servedOption,
-    ...installOption,
-    ...sessionOptions,
+    ...callOptions,
   },
   async run(input) {
     const { positionals, options, cwd } = input;

@@ -4,19 +4,12 @@ import type { SessionTool } from "../../session/items.ts";
 import type { Session } from "../../session/session.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
-import { installOption } from "../options.ts";
-import {
-  formatSource,
-  servedOption,
-  sessionOptions,
-  startOptions,
-  withSession,
-} from "../session/session-command.ts";
+import { callOptions, formatSource, startOptions, withSession } from "../session/session-command.ts";
 
 export const command = defineCommand({
   summary: "List the tools of a session, and why others are excluded",
   usage: "",
-  options: { ...startOptions, ...servedOption, ...installOption, ...sessionOptions },
+  options: { ...startOptions, ...callOptions },
   async run(input) {
     return withSession(input, async (session) => {
       // Renames all of them before any is shown: this session ends with the command.

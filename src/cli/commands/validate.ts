@@ -1,6 +1,15 @@
-import { statSync } from "node:fs";
-import { resolve } from "node:path";
-import { failure, hasErrors, type Problem, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { existsSync, realpathSync, statSync } from "node:fs";
+import { join, relative, resolve, sep } from "node:path";
+import { ancestorsOf } from "../../discovery/project.ts";
+import {
+  failure,
+  fileOfPosition,
+  hasErrors,
+  type Problem,
+  printable,
+  quote,
+  TrailblazeError,
+} from "../../problems/index.ts";
 import { findWorkspacePacks } from "../../validate/find-target.ts";
 import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
@@ -8,8 +17,8 @@ import { type CommandAnswer, type CommandInput, defineCommand } from "../command
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
 import { withSignals } from "../interruption.ts";
 import { choice, flag, inspectionOptions, readInspectionOptions, texts } from "../options.ts";
-import { formatJson, output } from "../output.ts";
-import { findReportBase, formatGithub, formatPretty } from "../report-formats.ts";
+import { disarmCommands, formatJson, output } from "../output.ts";
+import { formatReport } from "../problem-text.ts";
 
 const options = {
   "as-installed": flag("Also pack and install the pack in a temporary project, and run its code there"),
@@ -92,6 +101,36 @@ async function addAsInstalled(
   });
 }
 
+/**
+ * The folder to which paths in a report for machines are relative: `GITHUB_WORKSPACE`, links followed, if it contains the pack,
+ * otherwise the root of the pack's repository, or `cwd` outside a repository.
+ */
+function findReportBase(location: string, cwd: string): string {
+  const path = process.env.GITHUB_WORKSPACE;
+  const workspace = path && existsSync(path) ? realpathSync(path) : undefined;
+  const folders = [...ancestorsOf(location)];
+  if (workspace !== undefined && folders.includes(workspace)) return workspace;
+  return folders.find((folder) => existsSync(join(folder, ".git"))) ?? cwd;
+}
+
+/** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
+export function formatGithub({ report, location }: DetailedReport, base: string): string {
+  const levels = { error: "error", warning: "warning", info: "notice" } as const;
+  const escapeData = (text: string) => disarmCommands(printable(text)).replaceAll("%", "%25");
+  const escapeProperty = (text: string) => escapeData(text).replaceAll(":", "%3A").replaceAll(",", "%2C");
+  return report.problems
+    .map((problem) => {
+      const { code, severity, message, hint, line, column } = problem;
+      const file = fileOfPosition(problem);
+      const path = file && relative(base, join(location, file)).split(sep).join("/");
+      const properties = { file: path && escapeProperty(path), line, col: column, title: code };
+      const given = Object.entries(properties).filter(([, value]) => value !== undefined);
+      const words = hint === undefined ? message : `${message} ${hint}`;
+      return `::${levels[severity]} ${given.map((entry) => entry.join("=")).join(",")}::${escapeData(words)}`;
+    })
+    .join("\n");
+}
+
 async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const { format = "pretty", strict, workspaces } = options;
@@ -122,7 +161,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     formatText(style) {
       if (format === "json") return formatJson(json);
       if (format === "pretty")
-        return reports.map((report) => formatPretty(report, style, !isOne)).join("\n\n");
+        return reports.map((report) => formatReport(report, style, !isOne)).join("\n\n");
       const texts = details.map((detailed) => formatGithub(detailed, findReportBase(detailed.location, cwd)));
       return texts.filter((text) => text !== "").join("\n");
     },

@@ -13,7 +13,7 @@ import {
 } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
 import { withSignals } from "../interruption.ts";
-import { configOption, flag, type installOption, text, texts } from "../options.ts";
+import { configOption, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { printError } from "../problem-text.ts";
 
@@ -28,9 +28,11 @@ export const sessionOptions = {
   ...configOption,
 };
 
-/** The option of every command that can name tools and prompts as `start` does. */
-export const servedOption = {
+/** The options of every command that uses items of a session. */
+export const callOptions = {
   served: flag("Name tools as `start` does, with prefixes where names collide"),
+  ...installOption,
+  ...sessionOptions,
 };
 
 /** The options of the commands that decide when servers start. */
@@ -71,9 +73,7 @@ export function formatCommand({ command, args }: Pick<StartedCommand, "command" 
 }
 
 /** The command line of a command that opens a session: some have not all of these options. */
-type SessionInput = CommandInput<
-  Partial<typeof sessionOptions & typeof startOptions & typeof installOption & typeof servedOption>
->;
+type SessionInput = CommandInput<Partial<typeof callOptions & typeof startOptions>>;
 
 /** What is said of servers on stderr. */
 export const serverNotes = {
