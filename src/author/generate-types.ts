@@ -9,14 +9,10 @@ import { printable } from "../problems/index.ts";
 import type { SessionTool } from "../session/items.ts";
 
 /** A string as a literal. */
-export function formatLiteral(text: string): string {
-  return escapeJson(JSON.stringify(text));
-}
+export const formatLiteral = (text: string): string => escapeJson(JSON.stringify(text));
 
 /** The name of a property: as it is if possible, otherwise as a literal. */
-export function formatKey(name: string): string {
-  return /^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name);
-}
+const formatKey = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name));
 
 const longestComment = 2000;
 

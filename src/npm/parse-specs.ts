@@ -6,9 +6,6 @@ import { isPackageName } from "../qualified-names/index.ts";
 /** A requested package of a registry. */
 export interface RegistrySpec {
   name: string;
-  /** A dist-tag, a version or a semver range. */
-  wanted: string;
-  type: "tag" | "version" | "range";
   /** The argument for the package manager. */
   text: string;
 }
@@ -21,9 +18,9 @@ const unsupported = (spec: string, reason: string) => failure("UnsupportedSpec",
 /** Parses user input. Rejects anything that could be read as an option or as a second spec. */
 function parseSpec(spec: string): RegistrySpec {
   if (/^-|@-/.test(spec)) throw unsupported(spec, "package managers would read part of it as an option");
-  if (typeof spec === "string" && /^[!-~]{1,512}$/.test(spec)) return readSpec(spec);
+  if (/^[!-~]{1,512}$/.test(spec)) return readSpec(spec);
   throw unsupported(
-    String(spec),
+    spec,
     "it is empty or too long, or contains white space or characters that npm does not allow",
   );
 }
@@ -35,7 +32,7 @@ function readSpec(spec: string): RegistrySpec {
   } catch {
     throw unsupported(spec, "the name or the part after the @ is not valid");
   }
-  const { type, registry, name, fetchSpec, rawSpec } = parsed;
+  const { type, registry, name, rawSpec } = parsed;
   if (type !== "tag" && type !== "version" && type !== "range") {
     const isQualified = /^[^@:/]+\/[^@:/]+(@|$)/.test(spec) && isPackageName(`@${spec.replace(/@.*/, "")}`);
     const suggestion = isQualified ? ` (did you mean "@${spec}"?)` : "";
@@ -44,8 +41,7 @@ function readSpec(spec: string): RegistrySpec {
   if (registry !== true || typeof name !== "string" || !isPackageName(name))
     throw unsupported(spec, "npm does not allow this name");
   // Without a version, or with `*`, package managers use the version tagged as latest.
-  if (rawSpec === "" || rawSpec === "*") return { name, wanted: "latest", type: "tag", text: name };
-  return { name, wanted: fetchSpec ?? rawSpec, type, text: `${name}@${rawSpec}` };
+  return { name, text: rawSpec === "" || rawSpec === "*" ? name : `${name}@${rawSpec}` };
 }
 
 /**

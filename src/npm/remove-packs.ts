@@ -1,5 +1,5 @@
 import { findInConfig, readConfigNames } from "../config/server-entries.ts";
-import { findPacks } from "../discovery/find-packs.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -18,21 +18,11 @@ import {
   openProject,
 } from "./managers/change-packages.ts";
 
-function readName(written: string): string {
-  const value: unknown = written;
-  if (
-    typeof value === "string" &&
-    isPackageName(value.includes("/") && !value.startsWith("@") ? `@${value}` : value)
-  )
-    return value;
+function readName(name: string): string {
+  if (isPackageName(name.includes("/") && !name.startsWith("@") ? `@${name}` : name)) return name;
   const reason = "it is not an npm name without a version";
-  throw failure("UnsupportedSpec", { spec: String(value), reason, isRemoval: true });
+  throw failure("UnsupportedSpec", { spec: name, reason, isRemoval: true });
 }
-
-/** A removed pack as discovery found it, or only its name if its package.json could not be read. */
-export type RemovedPack = DiscoveredPack | { name: string };
-
-type Found = Awaited<ReturnType<typeof findPacks>>;
 
 export interface RemoveOptions extends ChangeOptions {
   /** Whether a package that is not a pack may be removed, because the config runs it as a server. Default: none. */
@@ -41,9 +31,12 @@ export interface RemoveOptions extends ChangeOptions {
   complete?: (names: readonly string[]) => Promise<void>;
 }
 
-/** Finds the dependency to remove and its pack. Throws if the project does not declare it. */
+/**
+ * Finds the dependency to remove, and its pack as discovery found it, or only its name if its package.json could not be read. Throws if
+ * the project does not declare it.
+ */
 async function findDependency(
-  found: Found,
+  found: FoundPacks,
   { manifest }: OpenedProject,
   port: DiscoveryPort,
   written: string,
@@ -81,7 +74,7 @@ async function findDependency(
 export async function removePacks(
   names: readonly string[],
   options: RemoveOptions = {},
-): Promise<{ removed: RemovedPack[] }> {
+): Promise<{ removed: (DiscoveredPack | { name: string })[] }> {
   const { cwd = process.cwd(), isServer = () => false, complete } = options;
   const written = [...new Set(names.map(readName))];
   const port = createNodeDiscoveryPort();

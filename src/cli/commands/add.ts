@@ -55,7 +55,7 @@ export const command = defineCommand({
     const { directory } = findProject(createNodeDiscoveryPort(), cwd);
     // A lock that cannot be used is an error before anything is installed.
     await findLock(directory);
-    let planned: PlannedServer[] = [];
+    let planned: (EntryToWrite & { version: string | null })[] = [];
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
 
@@ -108,17 +108,30 @@ export const command = defineCommand({
       const starts =
         options.check ||
         (installed.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-      const servers: AddedServer[] = [];
-      for (const server of installed) {
-        const tools = starts ? await listTools(directory, server, edit !== undefined) : undefined;
-        if (tools instanceof TrailblazeError) problems.push(tools.problem);
-        servers.push({
-          name: server.label,
-          package: String(server.entry.package),
-          version: server.version,
-          file: edit?.file ?? null,
-          ...(Array.isArray(tools) && { tools }),
-        });
+      const servers: {
+        name: string;
+        package: string;
+        version: string | null;
+        file: string | null;
+        tools?: string[];
+      }[] = [];
+      const file = edit?.file ?? null;
+      const where = (label: string) =>
+        file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
+      const described: string[] = [];
+      for (const { label, entry, version } of installed) {
+        const server = { name: label, package: String(entry.package), version, file };
+        described.push(`Added ${server.package} ${version ?? ""} ${where(label)}`);
+        const request = { isInConfig: edit !== undefined, ...serverNotes };
+        try {
+          const tools = starts ? await listServerTools(directory, { label, entry }, request) : undefined;
+          if (tools !== undefined) described.push(`  tools: ${tools.join(", ") || "none"}`);
+          servers.push({ ...server, ...(tools && { tools }) });
+        } catch (error) {
+          if (!(error instanceof TrailblazeError)) throw error;
+          problems.push(error.problem);
+          servers.push(server);
+        }
       }
       const labels = writesConfig ? installed.map(({ label }) => label) : [];
       const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
@@ -133,7 +146,7 @@ export const command = defineCommand({
       });
       const lines = [
         ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
-        ...servers.flatMap(describeServer),
+        ...described,
         ...recorded,
       ];
       return {
@@ -146,35 +159,7 @@ export const command = defineCommand({
   },
 });
 
-/** A server to add, with the version of its package. */
-type PlannedServer = EntryToWrite & { version: string | null };
-
-/** An added MCP server that is not a pack. */
-interface AddedServer {
-  /** Its label in the config. */
-  name: string;
-  package: string;
-  version: string | null;
-  /** Name of the config file; `null` with `--no-config`. */
-  file: string | null;
-  /** Its tools, if it was started. */
-  tools?: string[];
-}
-
 const isServer = ({ serverBins }: PackPreview) => serverBins !== undefined;
-
-/** Starts an added server once to list its tools. Returns the error of one that fails. */
-const listTools = (directory: string, server: EntryToWrite, isInConfig: boolean) =>
-  listServerTools(directory, server, { isInConfig, ...serverNotes }).catch((error: unknown) => {
-    if (error instanceof TrailblazeError) return error;
-    throw error;
-  });
-
-function describeServer({ name, package: packageName, version, file, tools }: AddedServer): string[] {
-  const where = file === null ? "without an entry in the config" : `as server "${name}" in ${file}`;
-  const first = `Added ${packageName} ${version ?? ""} ${where}`;
-  return tools === undefined ? [first] : [first, `  tools: ${tools.join(", ") || "none"}`];
-}
 
 /** How a pack starts a server; nothing for a composed server, which the host runs itself. */
 function formatCommand({ declaration, definition }: InspectedItem): string[] {

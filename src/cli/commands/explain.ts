@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findOwnPackage } from "../../install/entry.ts";
-import { catalog, failure, type ProblemCode } from "../../problems/index.ts";
+import { catalog, failure } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { defineCommand } from "../command.ts";
 
@@ -10,16 +10,11 @@ export const command = defineCommand({
   usage: "<code>",
   options: {},
   async run({ positionals: [code = ""] }) {
-    if (!isCode(code))
+    if (!Object.hasOwn(catalog, code))
       throw failure("UnknownCode", { code, nearest: findNearestNames(code, Object.keys(catalog)) });
     const entries = readFileSync(join(findOwnPackage(), "docs/problems.md"), "utf8").split(/^#(?=# )/m);
     const page = `${entries.find((entry) => entry.startsWith(`# ${code}\n`))?.trimEnd()}\n`;
     const [, severity, title] = /^\*\*(.+)\*\* · (.+)$/m.exec(page) ?? [];
-    return {
-      json: { code, severity, title, page },
-      formatText: () => page,
-    };
+    return { json: { code, severity, title, page }, formatText: () => page };
   },
 });
-
-const isCode = (text: string): text is ProblemCode => Object.hasOwn(catalog, text);

@@ -109,12 +109,6 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   return lines.join("\n");
 }
 
-/** The labels of the config's servers. */
-async function readLabels(cwd: string): Promise<readonly string[]> {
-  const port = createNodeDiscoveryPort();
-  return (await readConfigNames(port, findProject(port, cwd).directory)).labels;
-}
-
 /** The error for `LABEL/TOOL` with a label that the config does not have; `undefined` for other names. */
 function explainUnknownLabel(subject: string, labels: readonly string[]): TrailblazeError | undefined {
   const [label = "", tool = "", ...rest] = subject.split("/");
@@ -132,17 +126,12 @@ async function inspectServerTool(input: Input, subject: string): Promise<Command
       const tool = await session.resolveTool(subject);
       if (tool.source.type !== "config") return undefined;
       const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
-      const own = subject.slice(subject.indexOf("/") + 1);
-      const definition = { name: own, title, description, inputSchema, outputSchema, annotations };
-      const page = {
-        kind: "tool",
-        name,
-        qualifiedName: subject,
-        definition: { ...definition, name },
-      } as const;
+      const ofTool = { title, description, inputSchema, outputSchema, annotations };
+      const definition = { name: subject.slice(subject.indexOf("/") + 1), ...ofTool };
+      const shown = { kind: "tool", name, qualifiedName: subject, definition: { name, ...ofTool } } as const;
       return {
         json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
-        formatText: (style) => formatItemPage(page, [["server", source.server ?? ""]], style),
+        formatText: (style) => formatItemPage(shown, [["server", source.server ?? ""]], style),
         problems: session.problems,
       };
     },
@@ -154,7 +143,11 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
   const kind = readKind(options.kind);
-  const labels = (kind ?? "tool") === "tool" && subject.includes("/") ? await readLabels(cwd) : [];
+  const port = createNodeDiscoveryPort();
+  const mayBeLabel = (kind ?? "tool") === "tool" && subject.includes("/");
+  const { labels } = mayBeLabel
+    ? await readConfigNames(port, findProject(port, cwd).directory)
+    : { labels: [] };
   const label = labels.find((one) => subject.startsWith(`${one}/`));
   const unknownLabel = label === undefined ? explainUnknownLabel(subject, labels) : undefined;
   if (options.start) {

@@ -60,15 +60,14 @@ export const command = defineCommand({
 });
 
 /** `PORT`, `HOST:PORT` or `[IPv6]:PORT`. */
-function readAddress(value: string): { host?: string; port: number } {
+function readAddress(value: string): Pick<HttpTransport, "host" | "port"> {
   const [, bracketed, plain, digits] = /^(?:(?:\[([^\]]+)\]|([^:[\]]+)):)?(\d{1,5})$/.exec(value) ?? [];
   const port = Number(digits);
   if (digits === undefined || port > 65_535) {
     const hint = "Pass --http 8080, --http 0.0.0.0:8080 or --http [::1]:8080. Port 0 selects a free port.";
     throw failure("InvalidArguments", { reason: `--http requires [HOST:]PORT, not ${quote(value)}`, hint });
   }
-  const host = bracketed ?? plain;
-  return host === undefined ? { port } : { host, port };
+  return { host: bracketed ?? plain, port };
 }
 
 const onlyHttp = [
@@ -89,16 +88,6 @@ function readHttp(options: Input["options"]): HttpTransport {
     stateless: options.stateless,
     health: options.health,
   };
-}
-
-/**
- * Stops the server when the parent process closes the pipe to stdin. The stdin of a daemon is not a pipe and has already
- * ended, so it is ignored.
- */
-function whenInputEnds(stop: () => void): void {
-  const input = fstatSync(0);
-  if (!input.isFIFO() && !input.isSocket()) return;
-  process.stdin.once("end", stop).resume();
 }
 
 const sessionOnly = [
@@ -180,9 +169,13 @@ async function run(input: Input): Promise<CommandAnswer> {
   // A client reads the server's log; on a terminal, a user would see nothing.
   if (url === undefined && output.stderrIsTerminal())
     output.note(`Serving ${name} over stdio. Press Ctrl-C to stop.`);
-  if (url !== undefined) output.note(`Serving ${name} on ${url}`);
-  if (url !== undefined && options.json) output.json({ server: reference, url });
-  if (url !== undefined) whenInputEnds(stop);
+  if (url !== undefined) {
+    output.note(`Serving ${name} on ${url}`);
+    if (options.json) output.json({ server: reference, url });
+    // The parent process ends it by closing the pipe. A daemon's stdin is none, and has already ended.
+    const input = fstatSync(0);
+    if (input.isFIFO() || input.isSocket()) process.stdin.once("end", stop).resume();
+  }
   await running.ended;
   restoreSignals();
   // There is nothing to print.

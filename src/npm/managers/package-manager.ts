@@ -14,22 +14,6 @@ export interface ManagerProgram {
   args: readonly string[];
 }
 
-export interface ManagerRun {
-  cwd: string;
-  args: readonly string[];
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-}
-
-/** The result of a run. */
-export interface ManagerEnd {
-  /** `null` if it was terminated. */
-  exitCode: number | null;
-  /** The reason why it was terminated or could not be started. */
-  reason: string | undefined;
-  tail: string;
-}
-
 /** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
 const throughNode = (script: string): ManagerProgram => ({ command: process.execPath, args: [script] });
 
@@ -75,11 +59,15 @@ const maximumTail = 16_384;
 /** The time between SIGTERM and SIGKILL. */
 const killDelayMs = 5000;
 
-/** Runs a package manager. Never rejects. */
+/**
+ * Runs a package manager. Never rejects. `exitCode` is `null` if it was terminated or could not be started, and `reason` says why;
+ * `tail`: the end of its output.
+ */
 export function runManager(
   program: ManagerProgram,
-  { cwd, args, timeoutMs, signal }: ManagerRun,
-): Promise<ManagerEnd> {
+  run: { cwd: string; args: readonly string[]; timeoutMs: number; signal?: AbortSignal | undefined },
+): Promise<{ exitCode: number | null; reason: string | undefined; tail: string }> {
+  const { cwd, args, timeoutMs, signal } = run;
   const timeout = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve) => {
     const child = spawn(program.command, [...program.args, ...args], {

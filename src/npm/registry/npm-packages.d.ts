@@ -26,7 +26,6 @@ declare module "npm-package-arg" {
     /** The package's name; `null` if the spec has none. */
     readonly name?: string | null;
     readonly rawSpec: string;
-    readonly fetchSpec: string | null;
   }
 
   /** Throws if npm does not allow the name. */

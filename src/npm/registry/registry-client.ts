@@ -10,38 +10,15 @@ import { findUserFolder } from "../../files/user-folders.ts";
 const own = (value: unknown, key: string): unknown =>
   isRecord(value) && Object.hasOwn(value, key) ? value[key] : undefined;
 
-type Document = Readonly<Record<string, unknown>>;
-
 /** The result of reading a document. Reasons continue after the registry's address and contain no credentials. */
 export type RegistryRead =
   /** `failure`: the reason why the registry was not asked or did not answer, if the document is from the cache. */
-  | { state: "read"; value: Document; failure?: string }
+  | { state: "read"; value: Readonly<Record<string, unknown>>; failure?: string }
   | { state: "absent" }
   | { state: "failed"; reason: string };
 
-export interface ClientOptions {
-  /** `refresh` checks cached documents again even if they are fresh; `offline` makes no requests. */
-  mode?: "normal" | "refresh" | "offline";
-  /** The timeout of one document, with its retries. */
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-}
-
-export interface RegistryClient {
-  /** Addresses of all configured registries, the default one first. */
-  registries: readonly string[];
-  /** The registry from which npm would install a package. */
-  registryOf(packageName: string): string;
-  /** An address without credentials, for messages. */
-  show(address: string): string;
-  /** Reads a JSON object below a registry's address. Never rejects. */
-  read(address: string, path: string): Promise<RegistryRead>;
-  /**
-   * Reads the manifest of a version or a tag, from the document of all versions if the registry has no separate one, as
-   * those of GitHub and GitLab. Never rejects.
-   */
-  readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead>;
-}
+/** See `createRegistryClient`. */
+export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
 /** Options of npm-registry-fetch, which may include credentials. */
 type FetchOptions = Record<string, unknown>;
@@ -104,22 +81,8 @@ function isWebAddress(value: unknown): value is string {
   return typeof value === "string" && /^https?:\/\//i.test(value) && URL.canParse(value);
 }
 
-/** The part of an error that is used. The message is not, because it may contain addresses with credentials. */
-interface FetchError {
-  statusCode?: unknown;
-  code?: unknown;
-  name?: unknown;
-  type?: unknown;
-}
-
 /** A failed request. `isDown`: there was no response, so further requests are likely to fail too. */
-interface Failure {
-  state: "failed";
-  reason: string;
-  isDown: boolean;
-}
-
-const failed = (reason: string, isDown = false): Failure => ({ state: "failed", reason, isDown });
+const failed = (reason: string, isDown = false) => ({ state: "failed" as const, reason, isDown });
 
 const unreachable = new Map([
   ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
@@ -134,8 +97,9 @@ export function explainFailure(code: string): string {
   return described.state === "failed" ? described.reason : "does not have it (404)";
 }
 
-function describeFetchError(error: unknown): Failure | { state: "absent" } {
-  const { statusCode, code, name, type } = error as FetchError;
+/** The message is not used, because it may contain addresses with credentials. */
+function describeFetchError(error: unknown): ReturnType<typeof failed> | { state: "absent" } {
+  const { statusCode, code, name, type } = error as Readonly<Record<string, unknown>>;
   if (statusCode === 404 || statusCode === 405) return { state: "absent" };
   if (statusCode === 401) return failed("requires credentials that npm's configuration does not have (401)");
   if (statusCode === 403) return failed("denies access (403)");
@@ -146,9 +110,6 @@ function describeFetchError(error: unknown): Failure | { state: "absent" } {
   const known = /^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed";
   return failed(unreachable.get(String(code)) ?? `cannot be read (${known})`, true);
 }
-
-/** Escapes a package name as one path segment. */
-const escapePackageName = (name: string) => encodeURIComponent(name).replace(/^%40/, "@");
 
 function withoutCredentials(address: string): string {
   const url = new URL(address);
@@ -201,9 +162,20 @@ function openCache(): string | undefined {
  */
 export function createRegistryClient(
   configuration: NpmConfiguration,
-  { mode = "normal", timeoutMs, signal }: ClientOptions,
-): RegistryClient {
+  {
+    mode,
+    timeoutMs,
+    signal,
+  }: {
+    /** `refresh` checks cached documents again even if they are fresh; `offline` makes no requests. */
+    mode: "normal" | "refresh" | "offline";
+    /** The timeout of one document, with its retries. */
+    timeoutMs: number;
+    signal?: AbortSignal | undefined;
+  },
+) {
   const options = toFetchOptions(configuration);
+  /** The registry from which npm would install a package. */
   const registryOf = (name: string) => fetch.pickRegistry(name, options).replace(/\/*$/, "/");
   const scoped = Object.keys(options).filter((key) => /^@.*:registry$/.test(key));
   const addresses = [
@@ -239,6 +211,7 @@ export function createRegistryClient(
     }
   }
 
+  /** Reads a JSON object below a registry's address. Never rejects. */
   async function read(address: string, path: string): Promise<RegistryRead> {
     let reason = mode === "offline" ? "was not contacted" : down.get(address);
     if (reason === undefined) {
@@ -255,8 +228,12 @@ export function createRegistryClient(
     };
   }
 
+  /**
+   * Reads the manifest of a version or a tag, from the document of all versions if the registry has no separate one, as
+   * those of GitHub and GitLab. Never rejects.
+   */
   async function readManifest(address: string, name: string, versionOrTag: string): Promise<RegistryRead> {
-    const path = escapePackageName(name);
+    const path = encodeURIComponent(name).replace(/^%40/, "@");
     const short = await read(address, `${path}/${encodeURIComponent(versionOrTag)}`);
     if (short.state !== "absent") return short;
     const long = await read(address, path);
@@ -266,5 +243,7 @@ export function createRegistryClient(
     return isRecord(value) ? { ...long, value } : { state: "absent" };
   }
 
-  return { registries: [...new Set(addresses)], registryOf, show: withoutCredentials, read, readManifest };
+  /** All configured ones, the default one first. */
+  const registries = [...new Set(addresses)];
+  return { registries, registryOf, show: withoutCredentials, read, readManifest };
 }
