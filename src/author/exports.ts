@@ -7,7 +7,7 @@ import type { JsonValue } from "../install/editing/config-format.ts";
 import { jsonEditor } from "../install/editing/json-editor.ts";
 import { isSecretName } from "../install/secrets.ts";
 import { type DescribedPack, readHttps, readRepository } from "../pages/describe-packs.ts";
-import { createProblem, failure, type Problem, quote } from "../problems/index.ts";
+import { createProblem, failure, quote } from "../problems/index.ts";
 import { countCharacters } from "../problems/text.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
@@ -117,28 +117,30 @@ type Format = (
   unplaced?: readonly string[];
 };
 
-/** The author of a package.json as plugins have it; without a name, none. */
-function authorOf({ author }: Readonly<Record<string, unknown>>): object | undefined {
+/** The texts of package.json that plugins repeat. */
+function describeManifest({ manifest, version, description }: ExportedServer, options: ExportOptions) {
+  const { author, keywords } = manifest;
   const { name, email, url } = isRecord(author) ? author : { name: author };
-  return textIn(name) === undefined ? undefined : { name, email: textIn(email), url: textIn(url) };
+  return {
+    version,
+    description: options.description || description,
+    author: textIn(name) && { name, email: textIn(email), url: textIn(url) },
+    homepage: readHttps(manifest.homepage),
+    repository: readRepository(manifest.repository),
+    license: textIn(manifest.license),
+    keywords: Array.isArray(keywords) ? keywords.filter(textIn) : undefined,
+  };
 }
 
-/** The texts of package.json that plugins repeat. */
-const describeManifest = ({ manifest, version, description }: ExportedServer, options: ExportOptions) => ({
-  version,
-  description: options.description || description,
-  author: authorOf(manifest),
-  homepage: readHttps(manifest.homepage),
-  repository: readRepository(manifest.repository),
-  license: textIn(manifest.license),
-  keywords: Array.isArray(manifest.keywords) ? manifest.keywords.filter(textIn) : undefined,
-});
-
 /** A name for a format. Throws `ExportNameUnusable`. */
-function chooseName(server: ExportedServer, separator: string, pattern: RegExp, rule: string, name?: string) {
-  const { publisher, shortName } = server;
-  const wanted = publisher === undefined ? shortName : `${publisher}${separator}${shortName}`;
-  const chosen = name ?? wanted.toLowerCase();
+function chooseName(
+  { publisher, shortName }: ExportedServer,
+  { name }: ExportOptions,
+  separator: string,
+  pattern: RegExp,
+  rule: string,
+) {
+  const chosen = name ?? [publisher, shortName].filter(Boolean).join(separator).toLowerCase();
   if (chosen.length > 64 || !pattern.test(chosen))
     throw failure("ExportNameUnusable", { name: chosen, rule });
   return chosen;
@@ -158,7 +160,7 @@ const agentPlugin: Format = (server, options) => {
   const rule =
     "lowercase letters, digits, hyphens and periods, not two hyphens or periods in a row, at most 64";
   const pattern = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
-  const name = chooseName(server, ".", pattern, rule, options.name);
+  const name = chooseName(server, options, ".", pattern, rule);
   const schemaOf = (file: string) => `https://agent-plugins.org/schemas/1.0.0/${file}.schema.json`;
   return {
     files: {
@@ -190,7 +192,7 @@ const claudePlugin: Format = (server, options) => {
   return {
     files: {
       ".claude-plugin/plugin.json": {
-        name: chooseName(server, "-", pattern, rule, options.name),
+        name: chooseName(server, options, "-", pattern, rule),
         ...describeManifest(server, options),
         mcpServers: {
           [key]: {
@@ -280,19 +282,6 @@ const formats: Readonly<Record<string, Format>> = {
   "server.json": serverJson,
 };
 
-/** What an export would write. */
-export interface ExportPlan {
-  /** Qualified name. */
-  server: string;
-  /** With their paths relative to the folder of the package, with `/`; absolute outside it. */
-  files: { shown: string; edit: Edit }[];
-  problems: Problem[];
-}
-
-/** Whether `files` of package.json includes a path, as written or by its folder. */
-const isPublished = (files: readonly unknown[], path: string): boolean =>
-  files.some((entry) => entry === path || (typeof entry === "string" && path.startsWith(`${entry}/`)));
-
 /**
  * Plans package.json: adds a command for the program, the host, and the files to publish; all else stays. Throws
  * `ExportConflict`.
@@ -318,11 +307,13 @@ function planManifest(
       );
     changes.bin = { ...commands, [command]: program };
   }
-  const needsHost = isProgram && isRecord(dependencies) && manifest.name !== "trailblaze";
-  if (needsHost && !Object.hasOwn(dependencies, "trailblaze"))
+  if (isProgram && isRecord(dependencies) && !Object.hasOwn(dependencies, "trailblaze"))
     changes.dependencies = { ...dependencies, trailblaze: `^${hostVersion}` };
-  const missing = Array.isArray(files) ? published.filter((path) => !isPublished(files, path)) : [];
-  if (Array.isArray(files) && missing.length > 0) changes.files = [...files, ...missing];
+  if (Array.isArray(files)) {
+    const isPublished = (path: string) => files.some((entry) => `${path}/`.startsWith(`${entry}/`));
+    const missing = published.filter((path) => !isPublished(path));
+    if (missing.length > 0) changes.files = [...files, ...missing];
+  }
 
   const before = readTextFile(file) ?? "";
   const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
@@ -341,7 +332,8 @@ function pathIn(folder: string, path: string): string | undefined {
 }
 
 /**
- * Plans the export of a server of a pack; writes nothing. Throws `TrailblazeError`: `InvalidArguments` for another format,
+ * Plans the export of a server of a pack; writes nothing. Paths of files are relative to the folder of the package, or absolute
+ * outside it. Throws `TrailblazeError`: `InvalidArguments` for another format,
  * `ServerNotFound`, `AmbiguousName`, `ExportConflict`, and what the format demands.
  */
 export function planExport(
@@ -349,7 +341,7 @@ export function planExport(
   format: string,
   serverName: string | undefined,
   options: ExportOptions,
-): ExportPlan {
+) {
   const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
   const create = Object.hasOwn(formats, format) ? formats[format] : undefined;
   if (create === undefined)

@@ -61,24 +61,17 @@ export function fillTemplate(template: TemplateName, name: string): { path: stri
     }));
 }
 
-/** A new pack. */
-export interface CreatedPack {
-  /** Absolute. */
-  directory: string;
-  name: string;
-  template: TemplateName;
-  /** Paths in the pack's folder, with `/`. */
-  files: string[];
-}
-
 /**
  * Creates a pack in an absolute folder that is empty or absent, completely or not at all. By default, it is called like the
- * folder. Also returns commands for the author, in order. Throws `InvalidArguments`.
+ * folder. `files` have `/`; `nextSteps` are commands for the author, in order. Throws `InvalidArguments`.
  */
 export function createPack(
   directory: string,
-  { name: chosen, template: word = "data" }: { name?: string; template?: string } = {},
-): CreatedPack & { nextSteps: string[] } {
+  {
+    name: chosen,
+    template: word = "data",
+  }: { name?: string | undefined; template?: string | undefined } = {},
+) {
   const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
   const state = describeFolder(directory);
   if (state === "filled" || state === "noFolder") {

@@ -9,7 +9,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { type Kind, keyOfKind, kinds } from "../kinds.ts";
+import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
@@ -50,13 +50,6 @@ export interface CatalogPack {
 
 /** What a catalog shows. It has no absolute paths and no values of environment variables. */
 export type Catalog = Awaited<ReturnType<typeof collectCatalog>>["catalog"];
-
-/** A catalog as texts of files. The same installation gives the same bytes. */
-export interface BuiltCatalog {
-  files: Record<"catalog.json" | "index.html", string>;
-  packs: number;
-  problems: Problem[];
-}
 
 /** The folders of an absolute path, which only this machine has. */
 const elsewhere = /(?<=^|[\s"'(=])(?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)(?:[^\s"'():/\\]+[\\/])+/g;
@@ -191,18 +184,20 @@ function describePack({ items, data: { id, ...data } }: CatalogPack) {
     page: `index.html#${id}`,
     lock,
   });
-  const itemsOf = (kind: Kind) => items.filter(({ item }) => item.declaration.kind === kind);
-  const ofKinds = kinds.map((kind) => [keyOfKind[kind], itemsOf(kind).map(describeItem)]);
+  const ofKinds = kinds.map((kind) => {
+    const ofKind = items.filter(({ item }) => item.declaration.kind === kind);
+    return [keyOfKind[kind], ofKind.map(describeItem)];
+  });
   return { ...data, page: `index.html#${id}`, ...Object.fromEntries(ofKinds) };
 }
 
 type CatalogOptions = InspectionOptions & { title?: string | undefined };
 
 /**
- * Makes the catalog of what is installed in a project. Trust level: inspection; no handler and no server runs. Texts of packs
- * are escaped. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
+ * Makes the catalog of what is installed in a project, as texts of files. The same installation gives the same bytes. Trust
+ * level: inspection; no handler and no server runs. Texts of packs are escaped. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
  */
-export async function buildCatalog(options: CatalogOptions): Promise<BuiltCatalog> {
+export async function buildCatalog(options: CatalogOptions) {
   const { catalog, problems } = await collectCatalog(options);
   const data = {
     catalogVersion: 1,

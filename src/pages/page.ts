@@ -18,20 +18,6 @@ export interface Table {
 /** A text, or a table. */
 export type Part = string | Table;
 
-/** What a page says about an item, in its order. */
-export interface ItemPage {
-  /** What models and clients call it. */
-  name: string;
-  title: string;
-  description: string;
-  /** The keys of the definition that have no part. */
-  facts: { key: string; value: unknown; isKnown: boolean }[];
-  /** Without those that have nothing to show. */
-  parts: Part[];
-  /** What the definition contains: the messages of a prompt, or the text of a resource. */
-  content: string;
-}
-
 type Definition = Readonly<Record<string, unknown>>;
 
 /** What a page is about. */
@@ -187,7 +173,8 @@ const shownElsewhere =
 
 const hasContent = (part: Part): boolean => (typeof part === "string" ? part : part.rows).length > 0;
 
-export function createItemPage(subject: PageSubject): ItemPage {
+/** What a page says about an item, in its order. */
+export function createItemPage(subject: PageSubject) {
   const { kind, name, definition, description, files = [], text, contents } = subject;
   const isAdvertised = kind === "tool" || kind === "prompt";
   const rows = files.map(({ path, size, digest }) => [code(path), String(size), code(digest)]);
@@ -195,20 +182,23 @@ export function createItemPage(subject: PageSubject): ItemPage {
   const ofKind = definition === null ? [] : [...partsByKind[kind](definition), ...partsOfMembers(contents)];
   const parts = [...ofKind, ofFiles];
   return {
+    /** What models and clients call it. */
     name: (isAdvertised && textOf(definition?.name)) || name,
     title: textOf(definition?.title),
     description: textOf(definition?.description) || (description ?? ""),
+    /** The keys of the definition that have no part. */
     facts: Object.entries(definition ?? {}).flatMap(([key, value]) => {
       const isKnown = isDefinitionKey(kind, key);
       return value === undefined || (isKnown && shownElsewhere.test(key)) ? [] : [{ key, value, isKnown }];
     }),
     parts: parts.filter(hasContent),
+    /** The messages of a prompt, or the text of a resource. */
     content: kind === "prompt" ? formatMessages(definition?.content) : (text ?? textOf(definition?.text)),
   };
 }
 
 /** The page of an item of a pack. */
-export function createPageOfItem(item: InspectedItem, { contents }: DescribedPack): ItemPage {
+export function createPageOfItem(item: InspectedItem, { contents }: DescribedPack) {
   const { declaration, qualifiedName, definition, shape, skill = {} } = item;
   const members = contents.get(item) ?? (shape === "subprocessServer" ? null : undefined);
   return createItemPage({ ...declaration, ...skill, qualifiedName, definition, contents: members });

@@ -13,7 +13,7 @@ function startWatching(directory: string) {
   const said: string[] = [];
   const ending = new AbortController();
   let wake = () => {};
-  const ended = watchPack(directory, { quietMs: 50, signal: ending.signal }, (format) => {
+  const ended = watchPack(directory, { strict: false, signal: ending.signal }, (format) => {
     said.push(format(style));
     wake();
   });

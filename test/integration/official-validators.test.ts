@@ -3,7 +3,7 @@
 import { cpSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, onTestFinished, test } from "vitest";
-import { type ExportPlan, planExport } from "../../src/author/exports.ts";
+import { planExport } from "../../src/author/exports.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { describePack } from "../../src/pages/describe-packs.ts";
 import { findProgram } from "../support/find-program.ts";
@@ -15,7 +15,7 @@ const validators = [{ program: "claude", format: "claude-plugin", args: ["plugin
   (one) => ({ ...one, path: findProgram(one.program) }),
 );
 
-const apply = ({ files }: ExportPlan) =>
+const apply = ({ files }: ReturnType<typeof planExport>) =>
   applyEdits(
     files.map(({ edit }) => edit),
     { makesFolders: true },

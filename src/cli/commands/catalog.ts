@@ -1,7 +1,7 @@
 import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type BuiltCatalog, buildCatalog } from "../../catalog/catalog.ts";
+import { buildCatalog } from "../../catalog/catalog.ts";
 import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
@@ -58,7 +58,7 @@ const marker = `${JSON.stringify({ madeBy: "trailblaze catalog", files: siteFile
  */
 export function writeSite(
   folder: string,
-  texts: BuiltCatalog["files"],
+  texts: Record<(typeof siteFiles)[number], string>,
 ): { file: string; changed: boolean }[] {
   const taken = (reason: string) => failure("CatalogFolderTaken", { folder, reason });
   const state = describeFolder(folder);

@@ -43,25 +43,6 @@ const isCode = (path: string): boolean =>
   /^(?:package\.json$|trailblaze[./])|\.(?:[cm]?[jt]sx?|ya?ml|md|py)$/i.test(path) ||
   /(?:^|\/)(?:servers|tools|toolsets|prompts|resources)(?:\/[^/]+)?\.json$/.test(path);
 
-/** The state at the end. */
-interface WatchResult {
-  /** The number of validations. */
-  runs: number;
-  /** Whether the last validation succeeded and a session was open. */
-  ok: boolean;
-  pack: string | null;
-  /** Advertised names of the last session, sorted. */
-  tools: string[];
-  /** Problems of the last validation and of its session. */
-  problems: Problem[];
-}
-
-interface WatchOptions extends SessionOptions {
-  strict?: boolean;
-  /** Milliseconds without a change before the changes count. Default: 100. */
-  quietMs?: number;
-}
-
 /**
  * Validates the pack in a folder now and after every change, and keeps a session open: a valid pack gets a new session with new
  * servers; while the pack is invalid, the last session stays open. `say` gets what happens, as text.
@@ -71,11 +52,25 @@ interface WatchOptions extends SessionOptions {
  */
 export async function watchPack(
   directory: string,
-  { cwd = process.cwd(), strict, quietMs, signal, ...options }: WatchOptions,
+  {
+    cwd = process.cwd(),
+    strict,
+    signal,
+    ...options
+  }: SessionOptions & { strict: boolean; signal: AbortSignal },
   say: (format: (style: TextStyle) => string) => void,
-): Promise<WatchResult> {
+) {
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
-  const result: WatchResult = { runs: 0, ok: false, pack: null, tools: [], problems: [] };
+  /** The last validation with its problems and those of its session, of which the advertised names of the tools are here, too. */
+  const result = {
+    /** The number of validations. */
+    runs: 0,
+    /** Whether the last validation succeeded and a session was open. */
+    ok: false,
+    pack: null as string | null,
+    tools: [] as string[],
+    problems: [] as Problem[],
+  };
   let session: Session | undefined;
   let sources: ReadonlySet<string> = new Set();
   const report = (problem: Problem, more = "") => {
@@ -125,16 +120,15 @@ export async function watchPack(
 
   // Also ends an opening that is in progress, which could take as long as its servers.
   let change = new AbortController();
-  const watcher = watchFolder(root, { quietMs }, (paths) => {
+  const watcher = watchFolder(root, {}, (paths) => {
     // What servers write to their pack would restart them, endlessly.
     if (paths.some((path) => isCode(path) || sources.has(path))) change.abort();
   });
   say(() => "Watching for changes. Press Ctrl-C to stop.");
-  const ending = signal ?? new AbortController().signal;
   try {
-    while (!ending.aborted) {
+    while (!signal.aborted) {
       change = new AbortController();
-      const outdated = AbortSignal.any([ending, change.signal]);
+      const outdated = AbortSignal.any([signal, change.signal]);
       await update(outdated);
       if (!outdated.aborted) await once(outdated, "abort");
     }

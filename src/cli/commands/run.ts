@@ -1,8 +1,9 @@
 import { resolve } from "node:path";
-import { printable, printableLines } from "../../problems/index.ts";
-import type { Variant } from "../../runtime/tool-result.ts";
+import { printable, printableLines, TrailblazeError } from "../../problems/index.ts";
+import type { ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
+import { exitCodeOfFailure } from "../exit-code.ts";
 import { shortenForPeople } from "../layout.ts";
 import { flag } from "../options.ts";
 import { output } from "../output.ts";
@@ -24,9 +25,20 @@ export const command = defineCommand({
       for (const { tool } of trail) await session.resolveTool(tool);
       const steps: StepAnswer[] = [];
       let stopped = false;
+      let interruption: TrailblazeError | undefined;
       for (const { tool, arguments: args } of trail) {
         const startTime = performance.now();
-        const { variant, message } = await session.callTool(tool, args, { signal });
+        let result: ToolResult;
+        try {
+          result = await session.callTool(tool, args, { signal });
+        } catch (error) {
+          if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
+          // The answer contains the steps that have run.
+          interruption = error;
+          stopped = true;
+          break;
+        }
+        const { variant, message } = result;
         const step = { tool, variant, message, elapsedMs: Math.round(performance.now() - startTime) };
         steps.push(step);
         if (output.stderrIsTerminal()) output.note(formatStep(step));
@@ -37,18 +49,16 @@ export const command = defineCommand({
       const failed = steps.filter(({ variant }) => variant !== "Success").length;
       const rest = trail.length - steps.length;
       const summary = `${steps.length - failed} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
+      const exitCode = failed > 0 || stopped ? 1 : 0;
       return {
         json: { steps, stopped },
         formatText: () => [...steps.map(formatStep), summary].join("\n"),
-        problems: session.problems,
-        exitCode: failed > 0 ? 1 : 0,
+        problems: [...session.problems, ...(interruption ? [interruption.problem] : [])],
+        exitCode: interruption === undefined ? exitCode : exitCodeOfFailure(interruption),
       };
     };
-    return withSession(
-      input,
-      use,
-      trail.map(({ tool }) => tool),
-    );
+    const tools = trail.map(({ tool }) => tool);
+    return withSession(input, use, tools);
   },
 });
 
