@@ -85,19 +85,16 @@ export const isChange = ({ before, after }: Edit): boolean => before !== after;
 /** Thrown if a file is not as it was when the edit was planned. */
 class ChangedFileError extends UnusableFileError {}
 
-interface WriteOptions {
-  makesFolders?: boolean | undefined;
-  /** Mode of a new file; default: the usual one. */
-  newMode?: number | undefined;
-  /** Converts the error of a file. */
-  explain: (error: unknown, file: string) => unknown;
-}
-
 /**
  * Makes all changes or none: writes each text beside its file, compares all files with what was planned, and replaces them.
- * Keeps modes, follows links and, if told to, creates missing folders. After an error, what it created is deleted.
+ * Keeps modes, follows links and, if told to, creates missing folders. After an error, what it created is deleted, and it throws
+ * what `explain` makes of the error. `newMode`: mode of a new file, instead of the usual one.
  */
-function writeEdits(edits: readonly Edit[], { makesFolders = false, newMode, explain }: WriteOptions): void {
+function writeEdits(
+  edits: readonly Edit[],
+  explain: (error: unknown, file: string) => unknown,
+  { makesFolders = false, newMode }: { makesFolders?: boolean; newMode?: number },
+): void {
   const undo: (() => void)[] = [];
   let current = "";
   try {
@@ -110,8 +107,7 @@ function writeEdits(edits: readonly Edit[], { makesFolders = false, newMode, exp
       // A read-only file could be replaced, but its owner does not want changes.
       if (stats !== undefined) accessSync(real, constants.W_OK);
       const mode = isProgram ? 0o755 : stats === undefined ? newMode : stats.mode & 0o7777;
-      const draft =
-        after === undefined ? undefined : writeBeside(real, Buffer.from(after), { mode, owner: stats });
+      const draft = after === undefined ? undefined : writeBeside(real, Buffer.from(after), mode, stats);
       if (draft !== undefined) undo.unshift(() => rmSync(draft, { force: true }));
       return () => {
         current = file;
@@ -137,7 +133,7 @@ function writeEdits(edits: readonly Edit[], { makesFolders = false, newMode, exp
 
 /** Makes all changes or none. Throws `InvalidArguments`. */
 export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}): void {
-  writeEdits(edits, { makesFolders, explain: (error, file) => describeRefusal("write", file, error) });
+  writeEdits(edits, (error, file) => describeRefusal("write", file, error), { makesFolders });
 }
 
 /** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
@@ -220,7 +216,7 @@ export async function editConfigFile<Decision extends { text: string | undefined
       if (after === before) return { decision, backup: null };
       const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
-        writeEdits([{ file, before, after }], { newMode, explain: (error) => error });
+        writeEdits([{ file, before, after }], (error) => error, { newMode });
         isDeleted = after === undefined;
         return { decision, backup };
       } catch (error) {
@@ -232,16 +228,11 @@ export async function editConfigFile<Decision extends { text: string | undefined
     throw describeConfigError(error, file);
   } finally {
     release?.();
-    if (isDeleted) removeEmptyFolders(dirname(file), keptFolders);
     // Folders with a file stay.
-    else for (const folder of made) attempt(() => rmdirSync(folder));
+    if (!isDeleted) for (const folder of made) attempt(() => rmdirSync(folder));
+    else
+      attempt(() => {
+        for (let path = dirname(file); !keptFolders.includes(path); path = dirname(path)) rmdirSync(path);
+      });
   }
-}
-
-/** Deletes a folder and those around it that are empty, up to one that has to stay. */
-function removeEmptyFolders(folder: string, kept: readonly string[]): void {
-  attempt(() => {
-    for (let path = folder; !kept.includes(path) && dirname(path) !== path; path = dirname(path))
-      rmdirSync(path);
-  });
 }

@@ -111,12 +111,6 @@ export function makeFolders(folder: string, mode?: number): string[] {
   }
 }
 
-/** The usual mode of new files unless it is given. */
-interface DraftOptions {
-  mode?: number | undefined;
-  owner?: { uid: number; gid: number } | undefined;
-}
-
 const draftPrefix = (file: string) => `.${basename(file)}.trailblaze-`;
 
 /** Deletes drafts of processes that were killed. Call this only while holding the file's lock. */
@@ -125,8 +119,13 @@ export function removeDrafts(file: string): void {
     if (name.startsWith(draftPrefix(file))) rmSync(join(dirname(file), name), { force: true });
 }
 
-/** Writes a draft next to a file and returns its path. Leaves nothing behind if that fails. */
-export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: DraftOptions = {}): string {
+/** Writes a draft next to a file and returns its path. Leaves nothing behind if that fails. Default: the usual mode of new files. */
+export function writeBeside(
+  file: string,
+  bytes: Uint8Array,
+  mode: number | undefined,
+  owner?: { uid: number; gid: number },
+): string {
   const draft = join(dirname(file), `${draftPrefix(file)}${randomBytes(6).toString("hex")}`);
   const descriptor = openSync(draft, "wx", mode === undefined ? 0o666 : 0o600);
   try {
@@ -146,7 +145,7 @@ export function writeBeside(file: string, bytes: Uint8Array, { mode, owner }: Dr
 
 /** Replaces a file as a whole. Leaves nothing behind if that fails. */
 export function replaceFile(file: string, bytes: Uint8Array, mode: number): void {
-  const draft = writeBeside(file, bytes, { mode });
+  const draft = writeBeside(file, bytes, mode);
   try {
     renameSync(draft, file);
   } catch (error) {

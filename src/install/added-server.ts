@@ -8,17 +8,6 @@ import type { JsonRecord } from "./editing/config-format.ts";
 import { readVariable } from "./entry.ts";
 import { type EntryToWrite, readProjectServers } from "./project-config.ts";
 
-/** How an added MCP server runs. */
-export interface AddedServerOptions {
-  /** Default: the last segment of the npm name. */
-  name: string | undefined;
-  args: readonly string[];
-  /** `NAME=VALUE`, or `NAME` for a reference to the variable. */
-  env: readonly string[];
-  /** Default: the only command, or the one with the package's name. */
-  bin: string | undefined;
-}
-
 /** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
 function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
   const own = name.replace(/^@[^/]*\//, "");
@@ -32,10 +21,13 @@ function chooseBin(name: string, bins: readonly string[], bin: string | undefine
   });
 }
 
-/** The entry of the config for an MCP server. Throws `TrailblazeError` `InvalidArguments`. */
+/**
+ * The entry of the config for an MCP server, whose label is the last segment of the npm name by default. `env`: `NAME=VALUE`, or
+ * `NAME` for a reference to the variable. Throws `TrailblazeError` `InvalidArguments`.
+ */
 export function createEntry(
   { spec, serverBins = [] }: PackPreview,
-  { name, args, env, bin }: AddedServerOptions,
+  { name, args, env, bin }: Record<"args" | "env", readonly string[]> & { name?: string; bin?: string },
 ): EntryToWrite {
   const command = chooseBin(spec.name, serverBins, bin);
   const entry: JsonRecord = { package: spec.name };

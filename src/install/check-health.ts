@@ -8,7 +8,7 @@ import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
-import { createProblem, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { failure, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { countOf } from "../problems/text.ts";
 import { planRemoteServer } from "../runtime/server-launches.ts";
 import { openSessionByRules } from "../session/open-session.ts";
@@ -23,10 +23,6 @@ export interface HealthCheck {
   summary: string;
 }
 
-interface Check extends HealthCheck {
-  problems?: readonly Problem[];
-}
-
 export interface Health {
   /** Absolute path of the project's folder; `null` if there is none. */
   project: string | null;
@@ -36,20 +32,17 @@ export interface Health {
 
 const supportedNode = "^20.19.0 || >=22.12.0";
 
-/** A check that fails with an error that has a problem. */
-function failed(name: HealthCheck["name"], error: unknown): Check {
-  if (!(error instanceof TrailblazeError)) throw error;
-  return { name, ok: false, summary: error.message, problems: [error.problem] };
-}
+/** Adds a check and its problems to the result. */
+type Add = (name: HealthCheck["name"], ok: boolean, summary: string, problems?: readonly Problem[]) => void;
 
-function checkNode(): Check {
-  const ok = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
-  const summary = `Node ${process.versions.node}${ok ? "" : `, but ${supportedNode} is required`}`;
-  return { name: "node", ok, summary };
+/** Adds a check that fails with an error that has a problem. */
+function addError(add: Add, name: HealthCheck["name"], error: unknown): void {
+  if (!(error instanceof TrailblazeError)) throw error;
+  add(name, false, error.message, [error.problem]);
 }
 
 /** Checks the packs of a project. `config`: `undefined` if it is invalid, and then the packs' own problems are reported, too. */
-async function checkPacks(cwd: string, config: SessionConfig | undefined): Promise<Check> {
+async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefined): Promise<void> {
   const everything = { allow: undefined, deny: [], transitive: [] };
   const found = await findPacks(createNodeInspectionPort(), { cwd, policy: config?.packs ?? everything });
   const packs = found.packs.map(({ pack }) => pack);
@@ -57,41 +50,38 @@ async function checkPacks(cwd: string, config: SessionConfig | undefined): Promi
   const enabled = packs.filter((pack) => pack.enabled && !pack.shadowed);
   const names = broken.map(({ name }) => name).join(", ");
   const summary = `${countOf(packs.length, "pack")}, ${enabled.length} enabled`;
-  return {
-    name: "packs",
-    ok: broken.length === 0,
-    summary: names === "" ? summary : `${summary}; broken: ${names}`,
-    problems: config ? [] : [...found.problems, ...packs.flatMap(({ problems }) => problems)],
-  };
+  const problems = config ? [] : [...found.problems, ...packs.flatMap((pack) => pack.problems)];
+  add("packs", broken.length === 0, names === "" ? summary : `${summary}; broken: ${names}`, problems);
 }
 
-/** Checks trailblaze.lock without starting anything. If it has a problem, no session opens. */
+/** Checks trailblaze.lock without starting anything. Returns whether it has no problem: otherwise no session opens. */
 async function checkLock(
+  add: Add,
   config: SessionConfig,
   { cwd, config: given, lock }: SessionOptions,
-): Promise<Check> {
+): Promise<boolean> {
   const mode = lockModeOf(config, lock);
-  const describe = (ok: boolean, summary: string): Check => ({ name: "lock", ok, summary });
-  if (mode === "off") return describe(true, "not used");
   const file = lockFileOf(config.project);
   try {
-    if ((await findLock(config.project)) === undefined) {
-      if (mode !== "frozen") return describe(true, "none, so everything that is installed is used");
-      const problem = createProblem("LockMissing", { file }, { file });
-      return { ...describe(false, problem.message), problems: [problem] };
+    if (mode === "off") add("lock", true, "not used");
+    else if ((await findLock(config.project)) === undefined) {
+      if (mode === "frozen") throw failure("LockMissing", { file }, { file });
+      add("lock", true, "none, so everything that is installed is used");
+    } else {
+      const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
+      const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
+      const difference = `differs from what is installed: ${names}; run \`trailblaze diff\``;
+      add("lock", inSync || mode !== "frozen", inSync ? "approves what is installed" : difference);
     }
-    const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
-    if (inSync) return describe(true, "approves what is installed");
-    const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
-    const summary = `differs from what is installed: ${names}; run \`trailblaze diff\``;
-    return describe(mode !== "frozen", summary);
+    return true;
   } catch (error) {
-    return failed("lock", error);
+    addError(add, "lock", error);
+    return false;
   }
 }
 
 /** Says of remote servers whether they are signed in to. `refused`: the labels of those that require authorization. */
-function* checkSignIns(config: SessionConfig, refused: readonly string[]): Generator<Check> {
+function checkSignIns(add: Add, config: SessionConfig, refused: readonly string[]): void {
   const states = config.subprocessServers.flatMap((server) => {
     const plan = server.url === undefined ? undefined : planRemoteServer(server, config);
     if (plan?.oauth === undefined || plan.fault !== undefined) return [];
@@ -104,85 +94,67 @@ function* checkSignIns(config: SessionConfig, refused: readonly string[]): Gener
     const state = isOver || isRefused ? "expired" : `signed in${expiry === null ? "" : ` until ${expiry}`}`;
     return [{ ok: !isOver && !isRefused, text: `${server.name}: ${state}` }];
   });
-  const summary = states.map(({ text }) => text).join("; ");
-  if (states.length > 0) yield { name: "sign-in", ok: states.every(({ ok }) => ok), summary };
+  const ok = states.every((state) => state.ok);
+  if (states.length > 0) add("sign-in", ok, states.map(({ text }) => text).join("; "));
 }
 
 /** Opens a session, which starts its servers, and closes it. */
-async function* checkSession(config: SessionConfig, options: SessionOptions): AsyncGenerator<Check> {
+async function checkSession(add: Add, config: SessionConfig, options: SessionOptions): Promise<void> {
   try {
     const session = await openSessionByRules(options, { userServers: "reported" });
     try {
       const running = session.servers.filter(({ state }) => state === "running").length;
       const lost = session.servers.filter(({ state }) => state === "failed");
+      const labelsOf = (servers: typeof lost) => servers.map(({ label }) => label);
       const unauthorized = lost.filter(({ reason }) => reason === "AuthorizationRequired");
       const total = running + lost.length;
       const started = total === 0 ? "none to start" : `${running} of ${total} started`;
-      const failures = lost.length === 0 ? "" : `; failed: ${lost.map(({ label }) => label).join(", ")}`;
-      yield { name: "servers", ok: lost.length === 0, summary: `${started}${failures}` };
-      yield* checkSignIns(
-        config,
-        unauthorized.map(({ label }) => label),
-      );
+      const failures = lost.length === 0 ? "" : `; failed: ${labelsOf(lost).join(", ")}`;
+      add("servers", lost.length === 0, `${started}${failures}`);
+      checkSignIns(add, config, labelsOf(unauthorized));
       // `openSession` would reject. Here, these are excluded so that the others are checked, too.
-      const needed = lost
-        .filter((one) => one.source.type === "config" && !unauthorized.includes(one))
-        .map(({ label }) => label);
+      const needed = lost.filter((one) => one.source.type === "config" && !unauthorized.includes(one));
       const summary =
         needed.length === 0
           ? `${countOf(session.tools.length, "tool")}, ${session.skipped.length} excluded`
-          : `cannot open without ${listOf(needed, "and")}`;
-      yield { name: "session", ok: needed.length === 0, summary, problems: session.problems };
+          : `cannot open without ${listOf(labelsOf(needed), "and")}`;
+      add("session", needed.length === 0, summary, session.problems);
     } finally {
       await session.close();
     }
   } catch (error) {
-    yield failed("session", error);
+    addError(add, "session", error);
   }
-}
-
-async function* checkAll(directory: string, cwd: string, options: SessionOptions): AsyncGenerator<Check> {
-  const port = createNodeInspectionPort();
-  const source = { directory, config: options.config, cwd };
-  const problems = await findConfigProblems(port, source);
-  const isValid = problems.length === 0;
-  yield {
-    name: "config",
-    ok: isValid,
-    summary: isValid ? "valid" : countOf(problems.length, "error"),
-    problems,
-  };
-  const config = isValid ? await readConfig(port, source) : undefined;
-  const unchecked = (why: string): Check => {
-    return { name: "session", ok: false, summary: `not checked, because ${why}` };
-  };
-  yield await checkPacks(cwd, config);
-  if (config === undefined) return yield unchecked("the config is invalid");
-  const lock = await checkLock(config, options);
-  yield lock;
-  if (lock.problems !== undefined) return yield unchecked("trailblaze.lock cannot be used");
-  yield* checkSession(config, options);
 }
 
 /**
  * Checks everything that a session needs, and continues after errors. Trust level: execution, because it starts the
  * servers. It stops all of them.
  */
-export async function checkHealth(options: SessionOptions = {}): Promise<Health> {
+export async function checkHealth(options: SessionOptions): Promise<Health> {
   const cwd = resolve(options.cwd ?? process.cwd());
   const health: Health = { project: null, checks: [], problems: [] };
-  const add = ({ problems = [], ...check }: Check) => {
-    health.checks.push(check);
+  const add: Add = (name, ok, summary, problems = []) => {
+    health.checks.push({ name, ok, summary });
     health.problems.push(...problems);
   };
-  add(checkNode());
+  const isNew = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
+  add("node", isNew, `Node ${process.versions.node}${isNew ? "" : `, but ${supportedNode} is required`}`);
+  const port = createNodeInspectionPort();
   try {
-    health.project = findProject(createNodeInspectionPort(), cwd).directory;
+    health.project = findProject(port, cwd).directory;
   } catch (error) {
-    add(failed("project", error));
+    addError(add, "project", error);
     return health;
   }
-  add({ name: "project", ok: true, summary: health.project });
-  for await (const check of checkAll(health.project, cwd, options)) add(check);
+  add("project", true, health.project);
+  const source = { directory: health.project, config: options.config, cwd };
+  const faults = await findConfigProblems(port, source);
+  const config = faults.length === 0 ? await readConfig(port, source) : undefined;
+  add("config", config !== undefined, config ? "valid" : countOf(faults.length, "error"), faults);
+  await checkPacks(add, cwd, config);
+  if (config === undefined) add("session", false, "not checked, because the config is invalid");
+  else if (await checkLock(add, config, options)) await checkSession(add, config, options);
+  else add("session", false, "not checked, because trailblaze.lock cannot be used");
   return health;
 }

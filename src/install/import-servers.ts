@@ -18,10 +18,10 @@ import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 
-export interface ImportOptions {
+interface ImportOptions {
   cwd: string;
   scope?: Scope | undefined;
-  /** Names of the servers to import; default: all. */
+  /** Names of the servers to import; none for all. */
   only: readonly string[];
   /** Replaces servers that the config already has. */
   replace: boolean;

@@ -8,7 +8,7 @@ import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../fil
 import { attempt } from "../files/file-errors.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import { findHome as findOwnHome, findUserFolder } from "../files/user-folders.ts";
+import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import type { ClientRecord, Scope } from "./clients/client.ts";
@@ -351,13 +351,6 @@ export interface InstallResult
   backup: string | null;
 }
 
-/** The folder of backups. Without a home folder, it is one that does not exist, so that --file still works. */
-function backupFolder(): string {
-  const { platform, environment, home } = readHost();
-  const state = findUserFolder("state", platform, environment, home ?? findOwnHome()) ?? "/nonexistent";
-  return join(state, "trailblaze/backups");
-}
-
 /**
  * Applies a plan to the current file: if it changed since the plan, the edit is decided again.
  *
@@ -376,7 +369,8 @@ export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
   const { home } = readHost();
   const { decision, backup } = await editConfigFile(realFile, decide, {
     newMode: scope === "user" ? 0o600 : 0o644,
-    backups: backupFolder(),
+    // Without a state folder, a file that exists is not edited.
+    backups: join(findUserFolder("state") ?? "/nonexistent", "trailblaze/backups"),
     keptFolders: [process.cwd(), ...(home === undefined ? [] : [home])],
   });
   return { client: id, server, file, key, changed: decision.changed, backup, diff: decision.diff };

@@ -3,7 +3,7 @@ import { findProject } from "../../discovery/project.ts";
 import { fileExists } from "../../files/edit.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { ConfigFormatName } from "../editing/config-format.ts";
-import type { ClientRecord, PathTemplates, Scope } from "./client.ts";
+import type { ClientRecord, Scope } from "./client.ts";
 import { clients } from "./index.ts";
 
 /** What paths depend on. */
@@ -38,29 +38,22 @@ function expandPath(
   project: string,
 ): string | undefined {
   const path = pathOf(platform);
-  let missing = false;
-  const expandHome = (text: string) =>
-    text.replace(/^~(?=\/|$)/, () => {
-      missing ||= home === undefined;
-      return home ?? "";
-    });
   const expanded = template.replace(/^\$\{([A-Z_]+):-([^}]*)\}/, (_, name: string, fallback: string) => {
     const value = environment[name];
     // Like the clients, ignore a variable without an absolute path.
-    return value !== undefined && path.isAbsolute(value) ? value : expandHome(fallback);
+    return value !== undefined && path.isAbsolute(value) ? value : fallback;
   });
-  const absolute = expanded.startsWith("./") ? path.join(project, expanded) : expandHome(expanded);
-  return missing ? undefined : path.normalize(absolute);
+  if (expanded.startsWith("./")) return path.join(project, expanded);
+  if (!/^~(?:\/|$)/.test(expanded)) return path.normalize(expanded);
+  return home === undefined ? undefined : path.join(home, expanded.slice(1));
 }
-
-const systemOf = (platform: NodeJS.Platform) =>
-  platform === "win32" || platform === "darwin" ? platform : "linux";
 
 /** The possible paths of a client's file, best first; empty if it has none in this scope or on this system. */
 export function findCandidates(client: ClientRecord, scope: Scope, host: Host, project: string): string[] {
-  const templates: PathTemplates | undefined =
-    scope === "project" ? client.project : client.user[systemOf(host.platform)];
-  return (templates ?? []).flatMap((template) => expandPath(template, host, project) ?? []);
+  const { platform } = host;
+  const system = platform === "win32" || platform === "darwin" ? platform : "linux";
+  const templates = (scope === "project" ? client.project : client.user[system]) ?? [];
+  return templates.flatMap((template) => expandPath(template, host, project) ?? []);
 }
 
 /** Paths of which one exists if the client is installed. */
