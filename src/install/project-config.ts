@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { parseConfig, readProjectConfig } from "../config/config-file.ts";
+import { parseConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
@@ -14,32 +14,23 @@ export interface EntryToWrite {
   entry: JsonRecord;
 }
 
-/** A planned change of the project's config. */
-export interface ConfigEdit {
-  /** The file's name in the project's folder. */
-  file: string;
-  diff: string;
-  /**
-   * Writes the file. Throws `TrailblazeError` `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile.
-   */
-  apply(): Promise<void>;
-}
+const port = createNodeInspectionPort();
 
 /** The servers of the project's config. Throws `TrailblazeError` `InvalidConfig` for an invalid config. */
 export async function readProjectServers(directory: string): Promise<ServerEntry[]> {
-  const port = createNodeInspectionPort();
-  await readConfig(port, { directory });
-  const text = await readProjectConfig(port, directory);
+  const { text } = await readConfig(port, { directory });
   return listServerEntries(text?.value);
 }
 
 /** The place of a server in the project's config, as `FILE:LINE`. */
 export async function locateServer(directory: string, { labelPath }: ServerEntry): Promise<string> {
-  const text = await readProjectConfig(createNodeInspectionPort(), directory);
-  if (text === undefined) return "";
-  const locate = await text.source.createLocator();
-  return `${text.file}:${locate?.(labelPath)?.line ?? 1}`;
+  const { text } = await readConfig(port, { directory });
+  const locate = await text?.source.createLocator();
+  return `${text?.file}:${locate?.(labelPath)?.line ?? 1}`;
 }
+
+/** A planned change of the project's config. */
+export type ConfigEdit = Awaited<ReturnType<typeof planConfigEdit>>;
 
 /**
  * Plans a change of the config next to a project's package.json, which is made where there is none: writes entries of
@@ -50,10 +41,8 @@ export async function locateServer(directory: string, { labelPath }: ServerEntry
 export async function planConfigEdit(
   directory: string,
   entries: readonly (EntryToWrite | { label: string; entry: undefined })[],
-): Promise<ConfigEdit> {
-  const port = createNodeInspectionPort();
-  await readProjectServers(directory);
-  const source = await readProjectConfig(port, directory);
+) {
+  const { text: source } = await readConfig(port, { directory });
   const file = source?.file ?? "trailblaze.config.yaml";
   const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
   const realFile = findRealFile(join(directory, file));
@@ -68,8 +57,10 @@ export async function planConfigEdit(
   const { value } = await parseConfig(file, Buffer.from(after ?? ""));
   await readConfig(port, { directory, config: value ?? {} });
   return {
+    /** The file's name in the project's folder. */
     file,
     diff,
+    /** Writes the file. Throws `ClientConfigUnwritable`, or `InvalidConfig` if it has changed meanwhile. */
     async apply() {
       if (!edited.changed) return;
       const decide = (text: string | undefined) => {
