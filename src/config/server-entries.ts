@@ -39,16 +39,11 @@ export function listServerEntries(config: unknown): ServerEntry[] {
 export const isDisabled = ({ values, isPasted }: ServerEntry): boolean =>
   values.enabled === false || (isPasted && values.disabled === true);
 
-/** The names that a project's config defines. */
-export interface ConfigNames {
-  servers: readonly string[];
-  /** Those of `servers` that are subprocess servers. */
-  labels: readonly string[];
-  tools: readonly string[];
-}
-
-/** Reads the names of a config's servers and tools; empty if the config cannot be read, which is reported elsewhere. */
-export async function readConfigNames(port: DiscoveryPort, directory: string): Promise<ConfigNames> {
+/**
+ * The names of the servers and tools of a project's config; empty if it cannot be read, which is reported elsewhere. `labels`:
+ * those of `servers` that are subprocess servers.
+ */
+export async function readConfigNames(port: DiscoveryPort, directory: string) {
   const text = await readProjectConfig(port, directory).catch((error: unknown) => {
     if (!(error instanceof TrailblazeError)) throw error;
     return undefined;
@@ -63,6 +58,8 @@ export async function readConfigNames(port: DiscoveryPort, directory: string): P
 }
 
 /** The kind of item that a config defines with this name. */
-export function findInConfig({ servers, tools }: ConfigNames, name: string): "server" | "tool" | undefined {
-  return servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;
-}
+export const findInConfig = (
+  { servers, tools }: Awaited<ReturnType<typeof readConfigNames>>,
+  name: string,
+): "server" | "tool" | undefined =>
+  servers.includes(name) ? "server" : tools.includes(name) ? "tool" : undefined;

@@ -304,15 +304,14 @@ export const clients: readonly ClientRecord[] = [
 
 /** The client with an id or an alias; ignores case, spaces and dashes. Throws `TrailblazeError` `UnknownClient`. */
 export function findClient(name: string): ClientRecord {
-  const wanted = String(name).trim().toLowerCase();
-  const compact = (text: string) => text.replace(/[ _-]+/g, "");
-  const isWanted = (one: string) => compact(one) === compact(wanted);
-  const found =
-    clients.find(({ id }) => isWanted(id)) ?? clients.find(({ aliases }) => aliases.some(isWanted));
-  if (found !== undefined) return found;
-  const near = findNearestNames(
-    wanted,
-    clients.flatMap(({ id, aliases }) => [id, ...aliases]),
+  const compact = (text: string) => text.toLowerCase().replace(/[\s_-]+/g, "");
+  const namesOf = ({ id, aliases }: ClientRecord) => [id, ...aliases];
+  const found = clients.find((one) =>
+    namesOf(one)
+      .map(compact)
+      .includes(compact(String(name))),
   );
-  throw failure("UnknownClient", { name: String(name), nearest: near });
+  if (found !== undefined) return found;
+  const nearest = findNearestNames(String(name).trim().toLowerCase(), clients.flatMap(namesOf));
+  throw failure("UnknownClient", { name: String(name), nearest });
 }
