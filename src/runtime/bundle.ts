@@ -5,10 +5,10 @@ import type { CatchTemplates, compileEntryTemplates, EntryTemplates } from "../e
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, quote } from "../problems/index.ts";
-import { convertOutcome, convertReturned, findFaultOfResult, type ToolOutcome } from "./convert-result.ts";
+import { convertReturned, findFaultOfResult } from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
-import { type CodeOwner, type CodePlace, type Outcome, placeOfCode } from "./tool-code.ts";
+import { type CodeOwner, type CodePlace, HandlerError, placeOfCode } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 
 /** A call of an entry, as its templates see it. Pure JSON. */
@@ -75,6 +75,17 @@ const generalMessage = "The tool failed.";
 
 /** The answer to an error that no entry of `catches` matches. It reveals nothing to the client. */
 export const createGeneralError = (): RpcError => ({ code: internalErrorCode, message: generalMessage });
+
+/** How an entry answers what its handler has thrown. `cause`: what was thrown, if no entry of `catches` matched; it has the message. */
+export class EntryError extends Error {
+  override readonly name = "EntryError";
+  readonly answer: RpcError;
+
+  constructor(answer: RpcError, cause?: HandlerError) {
+    super(cause?.message ?? answer.message, { cause });
+    this.answer = answer;
+  }
+}
 
 type Scope = Readonly<Record<string, unknown>>;
 
@@ -156,13 +167,14 @@ export function fillInputs(
   throw new Error("Cannot evaluate the tool's `inputs`: the value must be an object.");
 }
 
-function fillResult(
-  template: NonNullable<EntryTemplates["result"]>,
+/** The result for what the handler of an entry returned. Throws an error for the caller if there is none. */
+export function fillResult(
+  { templates: { result: template } }: Pick<BundleEntry, "templates">,
   returned: Returned,
   { name, arguments: args }: BundleRequest,
   leaveOut?: LeaveOut,
 ): CallToolResult {
-  if (returned.kind === "refused" || returned.kind === "input") return convertReturned(returned);
+  if (template === undefined || returned.kind === "refused") return convertReturned(returned, leaveOut);
   const ofText = returned.kind === "text" ? returned.text : null;
   const result: unknown = returned.kind === "json" ? JSON.parse(returned.json) : ofText;
   const value = evaluate("result", () => template({ result, request: { name, arguments: args } }));
@@ -171,24 +183,15 @@ function fillResult(
   return value as CallToolResult;
 }
 
-/** How a call of an entry ended. `uncaught` is what the handler threw if no entry of `catches` matched. */
-export type BundleOutcome = ToolOutcome | { error: RpcError; uncaught?: Thrown };
-
-/** The answer of an entry for how its handler ended. A template that fails yields a result with `isError`. */
-export async function convertEntryOutcome(
-  { templates: { result, catches } }: Pick<BundleEntry, "templates">,
+/** The `EntryError` for what the handler of an entry has thrown; any other error as it is. */
+export function answerError(
+  { templates: { catches } }: Pick<BundleEntry, "templates">,
+  error: unknown,
   request: BundleRequest,
-  outcome: Outcome,
-  leaveOut?: LeaveOut,
-): Promise<BundleOutcome> {
-  if ("returned" in outcome)
-    return convertOutcome(outcome, (returned) =>
-      result === undefined
-        ? convertReturned(returned, leaveOut)
-        : fillResult(result, returned, request, leaveOut),
-    );
-  const error = catchError(catches, outcome.thrown, request);
-  return error === undefined ? { error: createGeneralError(), uncaught: outcome.thrown } : { error };
+): unknown {
+  if (!(error instanceof HandlerError)) return error;
+  const answer = catchError(catches, error.thrown, request);
+  return answer === undefined ? new EntryError(createGeneralError(), error) : new EntryError(answer);
 }
 
 /** The code that a tool or an entry of a bundle runs: a module's function, or another tool's. */

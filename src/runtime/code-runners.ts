@@ -1,5 +1,5 @@
 import { cutTail, shownTailBytes } from "./process-output.ts";
-import type { CodeExitError, CodeOwner, OutcomeRunner } from "./tool-code.ts";
+import type { CodeExitError, CodeOwner, CodeRunner } from "./tool-code.ts";
 
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
   pack === undefined ? "" : `${pack.location}\n${content}`;
@@ -17,7 +17,7 @@ export function describeCodeExit(
 /** What is kept of one owner. */
 interface OwnedCode {
   /** Created on first use. */
-  runner: Promise<OutcomeRunner> | undefined;
+  runner: Promise<CodeRunner> | undefined;
   /** How its process exited, if it was not restarted. */
   exit: CodeExitError | undefined;
   /** Whether its process may be restarted after an exit; created at the first one. */
@@ -27,12 +27,12 @@ interface OwnedCode {
 
 /** The runners of a session's code, one for each pack and one for the host's own tools. */
 export class CodeRunners {
-  readonly #create: (owner: CodeOwner) => Promise<OutcomeRunner>;
+  readonly #create: (owner: CodeOwner) => Promise<CodeRunner>;
   readonly #createRestarts: () => () => boolean;
   readonly #owned = new Map<string, OwnedCode>();
 
   /** `createRestarts` returns, for one owner, whether its process may be restarted after an exit. */
-  constructor(create: (owner: CodeOwner) => Promise<OutcomeRunner>, createRestarts: () => () => boolean) {
+  constructor(create: (owner: CodeOwner) => Promise<CodeRunner>, createRestarts: () => () => boolean) {
     this.#create = create;
     this.#createRestarts = createRestarts;
   }
@@ -61,7 +61,7 @@ export class CodeRunners {
     };
   }
 
-  get(owner: CodeOwner): Promise<OutcomeRunner> {
+  get(owner: CodeOwner): Promise<CodeRunner> {
     const owned = this.#of(owner);
     if (owned.runner !== undefined) return owned.runner;
     const created = this.#create(owner);

@@ -1,18 +1,19 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/text.ts";
-import type { InputRequired } from "./handler-context.ts";
+import type { RunContext } from "./handler-context.ts";
+import { type Round, readReturned } from "./input-rounds.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
-import type { Outcome } from "./tool-code.ts";
+import type { CodePlace, CodeRunner } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 
+const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
+
 export const createErrorResult = (message: string): CallToolResult => ({
-  content: [{ type: "text", text: message }],
+  ...createTextResult(message),
   isError: true,
 });
-
-const createTextResult = (text: string): CallToolResult => ({ content: [{ type: "text", text }] });
 
 /** Why a value is not a valid MCP result, as a reason; `undefined` if it is one, or has become one without what is invalid. */
 export function findFaultOfResult(value: unknown, leaveOut?: LeaveOut): string | undefined {
@@ -34,7 +35,7 @@ function fromJson(json: string, leaveOut?: LeaveOut): CallToolResult {
     : { ...createTextResult(json), structuredContent: value };
 }
 
-/** The result for what a handler returned, in this process or in another. */
+/** The result for what a handler returned, in this process or in another. Throws an error for the caller if there is none. */
 export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallToolResult {
   switch (returned.kind) {
     case "nothing":
@@ -44,10 +45,28 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
     case "json":
       return fromJson(returned.json, leaveOut);
     case "refused":
-      return createErrorResult(returned.message);
+      throw new Error(returned.message);
     case "input":
-      return createErrorResult("The handler asks for input where it cannot.");
+      throw new Error("The handler asks for input where it cannot.");
   }
+}
+
+/** What runs code for a call, and what the code gets. */
+export interface CodeUse {
+  runner(): Promise<CodeRunner>;
+  context: RunContext;
+  /** Called with what is left out of the answer. */
+  leaveOut?: LeaveOut;
+}
+
+/** Runs code for a call: what it asks, or what `read` makes of what it returned. Rejects as the runner and `read` do. */
+export async function runHandler<Answer>(
+  { runner, context }: CodeUse,
+  place: CodePlace,
+  args: Parameters<CodeRunner["invoke"]>[1],
+  read: (returned: Returned) => Answer,
+): Promise<Round<Answer>> {
+  return readReturned(await (await runner()).invoke(place, args, context), read);
 }
 
 /** Why a tool does not run. */
@@ -59,7 +78,7 @@ export function describeRefusal(
   return `Invalid arguments for ${quote(name)}: ${message}`;
 }
 
-/** Returns the result, or one with `isError` if its `structuredContent` is missing or does not match the schema. */
+/** Returns the result. Throws an error for the caller if the `structuredContent` of a success is missing or does not match the schema. */
 export function checkStructuredContent(
   result: CallToolResult,
   outputSchema: Readonly<Record<string, unknown>> | undefined,
@@ -67,37 +86,13 @@ export function checkStructuredContent(
 ): CallToolResult {
   const { structuredContent, isError } = result;
   if (isError === true || outputSchema === undefined || Object.keys(outputSchema).length === 0) return result;
-  if (structuredContent === undefined) {
-    return createErrorResult("The tool has an outputSchema, but its result has no structuredContent.");
-  }
+  if (structuredContent === undefined)
+    throw new Error("The tool has an outputSchema, but its result has no structuredContent.");
   const checked = validator.check(outputSchema, structuredContent);
   if (checked.ok) return result;
-  return createErrorResult(
+  throw new Error(
     checked.schemaFault === undefined
       ? `The tool's structuredContent does not match its outputSchema: ${checked.message}`
       : `The tool's outputSchema cannot be used: ${checked.schemaFault}`,
   );
-}
-
-/**
- * How a call ends: with a result, or with what to ask before the handler runs again. `fault`: why the handler's questions
- * cannot be asked, for the operator.
- */
-export type ToolOutcome = { result: CallToolResult; fault?: string } | { inputRequired: InputRequired };
-
-/** The result or the questions of an outcome. Of what was thrown, also by `convert`, it has only the message. */
-export async function convertOutcome(
-  outcome: Outcome,
-  convert: (returned: Returned) => CallToolResult = convertReturned,
-): Promise<ToolOutcome> {
-  if ("thrown" in outcome) return { result: createErrorResult(outcome.thrown.message) };
-  const { returned } = outcome;
-  try {
-    if (returned.kind !== "input") return { result: convert(returned) };
-    const { readInputRequired } = await import("./input-rounds.ts");
-    return await readInputRequired(returned.json);
-  } catch (error) {
-    const { message, name } = error as Error;
-    return { result: createErrorResult(message), ...(name === "InvalidQuestionError" && { fault: message }) };
-  }
 }

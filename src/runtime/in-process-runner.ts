@@ -9,7 +9,7 @@ import {
   runInitialize,
 } from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
-import { type CodePlace, type OutcomeRunner, throwIfThrown } from "./tool-code.ts";
+import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
 
 const frozen = new WeakMap<object, object>();
 
@@ -45,7 +45,7 @@ function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<
  * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
  * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
-export function createInProcessRunner(): OutcomeRunner {
+export function createInProcessRunner(): CodeRunner {
   const tried = new WeakMap<PackFunction, Promise<void>>();
   let isClosed = false;
   const find = (place: CodePlace) => {
@@ -60,14 +60,15 @@ export function createInProcessRunner(): OutcomeRunner {
       };
       const own = createOwnContext(context, () => isOver);
       const { signal } = context;
-      return abortable(signal, () => runCode(() => find(place), args, own, signal), end);
+      const run = async () => readOutcome(await runCode(() => find(place), args, own, signal));
+      return abortable(signal, run, end);
     },
     async load(place) {
       await find(place);
     },
     async initialize(place, { options }) {
       const own = Object.freeze({ options: freezeCopy(options) });
-      throwIfThrown(await runInitialize(() => find(place), own, tried));
+      readOutcome(await runInitialize(() => find(place), own, tried));
     },
     async close() {
       isClosed = true;

@@ -10,6 +10,7 @@ import {
   type InputRound,
   mostRounds,
 } from "./handler-context.ts";
+import type { Returned } from "./returned-value.mjs";
 
 /** What is asked at once, and by whom. */
 export interface AskedRound extends InputRequired {
@@ -184,7 +185,7 @@ export class InvalidQuestionError extends Error {
 }
 
 /** Parses what a handler asks. Rejects with `InvalidQuestionError` for what cannot be asked. */
-export async function readInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
+async function readInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
   const value: unknown = JSON.parse(json);
   const fault = await findInputFault(value);
   if (fault !== undefined)
@@ -200,6 +201,12 @@ export async function readInputRequired(json: string): Promise<{ inputRequired: 
     inputRequired: { requests: Object.fromEntries(complete), ...(state === undefined ? {} : { state }) },
   };
 }
+
+/** What code asks, or what `read` makes of what it returned. Rejects as `read` throws, or with `InvalidQuestionError`. */
+export const readReturned = async <Answer>(
+  returned: Returned,
+  read: (returned: Returned) => Answer,
+): Promise<Round<Answer>> => (returned.kind === "input" ? readInputRequired(returned.json) : read(returned));
 
 /** The result of a client for a request of MCP that it was asked. */
 const fitsMethod = (method: string, content: unknown) =>

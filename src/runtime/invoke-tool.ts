@@ -1,78 +1,70 @@
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { abortable } from "./abort-listeners.ts";
+import { answerError, type BundleRequest, fillInputs, fillResult, type RunnableTool } from "./bundle.ts";
 import {
-  type BundleOutcome,
-  type BundleRequest,
-  convertEntryOutcome,
-  fillInputs,
-  type RunnableTool,
-} from "./bundle.ts";
-import {
+  type CodeUse,
   checkStructuredContent,
-  convertOutcome,
   convertReturned,
-  createErrorResult,
   describeRefusal,
+  runHandler,
 } from "./convert-result.ts";
 import { legacyContextKey } from "./handler-context.ts";
-import type { CodeUse } from "./pack-resource.ts";
-import type { ToolResult } from "./tool-result.ts";
-
-/** The result of a call that a handler makes. */
-export type InnerResult = ToolResult & { isError: boolean };
-
-/** One call of a tool that the host runs. */
-export interface ToolInvocation {
-  /** Owned by this call: validation fills defaults into them. */
-  args: Record<string, unknown>;
-  /** What the templates of an entry see besides the arguments. */
-  request: Omit<BundleRequest, "arguments">;
-  /** The non-enumerable `_trailblazeContext` of the handler's arguments, in a session. */
-  legacyContext: object | undefined;
-  validator: SchemaValidator;
-}
+import type { Round } from "./input-rounds.ts";
+import type { CallToolResult } from "./tool-result.ts";
 
 /**
- * Calls a tool: validates its arguments, runs its handler after `initialize`, validates its structured content. Rejects
- * only as the runner does, or with the reason of the signal.
+ * Calls a tool: validates its arguments, runs its handler after `initialize`, validates its structured content. Rejects with an
+ * error for the caller, with `EntryError` for what the handler of an entry has thrown, and as the runner does.
+ *
+ * `args` are owned by this call: validation fills defaults into them. `request`: what the templates of an entry see besides.
+ * `legacyContext`: the non-enumerable `_trailblazeContext` of the handler's arguments, in a session.
  */
 export async function invokeTool(
   { code, entry }: RunnableTool,
-  { runner: getRunner, context, leaveOut }: CodeUse,
-  { args, request, legacyContext, validator }: ToolInvocation,
-): Promise<BundleOutcome> {
+  use: CodeUse,
+  {
+    args,
+    request,
+    legacyContext,
+    validator,
+  }: {
+    args: Record<string, unknown>;
+    request: Omit<BundleRequest, "arguments">;
+    legacyContext: object | undefined;
+    validator: SchemaValidator;
+  },
+): Promise<Round<CallToolResult>> {
   const { inputSchema, outputSchema } = entry ?? code;
   const checked = validator.checkOwned(inputSchema, args);
-  if (!checked.ok) return { result: createErrorResult(describeRefusal(request.name, checked)) };
+  if (!checked.ok) throw new Error(describeRefusal(request.name, checked));
   let input = checked.value;
   const entryRequest = { ...request, arguments: checked.value };
   if (entry !== undefined) {
-    try {
-      input = fillInputs(entry, entryRequest);
-    } catch (error) {
-      return { result: createErrorResult((error as Error).message) };
-    }
     // The inputs for a tool must match that tool's schema.
-    const fitting = validator.checkOwned(code.inputSchema, input);
+    const fitting = validator.checkOwned(code.inputSchema, fillInputs(entry, entryRequest));
     if (!fitting.ok) {
       const reason = fitting.schemaFault ?? fitting.message;
-      const message = `The entry's \`inputs\` do not match the tool's inputSchema: ${reason}`;
-      return { result: createErrorResult(message) };
+      throw new Error(`The entry's \`inputs\` do not match the tool's inputSchema: ${reason}`);
     }
     input = fitting.value;
   }
   if (legacyContext !== undefined)
     Object.defineProperty(input, legacyContextKey, { value: legacyContext, configurable: true });
-  const runner = await getRunner();
   const { initialize, options } = code;
-  // It may never settle, so the call's timeout applies.
-  if (initialize !== undefined)
-    await abortable(context.signal, () => runner.initialize(initialize, { options }));
-  const ended = await runner.invoke(code.handler, input, context);
-  const outcome =
-    entry === undefined
-      ? await convertOutcome(ended, (value) => convertReturned(value, leaveOut))
-      : await convertEntryOutcome(entry, entryRequest, ended, leaveOut);
-  if (!("result" in outcome)) return outcome;
-  return { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) };
+  if (initialize !== undefined) {
+    const runner = await use.runner();
+    // It may never settle, so the call's timeout applies.
+    await abortable(use.context.signal, () => runner.initialize(initialize, { options }));
+  }
+  try {
+    return await runHandler(use, code.handler, input, (returned) => {
+      const result =
+        entry === undefined
+          ? convertReturned(returned, use.leaveOut)
+          : fillResult(entry, returned, entryRequest, use.leaveOut);
+      return checkStructuredContent(result, outputSchema, validator);
+    });
+  } catch (error) {
+    throw entry === undefined ? error : answerError(entry, error, entryRequest);
+  }
 }

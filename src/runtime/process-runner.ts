@@ -10,13 +10,8 @@ import {
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
 import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
-import {
-  CodeExitError,
-  type CodePlace,
-  type Outcome,
-  type OutcomeRunner,
-  throwIfThrown,
-} from "./tool-code.ts";
+import type { Returned } from "./returned-value.mjs";
+import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
 /** A write to memory; `null` deletes. */
 type MemoryWrite = readonly [key: string, value: string | null];
@@ -51,7 +46,7 @@ export interface ProcessRunnerOptions {
   end?: EndDurations;
 }
 
-export interface ProcessRunner extends OutcomeRunner {
+export interface ProcessRunner extends CodeRunner {
   /** Resolves when the child exits unexpectedly; never rejects. */
   readonly exit: Promise<CodeExitError>;
 }
@@ -166,12 +161,12 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     return started;
   };
 
-  /** Sends a request to the child, which it starts if it is the first; `outcome` settles with its answer. */
+  /** Sends a request to the child, which it starts if it is the first; `returned` settles with its answer. */
   const ask = (
     message: Readonly<Record<string, unknown>>,
     { source }: CodePlace,
     context?: RunContext,
-  ): { id: number; outcome: Promise<Outcome> } => {
+  ): { id: number; returned: Promise<Returned> } => {
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {
       if (source.from === "function") throw new TypeError("A function cannot run in another process.");
@@ -182,7 +177,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
       send({ ...message, source, id });
       pending.set(id, { context, resolve, reject });
     });
-    return { id, outcome };
+    return { id, returned: outcome.then(readOutcome) };
   };
 
   return {
@@ -200,21 +195,21 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
           watches: changed !== undefined,
           memory: memory?.snapshot() ?? null,
         };
-        const { id, outcome } = ask(message, place, context);
+        const { id, returned } = ask(message, place, context);
         const giveUp = () => {
           // The caller no longer waits, so the answer is dropped.
           if (!pending.delete(id) || ended !== undefined) return;
           const reason = signal.reason instanceof Error ? signal.reason.message : "The call was canceled.";
           send({ kind: "abort", id, reason });
         };
-        return outcome.finally(whenAborted(signal, giveUp));
+        return returned.finally(whenAborted(signal, giveUp));
       });
     },
     async load(place) {
-      throwIfThrown(await ask({ kind: "load" }, place).outcome);
+      await ask({ kind: "load" }, place).returned;
     },
     async initialize(place, context) {
-      throwIfThrown(await ask({ kind: "initialize", options: context.options }, place).outcome);
+      await ask({ kind: "initialize", options: context.options }, place).returned;
     },
     async close() {
       isClosed = true;

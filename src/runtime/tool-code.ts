@@ -74,25 +74,37 @@ export function readOptions(
   return Object.fromEntries([...defaults, ...Object.entries(given)]);
 }
 
-/** How a handler ended, before conversion to a result. */
+/** How code ended, as data. */
 export type Outcome = { returned: Returned } | { thrown: Thrown };
 
-/** Rejects with the message of what was thrown. */
-export function throwIfThrown(outcome: Outcome): void {
-  if ("thrown" in outcome) throw new Error(outcome.thrown.message);
+/** What code has thrown. */
+export class HandlerError extends Error {
+  override readonly name = "HandlerError";
+  readonly thrown: Thrown;
+
+  constructor(thrown: Thrown) {
+    super(thrown.message);
+    this.thrown = thrown;
+  }
+}
+
+/** What code returned. Throws a `HandlerError`. */
+export function readOutcome(outcome: Outcome): Returned {
+  if ("thrown" in outcome) throw new HandlerError(outcome.thrown);
+  return outcome.returned;
 }
 
 /** Runs the code of one owner (a pack, or the host itself), in this process or in a child. */
-export interface OutcomeRunner {
+export interface CodeRunner {
   /** Runs an `initialize` function once per process; every call settles as that run does. */
   initialize(place: CodePlace, context: { options: Readonly<Record<string, unknown>> }): Promise<void>;
   /** Loads code without running it; rejects if it cannot be loaded. */
   load(place: CodePlace): Promise<void>;
   /**
-   * Runs a handler; only suggestions get a string. Rejects only with the reason of `context.signal`, or with a `CodeExitError` when the child process
-   * exits. What a handler returns that ignores the signal is dropped.
+   * Runs a handler; only suggestions get a string. Rejects with a `HandlerError`, with the reason of `context.signal`, or with a
+   * `CodeExitError` when the child process exits. What a handler returns that ignores the signal is dropped.
    */
-  invoke(place: CodePlace, args: Record<string, unknown> | string, context: RunContext): Promise<Outcome>;
+  invoke(place: CodePlace, args: Record<string, unknown> | string, context: RunContext): Promise<Returned>;
   close(): Promise<void>;
 }
 

@@ -114,6 +114,11 @@ export interface ResourceResult {
   /** What its server adds. */
   _meta?: Readonly<Record<string, unknown>>;
 }
+/** Contents for a client. */
+export interface ReadAnswer extends ResourceResult {
+  /** Whether it is the same for each client and read, so that clients may keep it as long as lists. */
+  isStatic: boolean;
+}
 /** A message of a prompt: who says it, and a block of MCP content. */
 export interface PromptMessage {
   role: "user" | "assistant";

@@ -27,7 +27,6 @@ import type { Listing } from "../mcp/served-server.ts";
 import { TrailblazeError } from "../problems/index.ts";
 import { declaredApps } from "../runtime/apps.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
-import { InvalidQuestionError } from "../runtime/input-rounds.ts";
 import type { CallScope } from "../session/calls.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
 import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gateway.ts";
@@ -409,7 +408,7 @@ export class ClientServer extends Server {
     const answer = this.#askFor(context, [name, args], (request) =>
       this.#gateway.getPrompt(name, args as Record<string, string>, request),
     );
-    return markIntegers(await answer.catch((error) => this.#fail(error, name)));
+    return markIntegers(await answer.catch((error) => this.#fail(error)));
   }
 
   async #read({ uri }: Uri, context: ServerContext): Promise<object> {
@@ -418,7 +417,7 @@ export class ClientServer extends Server {
     const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
       // The server that the resource is of does not know it.
       const isUnknown = error instanceof TrailblazeError && error.code === "ResourceNotFound";
-      return this.#fail(isUnknown ? this.#notFound(uri) : error, uri);
+      return this.#fail(isUnknown ? this.#notFound(uri) : error);
     });
     // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
     const isKept = isStatic || this.#era === "legacy";
@@ -430,7 +429,7 @@ export class ClientServer extends Server {
     const completing = this.#gateway.complete(request, signal);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
     if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-    const suggested = await completing.catch((error) => this.#fail(error, name));
+    const suggested = await completing.catch((error) => this.#fail(error));
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
@@ -443,15 +442,12 @@ export class ClientServer extends Server {
     return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
   }
 
-  /** Throws the error of a handler for clients: with its message. What it may not ask is reported to the operator, too. */
-  #fail(error: unknown, name: string): never {
+  /** Throws the error of a handler for clients: with its message. */
+  #fail(error: unknown): never {
     if (error instanceof RpcError || error instanceof AskedResult) throw error;
     if (error instanceof TrailblazeError && error.code === "InvalidArguments")
       throw badRequest(error.message);
     if (!(error instanceof Error)) throw new RpcError(rpcCode.internal, "The server failed to answer.");
-    // A session wraps the error of its handler.
-    const fault = [error, error.cause].find((one) => one instanceof InvalidQuestionError);
-    if (fault !== undefined) this.#gateway.report(`${name}: ${fault.message}`);
     throw new RpcError(rpcCode.internal, error.message);
   }
 }

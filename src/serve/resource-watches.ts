@@ -1,4 +1,3 @@
-import type { PackResource } from "../runtime/pack-resource.ts";
 import type { ResourceRoute } from "../session/items.ts";
 import type { SessionParts } from "../session/session.ts";
 import type { SessionGateway } from "./session-gateway.ts";
@@ -6,15 +5,16 @@ import type { SessionGateway } from "./session-gateway.ts";
 /** How many resources are watched at once. */
 const mostWatches = 1000;
 
-/** What a followed resource is: another one has other contents. */
-const identify = (resource: PackResource | undefined) =>
-  JSON.stringify([resource?.item.definition, resource?.owner.content]);
+/** What a URI is of: a server, or what the resource of a pack is, of which another one has other contents. */
+const sourceOf = (route: ResourceRoute | undefined): unknown =>
+  route?.by === "server"
+    ? route.from.server
+    : JSON.stringify([route?.code.item.definition, route?.owner.content]);
 
 /** A followed URI. It takes a place as long as it is of a resource. */
 interface Watch {
   /** Has an own object for each who wants to hear of it. */
   listeners: Set<{ tell: (uri: string) => void }>;
-  /** What it is of: a server, or what the resource of a pack is. */
   source: unknown;
   /** Set as long as it has a place. */
   stop: (() => void) | undefined;
@@ -56,7 +56,7 @@ export class ResourceWatches {
     const parts = this.#gateway.current;
     const route = parts?.calls.findResource(parts.frame.state(), uri);
     const before = watch.source;
-    watch.source = route?.by === "server" ? route.from.server : identify(route?.code);
+    watch.source = sourceOf(route);
     if (before === watch.source) return;
     watch.stop?.();
     watch.stop = undefined;
@@ -83,14 +83,11 @@ export class ResourceWatches {
     // Its code may be replaced while no call uses it.
     const release = owner.content === undefined ? () => {} : parts.processes.runners.hold(owner);
     const stop = new AbortController();
-    const ended = (reason: string) => {
-      if (!stop.signal.aborted) this.#gateway.report(`${uri} is not watched any more: ${reason}`);
-    };
     const request = { state: parts.frame.state(), scope: this.#gateway.sessionScope() };
-    parts.calls
-      .watch(route, request, stop.signal, changed)
-      .then((outcome) => outcome && "thrown" in outcome && ended(outcome.thrown.message))
-      .catch((error) => ended(error instanceof Error ? error.message : String(error)));
+    parts.calls.watch(route, request, stop.signal, changed).catch((error) => {
+      const reason = error instanceof Error ? error.message : String(error);
+      if (!stop.signal.aborted) this.#gateway.report(`${uri} is not watched any more: ${reason}`);
+    });
     return () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
       release();

@@ -7,11 +7,10 @@ import type { Listing } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { makeServedName, searchToolName } from "../qualified-names/advertised-names.ts";
 import { appsExtension, isForAppsAlone } from "../runtime/apps.ts";
-import { createGeneralError } from "../runtime/bundle.ts";
+import { createGeneralError, type EntryError } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
-import type { ReadAnswer } from "../runtime/pack-resource.ts";
-import type { CallToolResult, PromptResult, ToolResult } from "../runtime/tool-result.ts";
+import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
 import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
 import { ownUriOf } from "../session/items.ts";
@@ -315,19 +314,19 @@ export class SessionGateway {
     const { shown, route } = tool;
     const { isComposed = false } = this.options;
     const { calls } = this.parts;
-    let failed: Parameters<NonNullable<CallScope["onError"]>>[0] | undefined;
-    const onError: CallScope["onError"] = (outcome) => {
-      if (isComposed) failed = outcome;
+    let failed: EntryError | undefined;
+    const onError: CallScope["onError"] = (error) => {
+      if (isComposed) failed = error;
     };
     const result = await calls.callTool(tool, args, {
       ...request,
       state,
       scope: { ...request.scope, onError },
     });
-    if (failed?.uncaught !== undefined) this.report(`${shown.name}: ${failed.uncaught.message}`);
+    if (failed?.cause !== undefined) this.report(`${shown.name}: ${failed.message}`);
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
-    const error = failed?.error ?? (isExit ? createGeneralError() : undefined);
+    const error = failed?.answer ?? (isExit ? createGeneralError() : undefined);
     if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
     const answer = toCallResult(result);
     // Clients refuse a success without what the schema says.

@@ -21,27 +21,28 @@ import { createProblem, failure, printable, quote, shorten, TrailblazeError } fr
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, toOwn } from "../runtime/apps.ts";
-import type { BundleOutcome, BundleRequest, RunnableTool } from "../runtime/bundle.ts";
+import { type BundleRequest, EntryError, type RunnableTool } from "../runtime/bundle.ts";
 import { describeCodeExit } from "../runtime/code-runners.ts";
-import { convertReturned, createErrorResult, describeRefusal } from "../runtime/convert-result.ts";
+import { type CodeUse, convertReturned, describeRefusal } from "../runtime/convert-result.ts";
 import { type InputRound, legacyContextKey, type RunContext } from "../runtime/handler-context.ts";
 import {
   type AskedRound,
   type AskInput,
   answerRounds,
+  InvalidQuestionError,
   listRequests,
   type Round,
 } from "../runtime/input-rounds.ts";
-import { type InnerResult, invokeTool } from "../runtime/invoke-tool.ts";
-import { type CodeUse, type PackResource, type ReadAnswer, suggestValues } from "../runtime/pack-resource.ts";
+import { invokeTool } from "../runtime/invoke-tool.ts";
 import { ResourceLinks } from "../runtime/resource-links.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import { CodeExitError, type CodeOwner, type Outcome } from "../runtime/tool-code.ts";
+import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
   failedResult,
   type PromptResult,
+  type ReadAnswer,
   readToolResult,
   type ToolResult,
 } from "../runtime/tool-result.ts";
@@ -58,7 +59,7 @@ import type {
 } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
-import type { PackPrompt } from "./pack-prompt.ts";
+import { type PackPrompt, type PackResource, suggestValues } from "./pack-content.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { describeServerExit } from "./session-servers.ts";
@@ -118,7 +119,7 @@ export interface CallScope {
   /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
   reportFault?(message: string): void;
   /** Gets the JSON-RPC error of a bundle's entry, of which the result has the code and the data as details. */
-  onError?(outcome: Extract<BundleOutcome, { error: unknown }>): void;
+  onError?(error: EntryError): void;
   /** Asks for input; `undefined` if the session has no user. */
   ask: AskInput | undefined;
 }
@@ -294,7 +295,10 @@ export class Calls {
   }
 
   /** What a call rejects with. */
-  #explain(error: unknown, { target: { kind, route }, stop, limit, request: { scope } }: OpenCall): unknown {
+  #explain(error: unknown, call: OpenCall): unknown {
+    const { target, stop, limit, depth, request } = call;
+    const { kind, name, route } = target;
+    const { scope } = request;
     if (error instanceof CallFailure) return error;
     // An exit may end the session; its own calls must report the exit and not the closed session.
     const isByCaller = stop.aborted && !this.#closing.aborted;
@@ -319,6 +323,15 @@ export class Calls {
     if (limit.isOver) return new CallFailure(failedResult(describeLate(kind, limit)));
     if (stop.aborted) return stop.reason;
     const message = error instanceof Error ? error.message : String(error);
+    if (error instanceof InvalidQuestionError) {
+      scope.log({ tool: name, level: "error", data: message });
+      scope.reportFault?.(`${name}: ${scope.memory.redact(message)}`);
+    }
+    if (error instanceof EntryError) {
+      if (depth === 0) scope.onError?.(error);
+      const { code, data } = error.answer;
+      return new CallFailure(failedResult(message, "ExceptionThrown", { code, data }), error);
+    }
     if (!(error instanceof TrailblazeError) || route.by === "code")
       return new CallFailure(failedResult(message), error);
     const isRefused = error.code === "NotApproved" || error.code === "LockOutdated";
@@ -377,45 +390,42 @@ export class Calls {
     let decided: ToolResult | undefined;
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
-    try {
-      const answered = await this.#execute<ToolResult>(target, request, (call, round) => {
-        // A copy for each run, which may change it.
-        const fresh = parseExactly(json) as Record<string, unknown>;
-        if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
-        const run = () =>
-          route.by === "server"
-            ? this.#callServer(call, route, tool, fresh, round)
-            : this.#callCode(call, route.code, fresh, round);
-        // A call that goes on with answers has been approved, perhaps where nothing denied it.
-        if (mayRun || (round !== undefined && rule !== "deny")) return run();
-        return this.#decide(rule, tool, call, fresh).then((answer) => {
-          decided = answer;
-          return answer ?? run();
-        });
+    const answered = await this.#execute<ToolResult>(target, request, (call, round) => {
+      // A copy for each run, which may change it.
+      const fresh = parseExactly(json) as Record<string, unknown>;
+      if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
+      const run = () =>
+        route.by === "server"
+          ? this.#callServer(call, route, tool, fresh, round)
+          : this.#callCode(call, route.code, fresh, round);
+      // A call that goes on with answers has been approved, perhaps where nothing denied it.
+      if (mayRun || (round !== undefined && rule !== "deny")) return run();
+      return this.#decide(rule, tool, call, fresh).then((answer) => {
+        decided = answer;
+        return answer ?? run();
       });
-      // Recorded without the schema's defaults, which the replay adds again.
-      const answer = decided ?? request.state.outside(answered, route);
-      if (answer.variant === "Success" && isRecordable && isNoted(request) && decided === undefined)
-        request.scope.record(name, json);
-      const maker =
-        route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
-      this.#links.note(answer.content, maker);
-      const ofServerResults = route.by === "server" ? route.from.plan.results : undefined;
-      const { results } = request.state.config;
-      const { defaultMaxChars = -1 } = this.#frame.options;
-      const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
-      // Calls of code and of servers get all of it.
-      if (maxChars === -1 || request.parent !== undefined) return answer;
-      const { memory } = request.scope;
-      const reader = readerOf(request.scope);
-      const { _meta } = listing as { _meta?: unknown };
-      const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
-      const redact = (text: string) => memory.redact(text);
-      return this.large.cut(answer, { maxChars, keepsStructured, reader, redact });
-    } catch (error) {
+    }).catch((error) => {
       if (error instanceof CallFailure) return error.result;
       throw error;
-    }
+    });
+    // Recorded without the schema's defaults, which the replay adds again.
+    const answer = decided ?? request.state.outside(answered, route);
+    if (answer.variant === "Success" && isRecordable && isNoted(request) && decided === undefined)
+      request.scope.record(name, json);
+    const maker = route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
+    this.#links.note(answer.content, maker);
+    const ofServerResults = route.by === "server" ? route.from.plan.results : undefined;
+    const { results } = request.state.config;
+    const { defaultMaxChars = -1 } = this.#frame.options;
+    const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
+    // Calls of code and of servers get all of it.
+    if (maxChars === -1 || request.parent !== undefined) return answer;
+    const { memory } = request.scope;
+    const reader = readerOf(request.scope);
+    const { _meta } = listing as { _meta?: unknown };
+    const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
+    const redact = (text: string) => memory.redact(text);
+    return this.large.cut(answer, { maxChars, keepsStructured, reader, redact });
   }
 
   /**
@@ -459,7 +469,7 @@ export class Calls {
   }
 
   /** Executes a call that code makes. */
-  async #callFromCode(parent: Running, name: string, args: unknown): Promise<InnerResult> {
+  async #callFromCode(parent: Running, name: string, args: unknown) {
     const { maxDepth } = parent.request.state.config.callback;
     const result =
       parent.depth >= maxDepth
@@ -552,7 +562,7 @@ export class Calls {
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, request, depth, target } = call;
+    const { id, request, target } = call;
     const { scope, state } = request;
     const { name } = target;
     const { sessionId, memory } = scope;
@@ -565,7 +575,7 @@ export class Calls {
     const isWithoutSession = this.#frame.rules.selection !== undefined;
     const ofSession = { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory };
     const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options, ...round });
-    const outcome = await invokeTool(tool, use, {
+    const answer = await invokeTool(tool, use, {
       args,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       validator: this.#validator ?? (await this.#loadValidator()),
@@ -574,15 +584,7 @@ export class Calls {
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
     });
-    if ("result" in outcome) {
-      const { fault } = outcome;
-      if (fault !== undefined) scope.log({ tool: name, level: "error", data: fault });
-      if (fault !== undefined) scope.reportFault?.(`${name}: ${memory.redact(fault)}`);
-      return this.#readAnswer(outcome.result, scope, callMemory);
-    }
-    if ("inputRequired" in outcome) return outcome;
-    if (depth === 0) scope.onError?.(outcome);
-    return this.#readAnswer(toErrorResult(outcome), scope);
+    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope, callMemory);
   }
 
   /**
@@ -626,7 +628,7 @@ export class Calls {
         ...(await server.call("resources/read", { uri: id }, how)),
         isStatic: false,
       }),
-      (code, use) => code.read(route.id, code.match(route.id) ?? {}, use),
+      (code, use) => code.read(route.id, use),
     );
     return state.outside(answer, route);
   }
@@ -645,7 +647,7 @@ export class Calls {
         const own = ref.type === "ref/prompt" ? { ...ref, name: id } : { ...ref, uri: id };
         return server.complete({ ...asked, ref: own }, how);
       },
-      async ({ item }, use, owner) => ({ values: await suggestValues(item, owner, asked, use) }),
+      ({ item }, use, owner) => suggestValues(item, owner, asked, use),
     );
   }
 
@@ -733,14 +735,13 @@ export class Calls {
     request: CallRequest,
     stop: AbortSignal,
     changed: () => void,
-  ): Promise<Outcome | undefined> {
+  ): Promise<void> {
     const { code, owner, id } = route;
-    const variables = code.match(id);
-    if (code.watch === undefined || variables === undefined) return undefined;
+    if (code.watch === undefined) return;
     const target: Target = { kind: "resource", name: id, route };
     const running: Running = { target, request, depth: 0, limits: [], heard: {}, stop };
     const { runner, context } = this.#useCode(running, owner, { changed });
-    return (await runner()).invoke(code.watch, { ...variables, uri: id }, context);
+    await (await runner()).invoke(code.watch, { ...code.match(id), uri: id }, context);
   }
 }
 
@@ -840,13 +841,4 @@ function explainUnread(state: SessionState, uri: string): TrailblazeError {
   const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
   return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
-}
-
-/** Converts a JSON-RPC error of a bundle's entry to a failed result, with code and data as details. */
-function toErrorResult({ error, uncaught }: Extract<BundleOutcome, { error: unknown }>): CallToolResult {
-  const { code, data } = error;
-  return {
-    ...createErrorResult(uncaught?.message ?? error.message),
-    _meta: { trailblaze: { code, data } },
-  };
 }

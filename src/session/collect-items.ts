@@ -7,7 +7,6 @@ import { createProblem, type Problem, quote, TrailblazeError } from "../problems
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
-import { createPackResource } from "../runtime/pack-resource.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
@@ -22,7 +21,7 @@ import {
   type SessionResource,
   type SessionTool,
 } from "./items.ts";
-import { createPackPrompt } from "./pack-prompt.ts";
+import { createPackPrompt, createPackResource } from "./pack-content.ts";
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 

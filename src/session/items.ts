@@ -2,13 +2,12 @@ import type { Kind } from "../kinds.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import type { Problem } from "../problems/index.ts";
 import type { RunnableTool } from "../runtime/bundle.ts";
-import type { PackResource } from "../runtime/pack-resource.ts";
 import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import type { SkillEntry, SkillFile } from "../skills/skill-entry.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
-import type { PackPrompt } from "./pack-prompt.ts";
+import type { PackPrompt, PackResource } from "./pack-content.ts";
 import type { ServerSource } from "./server-source.ts";
 
 /** The JSON Schema of a tool's arguments, which are an object. Only `type` is certain: the author wrote the rest. */

@@ -4,8 +4,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { carryIntegers, stringifyExactly } from "../data/exact-integers.ts";
 import { attempt } from "../files/file-errors.ts";
-import type { ReadAnswer } from "../runtime/pack-resource.ts";
-import type { ContentBlock, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
+import type { ContentBlock, ReadAnswer, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
 
 /** How many results a folder keeps. */
 const mostKept = 100;

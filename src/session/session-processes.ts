@@ -12,7 +12,7 @@ import { declaredApps } from "../runtime/apps.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createPackEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
-import type { CodeExitError, CodeOwner, OutcomeRunner } from "../runtime/tool-code.ts";
+import type { CodeExitError, CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { type ServerReports, SessionServer } from "./session-servers.ts";
@@ -225,7 +225,7 @@ export class SessionProcesses {
     };
   }
 
-  async #createRunner(owner: CodeOwner): Promise<OutcomeRunner> {
+  async #createRunner(owner: CodeOwner): Promise<CodeRunner> {
     const runner = await this.#launchRunner(owner);
     const { closing } = this.#frame.resources;
     for (const { name, place, options, ...one } of this.initializers) {
@@ -240,7 +240,7 @@ export class SessionProcesses {
     return runner;
   }
 
-  async #launchRunner(owner: CodeOwner): Promise<OutcomeRunner> {
+  async #launchRunner(owner: CodeOwner): Promise<CodeRunner> {
     const { memory, resources, rules } = this.#frame;
     const { pack, root } = owner;
     const config = this.#frame.config();

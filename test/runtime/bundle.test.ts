@@ -1,16 +1,16 @@
 import { describe, expect, test } from "vitest";
-import { needInput } from "../../packages/scripting/src/result.ts";
 import { compileEntryTemplates } from "../../src/expressions/templates.ts";
 import {
+  answerError,
   type BundleEntry,
   type BundleRequest,
   compileBundle,
-  convertEntryOutcome,
+  type EntryError,
   fillInputs,
+  fillResult,
 } from "../../src/runtime/bundle.ts";
 import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
-import type { Outcome } from "../../src/runtime/tool-code.ts";
-import { firstText } from "../support/first-text.ts";
+import { HandlerError } from "../../src/runtime/tool-code.ts";
 
 const request: BundleRequest = {
   name: "sample_tool",
@@ -30,8 +30,9 @@ function compileEntry(fields: Record<string, unknown>): BundleEntry {
   return entry;
 }
 
-const returning = (value: unknown): Outcome => ({ returned: describeReturned(value) });
-const throwing = (thrown: unknown): Outcome => ({ thrown: describeThrown(thrown) });
+/** The answer to what the handler of an entry throws. */
+const answerTo = (entry: BundleEntry, thrown: unknown) =>
+  answerError(entry, new HandlerError(describeThrown(thrown)), request) as EntryError;
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
 
@@ -58,31 +59,28 @@ describe("inputs of an entry", () => {
 });
 
 describe("the result of an entry", () => {
-  const run = async (result: unknown, returned: unknown) => {
-    const outcome = await convertEntryOutcome(compileEntry({ result }), request, returning(returned));
-    if (!("result" in outcome)) throw new Error("no result");
-    return outcome.result;
-  };
+  const run = (result: unknown, returned: unknown) =>
+    fillResult(compileEntry({ result }), describeReturned(returned), request);
 
-  test("a result template may build the whole CallToolResult from the handler's value and the request", async () => {
+  test("a result template may build the whole CallToolResult from the handler's value and the request", () => {
     const template = {
       content: [{ type: "text", text: "${{ request.arguments.city }}: ${{ result.degrees }}" }],
       structuredContent: "${{ result }}",
       isError: "${{ result.stale? }}",
       _meta: { tool: "${{ request.name }}" },
     };
-    expect(await run(template, { degrees: 21.5 })).toEqual({
+    expect(run(template, { degrees: 21.5 })).toEqual({
       content: [{ type: "text", text: "Lisbon: 21.5" }],
       structuredContent: { degrees: 21.5 },
       _meta: { tool: "sample_tool" },
     });
-    expect(await run(template, { degrees: 3, stale: true })).toMatchObject({ isError: true });
+    expect(run(template, { degrees: 3, stale: true })).toMatchObject({ isError: true });
   });
 
-  test("a result template gets the handler's unconverted value", async () => {
+  test("a result template gets the handler's unconverted value", () => {
     const template = { content: [], structuredContent: { raw: "${{ result }}" } };
-    expect(await run(template, undefined)).toMatchObject({ structuredContent: { raw: null } });
-    expect(await run(template, 7)).toMatchObject({ structuredContent: { raw: 7 } });
+    expect(run(template, undefined)).toMatchObject({ structuredContent: { raw: null } });
+    expect(run(template, 7)).toMatchObject({ structuredContent: { raw: 7 } });
   });
 
   test.each<[unknown, unknown, string]>([
@@ -90,19 +88,9 @@ describe("the result of an entry", () => {
     [{ isError: true }, 7, "/content"],
     [{ content: "${{ result.blocks }}" }, {}, '"result.blocks": blocks'],
     [{ content: [] }, 1n, "Do not know how to serialize a BigInt"],
-  ])("the impossible result %j is an error result", async (template, returned, message) => {
-    const result = await run(template, returned);
-    expect(result.isError).toBe(true);
-    expect(firstText(result)).toContain(message);
+  ])("the impossible result %j is an error", (template, returned, message) => {
+    expect(() => run(template, returned)).toThrow(message);
   });
-});
-
-test("an entry asks what its handler asks, without its `result` and `catches`", async () => {
-  const requests = { who: { message: "Who?", schema: { type: "object", properties: {} } } };
-  const result = { content: [{ type: "text", text: "${{ result.never }}" }] };
-  const entry = compileEntry({ result, catches: [{ error: { code: -32001 } }] });
-  const outcome = await convertEntryOutcome(entry, request, returning(needInput(requests as never)));
-  expect(outcome).toEqual({ inputRequired: { requests } });
 });
 
 describe("the catches of an entry", () => {
@@ -121,10 +109,8 @@ describe("the catches of an entry", () => {
     { when: "${{ error.data.kind }}", error: { code: -1, message: "not a bool" } },
     { when: "${{ error.data.kind == 'odd' }}", error: { code: "-7", message: "odd" } },
   ];
-  const answer = async (thrown: unknown, list: unknown[] = catches) => {
-    const outcome = await convertEntryOutcome(compileEntry({ catches: list }), request, throwing(thrown));
-    return "error" in outcome ? outcome.error : outcome;
-  };
+  const answer = (thrown: unknown, list: unknown[] = catches) =>
+    answerTo(compileEntry({ catches: list }), thrown).answer;
 
   test.each<[string, unknown, unknown]>([
     [
@@ -145,27 +131,21 @@ describe("the catches of an entry", () => {
       { code: -32000, message: "Anything else." },
     ],
     ["what is no error", "thrown text", { code: -32000, message: "Anything else." }],
-  ])("a catch matches by %s", async (_, thrown, expected) => {
-    expect(await answer(thrown)).toEqual(expected);
+  ])("a catch matches by %s", (_, thrown, expected) => {
+    expect(answer(thrown)).toEqual(expected);
   });
 
-  test("an error without a matching catch is a general error, and the host gets what was thrown", async () => {
-    const list = catches.slice(1);
-    const entry = compileEntry({ catches: list });
-    const outcome = await convertEntryOutcome(
-      entry,
-      request,
-      throwing(invokeError("OTHER", "secret", { a: 1 })),
-    );
-    expect(outcome).toEqual({
-      error: { code: -32603, message: "The tool failed." },
-      uncaught: { code: "OTHER", message: "secret", data: '{"a":1}' },
+  test("an error without a matching catch is a general error, and the host gets what was thrown", () => {
+    const general = { code: -32603, message: "The tool failed." };
+    const entry = compileEntry({ catches: catches.slice(1) });
+    const { message, answer, cause } = answerTo(entry, invokeError("OTHER", "secret", { a: 1 }));
+    expect({ message, answer, cause }).toMatchObject({
+      message: "secret",
+      answer: general,
+      cause: { name: "HandlerError" },
     });
-    const general = { error: { message: "The tool failed." } };
-    expect(await convertEntryOutcome(entry, request, throwing(new Error("no code")))).toMatchObject(general);
-    expect(await convertEntryOutcome(compileEntry({}), request, throwing(invokeError("X")))).toMatchObject(
-      general,
-    );
+    expect(answerTo(entry, new Error("no code")).answer).toEqual(general);
+    expect(answerTo(compileEntry({}), invokeError("X")).answer).toEqual(general);
   });
 
   test.each<[unknown, unknown]>([
@@ -182,7 +162,7 @@ describe("the catches of an entry", () => {
       { code: -1, message: "m", data: "${{ error.data.none? }}" },
       { code: -1, message: "m" },
     ],
-  ])("%j is answered as the specification of JSON-RPC says", async (error, expected) => {
-    expect(await answer(invokeError("X", "hidden", { n: 1 }), [{ code: "X", error }])).toEqual(expected);
+  ])("%j is answered as the specification of JSON-RPC says", (error, expected) => {
+    expect(answer(invokeError("X", "hidden", { n: 1 }), [{ code: "X", error }])).toEqual(expected);
   });
 });

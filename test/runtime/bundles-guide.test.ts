@@ -2,7 +2,13 @@ import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
 import { parse } from "yaml";
 import { bundleVariables, compileEntryTemplates, compileTemplate } from "../../src/expressions/templates.ts";
-import { compileBundle, convertEntryOutcome, fillInputs } from "../../src/runtime/bundle.ts";
+import {
+  answerError,
+  compileBundle,
+  type EntryError,
+  fillInputs,
+  fillResult,
+} from "../../src/runtime/bundle.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
 import { inRepository } from "../support/repository.ts";
 import { makePack } from "./make-pack.ts";
@@ -44,8 +50,11 @@ test.each(calls)("the guide's tool $name answers as shown", async ({ name, args,
   if (entry === undefined) throw new Error(`no ${name}`);
   const place = inModule(root, String(entry.handler));
   const request = { name, arguments: args, meta: {}, session };
-  const ended = await runner.invoke(place, fillInputs(entry, request), createContext());
-  expect(await convertEntryOutcome(entry, request, ended)).toEqual(outcome);
+  const ended = await runner.invoke(place, fillInputs(entry, request), createContext()).then(
+    (returned) => ({ result: fillResult(entry, returned, request) }),
+    (error) => ({ error: (answerError(entry, error, request) as EntryError).answer }),
+  );
+  expect(ended).toEqual(outcome);
 });
 
 const rows = [...guide.matchAll(/^\| `(.*\$\{\{.*)` \| `(.*)` \|$/gm)].map(

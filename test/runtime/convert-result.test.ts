@@ -2,7 +2,6 @@ import { describe, expect, test } from "vitest";
 import * as validator from "../../src/json-schema/schema-validator.ts";
 import { checkStructuredContent, convertReturned } from "../../src/runtime/convert-result.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
-import { firstText } from "../support/first-text.ts";
 
 const toCallToolResult = (value: unknown) => convertReturned(describeReturned(value));
 
@@ -46,11 +45,8 @@ describe("values that JSON cannot hold", () => {
     ["bytes", new Uint8Array(2), "is binary data"],
     ["depth", deep, "cannot be written: Maximum call stack size exceeded"],
     ["a getter that throws", throwing, "cannot be written: boom"],
-  ])("%s is an error result", (_what, value, words) => {
-    const { isError, content } = toCallToolResult(value);
-    expect(isError).toBe(true);
-    expect(content).toHaveLength(1);
-    expect(firstText({ content })).toBe(
+  ])("%s is an error", (_what, value, words) => {
+    expect(() => toCallToolResult(value)).toThrow(
       `The handler returned a value that JSON cannot represent: it ${words}.`,
     );
   });
@@ -68,31 +64,28 @@ describe("values that JSON cannot hold", () => {
 describe("structured content", () => {
   const schema = { type: "object", properties: { n: { type: "number", default: 1 } }, required: ["m"] };
 
-  test("structured content that matches the outputSchema is passed on", async () => {
+  test("structured content that matches the outputSchema is passed on", () => {
     const result = toCallToolResult({ m: 1 });
-    expect(await checkStructuredContent(result, schema, validator)).toBe(result);
+    expect(checkStructuredContent(result, schema, validator)).toBe(result);
     expect(result.structuredContent).toEqual({ m: 1 });
   });
 
-  test("structured content that violates the outputSchema is an error that names the path", async () => {
-    expect(await checkStructuredContent(toCallToolResult({ n: "x" }), schema, validator)).toEqual({
-      ...text(
-        "The tool's structuredContent does not match its outputSchema: /m is required; /n must be number",
-      ),
-      isError: true,
-    });
+  test("structured content that violates the outputSchema is an error that names the path", () => {
+    expect(() => checkStructuredContent(toCallToolResult({ n: "x" }), schema, validator)).toThrow(
+      "The tool's structuredContent does not match its outputSchema: /m is required; /n must be number",
+    );
   });
 
-  test("structured content is required if the outputSchema requires anything", async () => {
+  test("structured content is required if the outputSchema requires anything", () => {
     const result = toCallToolResult("text");
-    expect((await checkStructuredContent(result, schema, validator)).isError).toBe(true);
-    expect(await checkStructuredContent(result, {}, validator)).toBe(result);
-    expect(await checkStructuredContent(result, undefined, validator)).toBe(result);
+    expect(() => checkStructuredContent(result, schema, validator)).toThrow("no structuredContent");
+    expect(checkStructuredContent(result, {}, validator)).toBe(result);
+    expect(checkStructuredContent(result, undefined, validator)).toBe(result);
   });
 
-  test("an unusable outputSchema is an error", async () => {
-    const result = await checkStructuredContent(toCallToolResult({ m: 1 }), { type: "objekt" }, validator);
-    expect(result.isError).toBe(true);
-    expect(firstText(result)).toContain("The tool's outputSchema cannot be used: /type must be one of");
+  test("an unusable outputSchema is an error", () => {
+    expect(() => checkStructuredContent(toCallToolResult({ m: 1 }), { type: "objekt" }, validator)).toThrow(
+      "The tool's outputSchema cannot be used: /type must be one of",
+    );
   });
 });

@@ -1,17 +1,24 @@
 // What a handler asks with `needInput`, in this process and in a child, and how its questions and the answers are checked.
 import { describe, expect, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
-import { convertOutcome } from "../../src/runtime/convert-result.ts";
+import { convertReturned } from "../../src/runtime/convert-result.ts";
 import type { InputRequests } from "../../src/runtime/handler-context.ts";
-import { describeRequests, settleAnswers } from "../../src/runtime/input-rounds.ts";
+import {
+  describeRequests,
+  InvalidQuestionError,
+  readReturned,
+  settleAnswers,
+} from "../../src/runtime/input-rounds.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
 
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };
 
+const read = (value: unknown) =>
+  readReturned(describeReturned(value), (returned) => convertReturned(returned));
+
 test("data that only looks like a question is a result", async () => {
-  const outcome = await convertOutcome({ returned: describeReturned({ requests: form }) });
-  expect(outcome).toMatchObject({ result: { structuredContent: { requests: form } } });
+  expect(await read({ requests: form })).toMatchObject({ structuredContent: { requests: form } });
 });
 
 describe("an invalid question", () => {
@@ -28,12 +35,10 @@ describe("an invalid question", () => {
     ["/a/schema/properties/p/items/enum is required", property({ type: "array", items: { type: "string" } })],
     ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }],
   ])("an invalid question is a failure of the tool: %s", async (reason, requests) => {
-    const returned = describeReturned(needInput(requests as never));
-    const outcome = await convertOutcome({ returned });
-    expect(outcome).toMatchObject({
-      result: { isError: true, content: [{ text: expect.stringContaining(reason) }] },
-      fault: expect.stringMatching(/^The handler asks for input with an invalid request: /),
-    });
+    const fault = await read(needInput(requests as never)).catch((error) => error);
+    expect(fault).toBeInstanceOf(InvalidQuestionError);
+    expect(fault.message).toMatch(/^The handler asks for input with an invalid request: /);
+    expect(fault.message).toContain(reason);
   });
 
   test.each([
@@ -44,8 +49,7 @@ describe("an invalid question", () => {
     { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
   ])("a form may ask for %j", async (schema) => {
     const requests = property(schema);
-    const outcome = await convertOutcome({ returned: describeReturned(needInput(requests as never)) });
-    expect(outcome).toEqual({ inputRequired: { requests } });
+    expect(await read(needInput(requests as never))).toEqual({ inputRequired: { requests } });
   });
 });
 

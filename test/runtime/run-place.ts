@@ -1,6 +1,7 @@
-import { convertOutcome } from "../../src/runtime/convert-result.ts";
+import { convertReturned, createErrorResult } from "../../src/runtime/convert-result.ts";
 import type { RunContext } from "../../src/runtime/handler-context.ts";
-import type { CodePlace, OutcomeRunner } from "../../src/runtime/tool-code.ts";
+import { readReturned } from "../../src/runtime/input-rounds.ts";
+import { type CodePlace, type CodeRunner, HandlerError } from "../../src/runtime/tool-code.ts";
 
 export const inModule = (root: string, handler: string): CodePlace => ({
   root,
@@ -21,9 +22,15 @@ export const createContext = (given: Partial<RunContext> = {}) => ({
   ...given,
 });
 
-/** The result of a handler that asks nothing. */
-export async function callCode(runner: OutcomeRunner, ...call: Parameters<OutcomeRunner["invoke"]>) {
-  const outcome = await convertOutcome(await runner.invoke(...call));
-  if ("inputRequired" in outcome) throw new Error("The handler asks for input.");
-  return outcome.result;
+/** The result of a handler that asks nothing; for what fails in it, one with the message. */
+export async function callCode(runner: CodeRunner, ...call: Parameters<CodeRunner["invoke"]>) {
+  try {
+    const answer = await readReturned(await runner.invoke(...call), (returned) => convertReturned(returned));
+    if (!("inputRequired" in answer)) return answer;
+  } catch (error) {
+    const isRefused = error instanceof Error && error.message.startsWith("The handler returned");
+    if (error instanceof HandlerError || isRefused) return createErrorResult(error.message);
+    throw error;
+  }
+  throw new Error("The handler asks for input.");
 }

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, test } from "vitest";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
-import { suggestValues } from "../../src/runtime/pack-resource.ts";
+import { suggestValues } from "../../src/session/pack-content.ts";
 import { makeTree } from "../support/packs.ts";
 
 const context = {
@@ -27,8 +27,8 @@ const suggest = (complete: unknown, value: string) => {
 };
 
 test("a list is filtered by its beginnings, whatever their case", async () => {
-  expect(await suggest(["Lisbon", "London", "Porto", "lima"], "LI")).toEqual(["Lisbon", "lima"]);
-  expect(await suggest(["Lisbon"], "x")).toEqual([]);
+  expect(await suggest(["Lisbon", "London", "Porto", "lima"], "LI")).toEqual({ values: ["Lisbon", "lima"] });
+  expect(await suggest(["Lisbon"], "x")).toEqual({ values: [] });
 });
 
 test("a function that throws or returns no array is an error", async () => {

@@ -3,14 +3,15 @@ import { toInputSchema } from "../../../src/extension-schema/parameters.ts";
 import * as validator from "../../../src/json-schema/schema-validator.ts";
 import {
   checkStructuredContent,
-  convertOutcome,
-  createErrorResult,
+  convertReturned,
   describeRefusal,
-  type ToolOutcome,
+  runHandler,
 } from "../../../src/runtime/convert-result.ts";
 import { legacyContextKey, type RunContext } from "../../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../../src/runtime/in-process-runner.ts";
+import type { Round } from "../../../src/runtime/input-rounds.ts";
 import type { CodePlace } from "../../../src/runtime/tool-code.ts";
+import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { addClient } from "./client.ts";
 import type { TrailblazeContext } from "./context.ts";
 import type { ToolDefinition } from "./definitions.ts";
@@ -54,24 +55,20 @@ export function prepareTool(tool: AnyTool): RunnableTool {
 const runner = createInProcessRunner();
 
 /**
- * Runs a tool: checks its arguments, which the call owns, and adds defaults, runs its handler, checks its result. Rejects only
- * with the reason of the context's signal. `envelope`: what a session sends with the arguments.
+ * Runs a tool: checks its arguments, which the call owns, and adds defaults, runs its handler, checks its result. Rejects with
+ * an error for the caller, or with the reason of the context's signal. `envelope`: what a session sends with the arguments.
  */
 export async function runTool(
   { tool: { name, outputSchema }, inputSchema, handler, initialize }: RunnableTool,
   args: Data,
   context: RunContext,
   envelope: TrailblazeContext | undefined,
-): Promise<ToolOutcome> {
+): Promise<Round<CallToolResult>> {
   const checked = validator.checkOwned(inputSchema, args);
-  if (!checked.ok) return { result: createErrorResult(describeRefusal(name, checked)) };
+  if (!checked.ok) throw new Error(describeRefusal(name, checked));
   if (envelope !== undefined) Object.defineProperty(checked.value, legacyContextKey, { value: envelope });
-  try {
-    if (initialize !== undefined) await runner.initialize(initialize, context);
-  } catch (error) {
-    return { result: createErrorResult((error as Error).message) };
-  }
-  const outcome = await convertOutcome(await runner.invoke(handler, checked.value, context));
-  if (!("result" in outcome)) return outcome;
-  return { ...outcome, result: checkStructuredContent(outcome.result, outputSchema, validator) };
+  if (initialize !== undefined) await runner.initialize(initialize, context);
+  return runHandler({ runner: async () => runner, context }, handler, checked.value, (returned) =>
+    checkStructuredContent(convertReturned(returned), outputSchema, validator),
+  );
 }

@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { createLegacyQuestions, type LegacyClient } from "../../../src/mcp/questions.ts";
 import { createErrorResult } from "../../../src/runtime/convert-result.ts";
 import type { HandlerMemory, InputRound, RunContext } from "../../../src/runtime/handler-context.ts";
-import { answerRounds, type Round, UnaskedError } from "../../../src/runtime/input-rounds.ts";
+import { answerRounds, InvalidQuestionError, type Round } from "../../../src/runtime/input-rounds.ts";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { clientFrom } from "./client.ts";
@@ -85,7 +85,7 @@ async function callTool(
   const { signal } = services;
   const { callTool } = clientFrom(call, { signal });
   const { ask } = createLegacyQuestions(services);
-  const run = async (round?: InputRound): Promise<Round<{ result: CallToolResult }>> => {
+  const run = async (round?: InputRound): Promise<Round<CallToolResult>> => {
     const memory = call && new CallMemory(call.memory);
     const context: RunContext = {
       signal,
@@ -100,18 +100,18 @@ async function callTool(
       device: call?.device,
       memory,
     };
-    const outcome = await runTool(tool, structuredClone(args), context, envelope);
-    if ("inputRequired" in outcome) return outcome;
-    if (outcome.fault !== undefined) process.stderr.write(`${name}: ${outcome.fault}\n`);
-    return { result: memory?.writeBack(outcome.result) ?? outcome.result };
+    const answer = await runTool(tool, structuredClone(args), context, envelope);
+    return "inputRequired" in answer ? answer : (memory?.writeBack(answer) ?? answer);
   };
   try {
     const first = await run();
-    if (!("inputRequired" in first)) return first.result;
-    return (await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }))).result;
+    if (!("inputRequired" in first)) return first;
+    return await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }));
   } catch (error) {
-    if (error instanceof UnaskedError) return createErrorResult(error.message);
-    throw error;
+    signal.throwIfAborted();
+    const { message } = error as Error;
+    if (error instanceof InvalidQuestionError) process.stderr.write(`${name}: ${message}\n`);
+    return createErrorResult(message);
   }
 }
 

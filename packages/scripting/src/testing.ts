@@ -1,7 +1,8 @@
 // For tests of packs: mocks of the handler's context and the session's other tools, and a way to run a tool.
-import { convertOutcome, type ToolOutcome } from "../../../src/runtime/convert-result.ts";
-import { runCode } from "../../../src/runtime/handler-code.mjs";
+import { convertReturned } from "../../../src/runtime/convert-result.ts";
 import type { RunContext } from "../../../src/runtime/handler-context.ts";
+import { readReturned } from "../../../src/runtime/input-rounds.ts";
+import { describeReturned, describeThrown } from "../../../src/runtime/returned-value.mjs";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
 import type { TrailblazeDevice } from "./context.ts";
@@ -19,12 +20,17 @@ export type MockClient = TrailblazeClient & {
   readonly calls: readonly { readonly name: string; readonly args: Record<string, unknown> }[];
 };
 
-/** The result of a tool; for a question, what a session without a user reports. */
-function resultOf(outcome: ToolOutcome): CallToolResult {
-  if ("result" in outcome) return outcome.result as CallToolResult;
-  const { requests: inputRequests, ...state } = outcome.inputRequired;
-  const trailblaze: Record<string, unknown> = { variant: "InputRequired", inputRequests, ...state };
-  return { ...error("The tool needs input."), _meta: { trailblaze } };
+/** The result of a tool; for a question, what a session without a user reports, and for an error its message. */
+async function resultOf(run: () => ReturnType<typeof runTool>): Promise<CallToolResult> {
+  try {
+    const answer = await run();
+    if (!("inputRequired" in answer)) return answer as CallToolResult;
+    const { requests: inputRequests, ...state } = answer.inputRequired;
+    const trailblaze: Record<string, unknown> = { variant: "InputRequired", inputRequests, ...state };
+    return { ...error("The tool needs input."), _meta: { trailblaze } };
+  } catch (thrown) {
+    return error(describeThrown(thrown).message);
+  }
 }
 
 /** Creates a client with stubs by advertised name. A call of another tool rejects, and the error lists the stubs. */
@@ -37,8 +43,8 @@ export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): Mo
       throw new Error(`No stub for the tool ${JSON.stringify(name)}. Stubs: ${known}.`);
     }
     const stub = stubs[name];
-    const run = () => (typeof stub === "function" ? stub(args) : stub);
-    return resultOf(await convertOutcome(await runCode(() => run, args)));
+    const run = async () => (typeof stub === "function" ? stub(args) : stub);
+    return resultOf(async () => readReturned(describeReturned(await run()), convertReturned));
   });
   return Object.freeze({ ...client, calls });
 }
@@ -140,10 +146,7 @@ export async function invoke<Tool extends AnyTool>(
   const before = remembered?.() ?? {};
   const { _trailblazeContext: _, ...own } = structuredClone((args ?? {}) as Record<string, unknown>);
   const envelope = device === undefined ? undefined : { memory: before, device };
-  const outcome = await runTool(prepared, own, context as RunContext, envelope).catch((reason: Error) => ({
-    result: error(reason.message),
-  }));
-  const result = resultOf(outcome as ToolOutcome);
+  const result = await resultOf(() => runTool(prepared, own, context as RunContext, envelope));
   if (result.isError === true) {
     // What a handler writes takes effect only if the call succeeds.
     for (const name of Object.keys(remembered?.() ?? {})) memory?.delete(name);
