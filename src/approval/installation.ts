@@ -198,7 +198,7 @@ async function readServerSkills(
   { parts, skills }: Recorder,
   shows: NonNullable<ReadingOptions["showsSkill"]>,
 ): Promise<void> {
-  const { calls, frame } = Session.partsOf(session);
+  const frame = Session.frameOf(session);
   const state = frame.state();
   let left: number = skillLimits.bytes;
   for (const from of state.resourceServers)
@@ -208,7 +208,8 @@ async function readServerSkills(
       const skill = describeServerSkill(from, entry);
       const { name, files } = skill.shown;
       left -= files.find(({ path }) => path === instructionsFile)?.size ?? 0;
-      const read = () => calls.readSkillFile(skill, instructionsFile, { scope: calls.own, state });
+      const read = () =>
+        frame.calls.readSkillFile(skill, instructionsFile, { scope: frame.calls.own, state });
       const text = left < 0 ? undefined : await read().catch(() => undefined);
       const missing = "Not shown: it cannot be read, is not what the server lists, or is too large.";
       skills.set(keyOf(part.place), { name, files, text: typeof text === "string" ? text : missing });

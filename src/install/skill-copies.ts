@@ -89,7 +89,7 @@ function collectWanted(
   names: readonly string[],
   project: string | undefined,
 ): ReadonlyMap<string, WantedCopy> {
-  const state = Session.partsOf(session).frame.state();
+  const state = Session.frameOf(session).state();
   const all = state.of("skill");
   const hasFiles = ({ shown }: SkillItem) => shown.files.length > 0;
   const chosen = names.length === 0 ? all.filter(hasFiles) : names.map((name) => state.resolveSkill(name));

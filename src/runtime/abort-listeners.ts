@@ -56,9 +56,6 @@ export class CallStop {
 /** What cancels work of the host. */
 export type Cancellation = AbortSignal | CallStop;
 
-/** The signal for code that is not the host's. */
-export const toSignal = (one: Cancellation): AbortSignal => (one instanceof CallStop ? one.signal : one);
-
 /** Calls `listener` once when the signal aborts, unless the returned function is called first. */
 export function whenAborted(signal: Cancellation, listener: () => void): () => void {
   if (signal instanceof CallStop) return signal.listen(listener);

@@ -38,10 +38,6 @@ export interface BundleEntry {
   templates: EntryTemplates;
 }
 
-type WrittenEntry = Omit<BundleEntry, "inputSchema" | "templates"> & {
-  argumentsSchema?: BundleEntry["inputSchema"];
-};
-
 /**
  * Compiles the entries of a valid definition of the shape `toolsBundle`, and collects all faults; with one, the bundle must not
  * be served. Runs none of the pack's code.
@@ -51,7 +47,10 @@ export function compileBundle(
   compileEntry: typeof compileEntryTemplates,
 ): { entries: BundleEntry[]; faults: Problem[] } {
   const faults: Problem[] = [];
-  const entries = (written as WrittenEntry[]).map(
+  type Written = Omit<BundleEntry, "inputSchema" | "templates"> & {
+    argumentsSchema?: BundleEntry["inputSchema"];
+  };
+  const entries = (written as Written[]).map(
     ({ argumentsSchema = { type: "object" }, ...entry }, index): BundleEntry => {
       const templates = compileEntry({ ...entry }, ["entries", index], ({ path, ...args }) =>
         faults.push(createProblem("InvalidExpression", args, { path })),

@@ -47,14 +47,11 @@ export class CodeRunners {
     return owned;
   }
 
-  /** Keeps an owner's runner until the returned function is called. It is closed when the last one is. */
+  /** Keeps an owner's runner until the returned function is called, once. It is closed when the last one is. */
   hold(owner: CodeOwner): () => void {
     const owned = this.#of(owner);
     owned.holders++;
-    let isHeld = true;
     return () => {
-      if (!isHeld) return;
-      isHeld = false;
       if (--owned.holders > 0) return;
       this.#owned.delete(keyOf(owner));
       owned.runner?.then((one) => one.close()).catch(() => {});

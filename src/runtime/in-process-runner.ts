@@ -1,4 +1,4 @@
-import { abortable, toSignal } from "./abort-listeners.ts";
+import { abortable, CallStop } from "./abort-listeners.ts";
 import {
   type ContextHost,
   createContext,
@@ -37,7 +37,10 @@ function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<
   for (const key of passedOn)
     if (context[key] !== undefined) Object.assign(own, { [key]: freezeCopy(context[key]) });
   // A signal costs as much as the rest of a call, so it is created when it is read.
-  Object.defineProperty(own, "signal", { enumerable: true, get: () => toSignal(signal) });
+  Object.defineProperty(own, "signal", {
+    enumerable: true,
+    get: () => (signal instanceof CallStop ? signal.signal : signal),
+  });
   return Object.freeze(own as HandlerContext);
 }
 

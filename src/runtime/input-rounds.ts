@@ -36,18 +36,21 @@ export class UnaskedError extends Error {
 /** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | { inputRequired: InputRequired };
 
-/** Asks, and runs again with the answers, until nothing is asked any more. Rejects as these do, or with `UnaskedError`. */
+/**
+ * Runs, asks what it asks, and runs again with the answers, until nothing is asked any more. Rejects as these do, or with
+ * `UnaskedError`. `round`: the answers to what it asked before.
+ */
 export async function answerRounds<Answer extends object>(
-  first: { inputRequired: InputRequired },
-  runAgain: (round: InputRound) => Promise<Round<Answer>>,
+  run: (round: InputRound | undefined) => Promise<Round<Answer>>,
   ask: (asked: InputRequired) => Promise<InputAnswers>,
+  round?: InputRound,
 ): Promise<Answer> {
-  let answer: Round<Answer> = first;
+  let answer = await run(round);
   for (let rounds = 0; "inputRequired" in answer; rounds++) {
     if (rounds === mostRounds)
       throw new UnaskedError(`It asked for input ${mostRounds} times without an answer.`);
     const { requests, ...state } = answer.inputRequired;
-    answer = await runAgain({ input: await ask({ requests, ...state }), ...state });
+    answer = await run({ input: await ask({ requests, ...state }), ...state });
   }
   return answer;
 }

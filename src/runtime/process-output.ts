@@ -1,34 +1,17 @@
 import type { Readable } from "node:stream";
 import { atMost } from "./abort-listeners.ts";
 
-/** The end of a stream's output. */
-export interface OutputTail {
-  add(chunk: Buffer): void;
-  toString(): string;
-}
-
 /** How many bytes of a process's last output are shown. */
 export const shownTailBytes = 4096;
 /** How many are kept: the output is redacted before it is cut to what is shown. */
 export const keptTailBytes = 2 * shownTailBytes;
 
-/** The end of a string: at most `limitBytes` of UTF-8, whole characters. */
-export function cutTail(text: string, limitBytes: number): string {
-  const tail = createOutputTail(limitBytes);
-  tail.add(Buffer.from(text));
-  return tail.toString();
-}
-
-export function createOutputTail(limitBytes: number): OutputTail {
-  let tail = Buffer.alloc(0);
-  return {
-    add(chunk) {
-      tail = Buffer.concat([tail, chunk.subarray(-limitBytes)]).subarray(-limitBytes);
-    },
-    // Drops the rest of a character that was cut.
-    toString: () => tail.toString("utf8").replace(/^\uFFFD+/, ""),
-  };
-}
+/** The end of a string: at most `limitBytes` of UTF-8, without the rest of a character that was cut. */
+export const cutTail = (text: string, limitBytes: number): string =>
+  Buffer.from(text)
+    .subarray(-limitBytes)
+    .toString()
+    .replace(/^\uFFFD+/, "");
 
 /** How long output may still arrive after an exit. Milliseconds. */
 const restMs = 500;

@@ -9,7 +9,7 @@ import {
 } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
-import { createOutputTail, keptTailBytes, readToEnd } from "./process-output.ts";
+import { keptTailBytes, readToEnd } from "./process-output.ts";
 import type { Returned } from "./returned-value.mjs";
 import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
@@ -46,18 +46,6 @@ export interface ProcessRunnerOptions {
   end?: EndDurations;
 }
 
-export interface ProcessRunner extends CodeRunner {
-  /** Resolves when the child exits unexpectedly; never rejects. */
-  readonly exit: Promise<CodeExitError>;
-}
-
-/** What the child has not answered: a call, or the load or `initialize` of code, which has no context. */
-interface Pending {
-  context: RunContext | undefined;
-  resolve(outcome: Outcome): void;
-  reject(error: unknown): void;
-}
-
 /** How long messages may still arrive after an exit. Milliseconds. */
 const restMs = 500;
 const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
@@ -72,11 +60,17 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
 /**
  * Runs a pack's code in a child process with an environment of its own, started by the first call. Calls settle with a
  * result or a `CodeExitError`; after the exit, every further call rejects with it, and the owner creates a new runner.
- * It contains accidents, not attacks: the child can do what the user can.
+ * It contains accidents, not attacks: the child can do what the user can. `exit` resolves when the child exits unexpectedly.
  */
-export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunner {
+export function createProcessRunner(
+  options: ProcessRunnerOptions,
+): CodeRunner & { exit: Promise<CodeExitError> } {
   const { root, env, onOutput, end = endDurations } = options;
-  const pending = new Map<number, Pending>();
+  /** What the child has not answered: calls, and the load or `initialize` of code, which has no context. */
+  const pending = new Map<
+    number,
+    { context: RunContext | undefined; resolve(outcome: Outcome): void; reject(error: unknown): void }
+  >();
   let child: SupervisedProcess | undefined;
   let ended: CodeExitError | undefined;
   let isClosed = false;
@@ -140,11 +134,11 @@ export function createProcessRunner(options: ProcessRunnerOptions): ProcessRunne
     const launch = { command: process.execPath, args: [program], cwd: root, env, hasChannel: true };
     const started = (options.processes ?? createProcessPort()).start(launch);
     const { stdin, stdout, stderr, channel } = started;
-    const tail = createOutputTail(keptTailBytes);
+    let tail = Buffer.alloc(0);
     stdin.end();
     for (const stream of [stdout, stderr])
       stream.on("data", (chunk: Buffer) => {
-        tail.add(chunk);
+        tail = Buffer.concat([tail, chunk]).subarray(-keptTailBytes);
         onOutput?.(chunk);
       });
     channel?.on("message", (message) => {

@@ -1,7 +1,7 @@
 import type { Device } from "../config/session-config.ts";
 import { withoutLocalBin } from "../processes/find-program.ts";
 
-/** What the session adds to a server's environment. */
+/** What a server's environment has of the session and its machine. */
 export interface EnvironmentFacts {
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
@@ -10,10 +10,21 @@ export interface EnvironmentFacts {
   sessionId: string | undefined;
   /** Real path of the session's project; `undefined` outside a session. */
   project?: string | undefined;
-  /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
-  toolsetFile: string;
   /** `undefined` if callbacks are disabled. */
   callback: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
+}
+
+/** What a server's environment has of its own. */
+export interface OwnEnvironment {
+  /** Whether it gets the address and the token for callbacks. */
+  context: boolean;
+  /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
+  toolsetFile: string;
+  env: Readonly<Record<string, string>>;
+  /** Of a pack's server: the variables that it also inherits. The user's inherit all. */
+  envPassthrough?: readonly string[];
+  /** The variables of the user's files, which win over the host's. */
+  ofFile: Readonly<Record<string, string>>;
 }
 
 /** The variables of the host that every pack's server inherits. Others may be secret. */
@@ -79,10 +90,28 @@ function inherit(
   });
 }
 
-function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, string]>) {
-  const { device, sessionId, toolsetFile, callback, platform } = facts;
+/**
+ * The environment of a server: variables of the host and of the user's files, those of the session, and its own, which win
+ * (seed 004).
+ */
+export function createEnvironment(
+  { context, toolsetFile, env, envPassthrough, ofFile }: OwnEnvironment,
+  facts: EnvironmentFacts,
+): Record<string, string> {
+  const { device, sessionId, platform, hostEnvironment, project } = facts;
+  const callback = context ? facts.callback : undefined;
+  const withFile = { ...facts, hostEnvironment: { ...hostEnvironment, ...ofFile } };
+  const own = [
+    ...(envPassthrough === undefined
+      ? inherit(withFile, Object.keys(withFile.hostEnvironment))
+      : [
+          ...inherit(facts, platform === "win32" ? inheritedOnWindows : inherited),
+          ...inherit(withFile, envPassthrough),
+        ]),
+    ...Object.entries(env),
+  ];
   // Later ones win, also in another case.
-  const last = new Map([...own].map(([name, value]) => [fold(name, platform), [name, value] as const]));
+  const last = new Map(own.map(([name, value]) => [fold(name, platform), [name, value] as const]));
   const environment = new Map(last.values());
   const values: Readonly<Record<string, string | number | null | undefined>> = {
     DEVICE_PLATFORM: device?.platform,
@@ -101,45 +130,7 @@ function withSession(facts: EnvironmentFacts, own: Iterable<readonly [string, st
     environment.delete(`${sessionPrefix}${key}`);
     if (value !== undefined && value !== null) environment.set(`${sessionPrefix}${key}`, String(value));
   }
-  const { hostEnvironment, project } = facts;
   const projects = [...readStartedProjects(hostEnvironment), ...(project === undefined ? [] : [project])];
   if (projects.length > 0) environment.set(projectsVariable, JSON.stringify([...new Set(projects)]));
   return Object.fromEntries(environment);
-}
-
-/** The environment of a server from the user's config: the host's, with `env` over it (seed 004). */
-export function createUserServerEnvironment(
-  facts: EnvironmentFacts,
-  env: Readonly<Record<string, string>>,
-): Record<string, string> {
-  const { hostEnvironment } = facts;
-  return withSession(facts, [...inherit(facts, Object.keys(hostEnvironment)), ...Object.entries(env)]);
-}
-
-/** The names of the host's variables that every pack's server inherits. */
-export const inheritedNames = (platform: NodeJS.Platform): readonly string[] =>
-  platform === "win32" ? inheritedOnWindows : inherited;
-
-/**
- * The environment of a pack's server: the inherited variables, those that `envPassthrough` names, of the host or of the user's
- * file, and its `env`.
- */
-export function createPackEnvironment(
-  facts: EnvironmentFacts,
-  {
-    env = {},
-    envPassthrough = [],
-    ofFile = {},
-  }: {
-    env?: Readonly<Record<string, string>>;
-    envPassthrough?: readonly string[];
-    ofFile?: Readonly<Record<string, string>>;
-  },
-): Record<string, string> {
-  const named = { ...facts, hostEnvironment: { ...facts.hostEnvironment, ...ofFile } };
-  return withSession(facts, [
-    ...inherit(facts, inheritedNames(facts.platform)),
-    ...inherit(named, envPassthrough),
-    ...Object.entries(env),
-  ]);
 }

@@ -16,12 +16,7 @@ import { explainFileError, readBytes } from "../files/write-files.ts";
 import { findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { failure, type Path, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
-import {
-  createPackEnvironment,
-  createUserServerEnvironment,
-  decidesWhatRuns,
-  type EnvironmentFacts,
-} from "./server-environment.ts";
+import { decidesWhatRuns, type OwnEnvironment } from "./server-environment.ts";
 import type { ToolSource } from "./tool-code.ts";
 
 /** A server of a session. */
@@ -72,9 +67,7 @@ export interface ProgramPlan extends PlannedServer {
   cwd: string;
   /** The command for people. Variables stay as written, because their values may be secret. */
   shown: { command: string; args: readonly string[] };
-  /** Absolute path of its script if it has one, otherwise of the file that declares it. */
-  toolsetFile: string;
-  createEnvironment(facts: Omit<EnvironmentFacts, "toolsetFile">): Record<string, string>;
+  environment: OwnEnvironment;
 }
 
 /** A server that a session reaches by HTTP. */
@@ -124,16 +117,14 @@ const runCommand = ({ command, args }: Program, cwd: string): Program => ({
   args,
 });
 
-type FoundProgram = Extract<PackageProgram, { state: "found" }>;
-
 /** What to run for the command of a package. */
-const runFile = ({ file, nodeOptions }: FoundProgram, args: readonly string[]): Program =>
+const runFile = (
+  { file, nodeOptions }: Extract<PackageProgram, { state: "found" }>,
+  args: readonly string[],
+): Program =>
   nodeOptions === undefined
     ? { command: file, args }
     : { command: process.execPath, args: [...nodeOptions, file, ...args] };
-
-/** What a server that was written for any client gets of the callback endpoint. */
-const noCallback = { callback: undefined };
 
 const mostFileBytes = 1 << 20;
 /** Shorter values of variables, such as `true` and `3000`, occur in too many other texts. */
@@ -322,13 +313,8 @@ export async function planUserServer(
     fault: fault ?? (isMissing ? await explainPackage(port, server, config, found) : undefined),
     context,
     legacyContext: context && server.legacyContext,
-    toolsetFile,
     secrets,
-    createEnvironment: ({ hostEnvironment: host, ...facts }) => {
-      const hostEnvironment = { ...host, ...values };
-      const whole = { ...facts, hostEnvironment, ...(context ? {} : noCallback), toolsetFile };
-      return createUserServerEnvironment(whole, env);
-    },
+    environment: { context, toolsetFile, env, ofFile: values },
   };
 }
 
@@ -424,7 +410,6 @@ export function planPackServer(
     typeof definition.context === "boolean" ? definition.context : definition.package === undefined;
   const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
   const { program, file } = findPackProgram(port, location, definition, cwd);
-  const toolsetFile = file ?? join(location, item.file ?? "package.json");
   return {
     label,
     key: `pack ${label}`,
@@ -437,16 +422,13 @@ export function planPackServer(
     timeouts: timeouts as ServerTimeouts | undefined,
     context,
     legacyContext: context && legacyContext !== false,
-    toolsetFile,
     secrets,
-    createEnvironment: (facts) =>
-      createPackEnvironment(
-        { ...facts, ...(context ? {} : noCallback), toolsetFile },
-        {
-          env: env as Record<string, string>,
-          envPassthrough: textsOf(definition.envPassthrough),
-          ofFile: values,
-        },
-      ),
+    environment: {
+      context,
+      toolsetFile: file ?? join(location, item.file ?? "package.json"),
+      env: env as Record<string, string>,
+      envPassthrough: textsOf(definition.envPassthrough),
+      ofFile: values,
+    },
   };
 }

@@ -47,7 +47,7 @@ export class TimeLimit {
     if (!this.#keepsAlive) this.#timer.unref();
   }
 
-  /** Stops the time until the returned function is called, and that of other pauses. */
+  /** Stops the time until the returned function is called, once, and that of other pauses. */
   pause(): () => void {
     this.#pauses += 1;
     if (this.#since !== undefined) {
@@ -55,10 +55,7 @@ export class TimeLimit {
       this.#since = undefined;
       clearTimeout(this.#timer);
     }
-    let isPaused = true;
     return () => {
-      if (!isPaused) return;
-      isPaused = false;
       this.#pauses -= 1;
       if (this.#pauses === 0) this.#run();
     };

@@ -27,50 +27,34 @@ export interface ToolResult {
   details?: Record<string, unknown>;
 }
 
-/** Changes to the session's memory that a tool requests. */
-export interface MemoryChanges {
-  delta: ReadonlyMap<string, string>;
-  deletions: readonly string[];
-}
+const isText = (value: unknown): value is string => typeof value === "string";
 
-const isFailureVariant = (name: unknown): name is Variant =>
-  name !== "Success" && name !== "InputRequired" && variants.some((one) => one === name);
-
-function firstText(content: readonly ContentBlock[]): string {
-  return content.find((block) => block.type === "text")?.text ?? "";
-}
-
-/** Converts a tool's answer for a session. Memory changes count only on success. */
+/** Converts a tool's answer for a session, with the changes of its memory that a success requests. */
 export function readToolResult(answer: CallToolResult): {
   result: ToolResult;
-  memory: MemoryChanges | undefined;
+  delta: readonly [string, string][];
+  deletions: readonly string[];
 } {
   const { content, structuredContent, isError, _meta = {} } = answer;
   const { trailblaze, ...meta } = _meta;
   carryIntegers(_meta, meta);
   const said = isRecord(trailblaze) ? trailblaze : {};
-  const result: ToolResult = { variant: "Success", message: firstText(content), content };
+  const message = content.find((block) => block.type === "text")?.text ?? "";
+  const result: ToolResult = { variant: "Success", message, content };
   carryIntegers(answer, result);
   if (structuredContent !== undefined) result.structuredContent = structuredContent;
   if (Object.keys(meta).length > 0) result._meta = meta;
-  if (isError !== true) return { result, memory: readMemoryChanges(said) };
+  if (isError !== true) {
+    const { memoryDelta, memoryDeletions } = said;
+    const written = Object.entries(isRecord(memoryDelta) ? memoryDelta : {});
+    const delta = written.filter((entry): entry is [string, string] => isText(entry[1]));
+    return { result, delta, deletions: Array.isArray(memoryDeletions) ? memoryDeletions.filter(isText) : [] };
+  }
   const { variant, ...details } = said;
-  result.variant = isFailureVariant(variant) ? variant : "ExceptionThrown";
+  const failures = variants.filter((one) => one !== "Success" && one !== "InputRequired");
+  result.variant = failures.find((one) => one === variant) ?? "ExceptionThrown";
   if (Object.keys(details).length > 0) result.details = details;
-  return { result, memory: undefined };
-}
-
-function readMemoryChanges({
-  memoryDelta,
-  memoryDeletions,
-}: Record<string, unknown>): MemoryChanges | undefined {
-  if (memoryDelta === undefined && memoryDeletions === undefined) return undefined;
-  const entries = Object.entries(isRecord(memoryDelta) ? memoryDelta : {});
-  const isText = (value: unknown): value is string => typeof value === "string";
-  return {
-    delta: new Map(entries.filter((entry): entry is [string, string] => isText(entry[1]))),
-    deletions: Array.isArray(memoryDeletions) ? memoryDeletions.filter(isText) : [],
-  };
+  return { result, delta: [], deletions: [] };
 }
 
 /** The result of a call that failed without an answer from the tool. */

@@ -4,6 +4,7 @@ import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import { failure } from "../problems/index.ts";
 import { createProcessPort, endDurations } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
+import { createEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CommandServeOptions, RunningServer } from "./serve-options.ts";
 
@@ -27,7 +28,7 @@ const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write(
  * rejects if it exits with an error.
  */
 export async function passThrough(
-  { command, args, cwd, label, fault, secrets, createEnvironment }: ProgramPlan,
+  { command, args, cwd, label, fault, secrets, environment }: ProgramPlan,
   { protocol = "both", cacheTtl, drain = 2 }: Pick<CommandServeOptions, "protocol" | "cacheTtl" | "drain">,
 ): Promise<RunningServer> {
   if (fault !== undefined) throw fault;
@@ -40,7 +41,7 @@ export async function passThrough(
   const { stdin: input, stdout: output, stderr: error, env: hostEnvironment, platform } = process;
   // It has no session, so the session's variables are omitted.
   const session = { device: undefined, sessionId: undefined, callback: undefined };
-  const env = createEnvironment({ hostEnvironment, platform, ...session });
+  const env = createEnvironment(environment, { hostEnvironment, platform, ...session });
   const child = createProcessPort().start({ command, args, cwd, env });
   const redactor = createRedactor(secrets);
   try {

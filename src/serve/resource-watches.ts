@@ -1,5 +1,5 @@
 import type { ResourceRoute } from "../session/items.ts";
-import type { SessionParts } from "../session/session.ts";
+import type { SessionFrame } from "../session/session-frame.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
 /** How many resources are watched at once. */
@@ -53,8 +53,8 @@ export class ResourceWatches {
   }
 
   #refresh(uri: string, watch: Watch): void {
-    const parts = this.#gateway.current;
-    const route = parts?.calls.findResource(parts.frame.state(), uri);
+    const frame = this.#gateway.current;
+    const route = frame?.calls.findResource(frame.state(), uri);
     const before = watch.source;
     watch.source = sourceOf(route);
     if (before === watch.source) return;
@@ -64,16 +64,16 @@ export class ResourceWatches {
       for (const tell of new Set(Array.from(watch.listeners, (listener) => listener.tell))) tell(uri);
     };
     if (before !== undefined) changed();
-    if (parts === undefined || route === undefined) return;
+    if (frame === undefined || route === undefined) return;
     const places = [...this.#watches.values()].filter(({ stop }) => stop !== undefined).length;
     if (places >= mostWatches) this.#gateway.report(`${uri} is not watched: ${mostWatches} resources are`);
-    else watch.stop = this.#start(parts, route, uri, changed);
+    else watch.stop = this.#start(frame, route, uri, changed);
   }
 
-  #start(parts: SessionParts, route: ResourceRoute, uri: string, changed: () => void): () => void {
+  #start(frame: SessionFrame, route: ResourceRoute, uri: string, changed: () => void): () => void {
     if (route.by === "server") {
       const isRefused = () => {
-        const now = parts.calls.findResource(parts.frame.state(), uri);
+        const now = frame.calls.findResource(frame.state(), uri);
         return now?.by !== "server" || now.from.findLeft("resource", now.id) !== undefined;
       };
       return route.from.server.watchResource(route.id, changed, isRefused);
@@ -81,10 +81,10 @@ export class ResourceWatches {
     const { owner, code } = route;
     if (code.watch === undefined) return () => {};
     // Its code may be replaced while no call uses it.
-    const release = owner.content === undefined ? () => {} : parts.processes.runners.hold(owner);
+    const release = owner.content === undefined ? () => {} : frame.processes.runners.hold(owner);
     const stop = new AbortController();
-    const request = { state: parts.frame.state(), scope: this.#gateway.sessionScope() };
-    parts.calls.watch(route, request, stop.signal, changed).catch((error) => {
+    const request = { state: frame.state(), scope: this.#gateway.sessionScope() };
+    frame.calls.watch(route, request, stop.signal, changed).catch((error) => {
       const reason = error instanceof Error ? error.message : String(error);
       if (!stop.signal.aborted) this.#gateway.report(`${uri} is not watched any more: ${reason}`);
     });

@@ -253,7 +253,7 @@ export async function serveInMemory(
   connection: object,
   toolSearch?: LlmToolsOptions,
 ): Promise<void> {
-  const { state, resources, states } = Session.partsOf(session).frame;
+  const { state, resources, states } = Session.frameOf(session);
   const { closing } = resources;
   closing.throwIfAborted();
   if (toolSearch !== undefined) {

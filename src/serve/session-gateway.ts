@@ -15,8 +15,8 @@ import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts"
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
 import { ownUriOf } from "../session/items.ts";
 import { attempt, fullNameOf } from "../session/names.ts";
-import { Session, type SessionParts } from "../session/session.ts";
-import type { SessionChange } from "../session/session-frame.ts";
+import { Session } from "../session/session.ts";
+import type { SessionChange, SessionFrame } from "../session/session-frame.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
@@ -146,7 +146,7 @@ export class SessionGateway {
   /** Resolves when the first lists are complete. Rejects if there will be none. */
   readonly opened: Promise<unknown>;
   /** `undefined` until the session is open. */
-  current: SessionParts | undefined;
+  current: SessionFrame | undefined;
   readonly #listeners = new Map<(change: ListChange) => void, GatewayClient>();
   #listed: Listed | undefined;
 
@@ -159,13 +159,13 @@ export class SessionGateway {
     this.options = options;
     this.watches = new ResourceWatches(this);
     this.opened = opening.then((session) => {
-      this.current = Session.partsOf(session);
+      this.current = Session.frameOf(session);
       this.watches.refresh();
     });
     this.opened.catch(() => {});
   }
 
-  get parts(): SessionParts {
+  get frame(): SessionFrame {
     if (this.current === undefined) throw new Error("The session is not open yet.");
     return this.current;
   }
@@ -186,7 +186,7 @@ export class SessionGateway {
 
   /** The scope of the session itself, for its only client. Its calls are not recorded, because it has no end. */
   ownScope(): ClientScope {
-    const { id: sessionId, memory } = this.parts.frame;
+    const { id: sessionId, memory } = this.frame;
     return { sessionId, memory };
   }
 
@@ -197,22 +197,22 @@ export class SessionGateway {
 
   /** A scope of its own: it starts with the configured memory, and shares the processes. */
   createScope(sessionId: string, reader = sessionId): ClientScope {
-    const { config } = this.parts.frame.state();
-    const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.parts.frame.memory);
+    const { config } = this.frame.state();
+    const memory = new SessionMemory(config.memory, config.sensitiveMemory, this.frame.memory);
     return { sessionId, memory, reader };
   }
 
   /** A client with the scope. With `toolSearch`, it searches if there are many tools; `grows`: what it finds joins its list. */
   createClient(scope: () => ClientScope, toolSearch?: LlmToolsOptions, grows = false): GatewayClient {
     if (toolSearch === undefined) return { gateway: this, scope };
-    const reportOnce = (problem: Problem) => this.parts.frame.reportOnce(problem);
+    const reportOnce = (problem: Problem) => this.frame.reportOnce(problem);
     const finder = new ToolSearch(() => this.#state, reportOnce, makeServedName);
     return { gateway: this, scope, search: { finder, options: toolSearch, grows } };
   }
 
   /** What clients are listed now; `undefined` until the session is open. */
   listed(): Listed | undefined {
-    const state = this.current?.frame.state();
+    const state = this.current?.state();
     if (state === undefined || state === this.#listed?.state) return this.#listed;
     const offered = new Set(this.options.allTools ? state.tools : state.toolsForLlm());
     const served = state.of("tool").filter(({ shown }) => offered.has(shown));
@@ -247,12 +247,12 @@ export class SessionGateway {
   }
 
   get #state(): SessionState {
-    return this.parts.frame.state();
+    return this.frame.state();
   }
 
   /** What clients learn of how to use it; `undefined` until the session is open. */
   get instructions(): string | undefined {
-    return this.current?.frame.state().instructions;
+    return this.current?.state().instructions;
   }
 
   /** What MCP calls its capabilities. A composed server has what it offers; a session may come to have anything. */
@@ -313,7 +313,7 @@ export class SessionGateway {
       throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     const { shown, route } = tool;
     const { isComposed = false } = this.options;
-    const { calls } = this.parts;
+    const { calls } = this.frame;
     let failed: EntryError | undefined;
     const onError: CallScope["onError"] = (error) => {
       if (isComposed) failed = error;
@@ -342,7 +342,7 @@ export class SessionGateway {
     try {
       const skill = request.state.resolveSkill(textOf(name));
       const uri = findSkillFile(skill, textOf(file));
-      const { contents } = await this.parts.calls.readSkill(skill, uri, request);
+      const { contents } = await this.frame.calls.readSkill(skill, uri, request);
       const content = contents.map((resource) =>
         resource.text === undefined
           ? ({ type: "resource", resource } as const)
@@ -359,7 +359,7 @@ export class SessionGateway {
     const state = this.#state;
     const prompt = attempt(() => state.resolvePrompt(name));
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
-    return this.parts.calls.getPrompt(prompt, args, { ...request, state });
+    return this.frame.calls.getPrompt(prompt, args, { ...request, state });
   }
 
   /** The reader of a URI: of a listed resource, of a template, of a skill, or of a link in a result. */
@@ -367,7 +367,7 @@ export class SessionGateway {
     { scope }: GatewayClient,
     uri: string,
   ): ((request: ClientRequest) => Promise<ReadAnswer>) | undefined {
-    const { calls } = this.parts;
+    const { calls } = this.frame;
     const state = this.#state;
     const skills = state.of("skill").filter(({ listing }) => hasFile(listing, uri));
     // One that says which files it has goes before one that may have any.
@@ -390,6 +390,6 @@ export class SessionGateway {
       ref.type === "ref/prompt"
         ? attempt(() => state.resolvePrompt(ref.name))
         : (resources.find(({ shown }) => isMeant(shown)) ?? (ofApps.length === 1 ? ofApps[0] : undefined));
-    return item && this.parts.calls.suggest(item, request, { state, scope: this.sessionScope(), signal });
+    return item && this.frame.calls.suggest(item, request, { state, scope: this.sessionScope(), signal });
   }
 }

@@ -100,7 +100,7 @@ export async function startSession(
     const session = await prepared.open();
     if (toolSearch === undefined) return session;
     try {
-      refuseSearchName(Session.partsOf(session).frame.state());
+      refuseSearchName(Session.frameOf(session).state());
     } catch (error) {
       await session.close();
       throw error;
@@ -153,7 +153,7 @@ export async function startSession(
   opening.then((session) => {
     session.problems.forEach(report);
     // It ends by itself if a list differs from a frozen lock.
-    const { closing: closed } = Session.partsOf(session).frame.resources;
+    const { closing: closed } = Session.frameOf(session).resources;
     whenAborted(closed, () => fail(closed.reason));
   }, fail);
   return {

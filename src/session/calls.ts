@@ -34,12 +34,12 @@ import {
   type Round,
 } from "../runtime/input-rounds.ts";
 import { invokeTool } from "../runtime/invoke-tool.ts";
-import { ResourceLinks } from "../runtime/resource-links.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
+  type ContentBlock,
   failedResult,
   type PromptResult,
   type ReadAnswer,
@@ -143,6 +143,10 @@ const suggestionMs = 5000;
 /** Characters of the question whether a call may run, with the note that some are left out. */
 const longestQuestion = 1960;
 
+/** How many links are remembered, of those that results had last. */
+const mostLinks = 10_000;
+const longestLink = 8192;
+
 /** What is called, by its advertised name or its URI. */
 interface Target extends Pick<SessionItem, "kind"> {
   name: string;
@@ -214,8 +218,8 @@ export class Calls {
   #validator: SchemaValidator | undefined;
   /** What was too large for results. */
   readonly large: LargeResults;
-  /** The links in results. */
-  readonly #links = new ResourceLinks<LinkMaker>();
+  /** The makers of the links that results had, by URI: a link need not be listed. */
+  readonly #links = new Map<string, LinkMaker>();
 
   constructor(frame: SessionFrame) {
     const { id: sessionId, memory, recording, log } = frame;
@@ -266,10 +270,7 @@ export class Calls {
     server?.beginRequest();
     const endCall = state.beginCall();
     try {
-      const answer = await run(call, request.round);
-      if (!("inputRequired" in answer)) return answer;
       return await answerRounds(
-        answer,
         (round) => run(call, round),
         (asked) => {
           const ask = askFor(call, { state: asked.state, isOutermost: depth === 0 });
@@ -281,6 +282,7 @@ export class Calls {
             failure("InputRequired", { name, asked: listed }),
           );
         },
+        request.round,
       );
     } catch (error) {
       throw this.#explain(error, call);
@@ -413,7 +415,7 @@ export class Calls {
     if (answer.variant === "Success" && isRecordable && isNoted(request) && decided === undefined)
       request.scope.record(name, json);
     const maker = route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
-    this.#links.note(answer.content, maker);
+    this.#noteLinks(answer.content, maker);
     const ofServerResults = route.by === "server" ? route.from.plan.results : undefined;
     const { results } = request.state.config;
     const { defaultMaxChars = -1 } = this.#frame.options;
@@ -509,10 +511,10 @@ export class Calls {
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
   #readAnswer(answer: CallToolResult, { memory }: CallScope, callMemory?: CallMemory): ToolResult {
-    const { result, memory: changes } = readToolResult(answer);
+    const { result, delta, deletions } = readToolResult(answer);
     if (result.variant === "Success") callMemory?.commit();
-    for (const key of changes?.deletions ?? []) memory.delete(key);
-    for (const [key, value] of changes?.delta ?? []) memory.set(key, value);
+    for (const key of deletions) memory.delete(key);
+    for (const [key, value] of delta) memory.set(key, value);
     return result;
   }
 
@@ -606,9 +608,19 @@ export class Calls {
     return request.state.outside(answer, route);
   }
 
+  #noteLinks(content: readonly ContentBlock[], maker: LinkMaker): void {
+    for (const block of content) {
+      if (block.type !== "resource_link" || block.uri.length > longestLink) continue;
+      this.#links.delete(block.uri);
+      this.#links.set(block.uri, maker);
+      const [oldest] = this.#links.keys();
+      if (oldest !== undefined && this.#links.size > mostLinks) this.#links.delete(oldest);
+    }
+  }
+
   /** How a URI is read; `undefined` for an unknown one. */
   findResource(state: SessionState, uri: string): ResourceRoute | undefined {
-    return state.findResource(uri, this.#links.makerOf(uri));
+    return state.findResource(uri, this.#links.get(uri));
   }
 
   /**

@@ -222,5 +222,5 @@ export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPac
 export const hashProgram = (
   port: InspectionPort,
   owner: { location: string; version: unknown },
-  { toolsetFile }: ProgramPlan,
+  { environment: { toolsetFile } }: ProgramPlan,
 ): string => hashFiles(port, owner, [relative(owner.location, toolsetFile)]);

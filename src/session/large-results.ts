@@ -9,6 +9,17 @@ import type { ContentBlock, ReadAnswer, ResourceLinkBlock, ToolResult } from "..
 /** How many results a folder keeps. */
 const mostKept = 100;
 
+/** Removes all but the latest of our files and folders in a folder, as far as it may, and those that are younger than `keptMs`. */
+export function removeOldest(folder: string, isOurs: RegExp, most: number, keptMs: number): void {
+  const entries = readdirSync(folder).flatMap((name) => {
+    const path = join(folder, name);
+    return isOurs.test(name) ? { path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 } : [];
+  });
+  entries.sort((a, b) => b.at - a.at);
+  for (const { path, at } of entries.slice(most))
+    if (Date.now() - at >= keptMs) attempt(() => rmSync(path, { recursive: true, force: true }));
+}
+
 /** How a result is cut. */
 export interface Cut {
   maxChars: number;
@@ -81,21 +92,10 @@ export class LargeResults {
       writeFileSync(file, text, { mode: 0o600, flag: "wx" });
       const uri = pathToFileURL(file).href;
       this.#kept.set(uri, { file, reader });
-      attempt(() => this.#removeOldest());
+      attempt(() => removeOldest(this.#folder, /^[\da-f-]{36}\.(?:txt|json)$/, mostKept, 0));
+      for (const [kept, { file: path }] of this.#kept) if (!existsSync(path)) this.#kept.delete(kept);
       return uri;
     });
-  }
-
-  #removeOldest(): void {
-    const names = readdirSync(this.#folder).filter((name) => /^[\da-f-]{36}\.(?:txt|json)$/.test(name));
-    if (names.length <= mostKept) return;
-    const files = names.map((name) => {
-      const path = join(this.#folder, name);
-      return { path, at: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
-    });
-    files.sort((a, b) => b.at - a.at);
-    for (const { path } of files.slice(mostKept)) rmSync(path, { force: true });
-    for (const [uri, { file }] of this.#kept) if (!existsSync(file)) this.#kept.delete(uri);
   }
 
   /** Reads a result that was handed out to this reader; `undefined` for another URI, and for a result that is not kept any more. */

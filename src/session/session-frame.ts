@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
@@ -14,6 +14,7 @@ import { Calls } from "./calls.ts";
 import { createState } from "./create-state.ts";
 import type { ToolLog } from "./host-functions.ts";
 import type { SessionItem } from "./items.ts";
+import { removeOldest } from "./large-results.ts";
 import type { OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
 import { Recording, SessionMemory } from "./session-memory.ts";
@@ -158,17 +159,6 @@ const keptSessions = 20;
 /** Logs that are younger are kept, too, because their session may still run. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/** Removes all but the latest folders, as far as it may: they may belong to another user, or be removed meanwhile. */
-function removeOldest(all: string): void {
-  const folders = readdirSync(all).map((name) => {
-    const path = join(all, name);
-    return { path, mtimeMs: statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? 0 };
-  });
-  folders.sort((a, b) => b.mtimeMs - a.mtimeMs);
-  for (const { path, mtimeMs } of folders.slice(keptSessions))
-    if (Date.now() - mtimeMs >= keptMs) attempt(() => rmSync(path, { recursive: true, force: true }));
-}
-
 /**
  * Creates the folder of a session's logs in the user's, readable only by this user, and removes those of the oldest sessions.
  * Where that is not possible, it is a temporary folder: logs are optional, and a missing folder must not fail the session.
@@ -178,7 +168,7 @@ export function openLogFolder(sessionId: string, state = findUserFolder("state")
   const folder = attempt(() => {
     if (all === undefined) return undefined;
     mkdirSync(join(all, sessionId), { recursive: true, mode: 0o700 });
-    removeOldest(all);
+    removeOldest(all, /./, keptSessions, keptMs);
     return join(all, sessionId);
   });
   return folder ?? mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
@@ -221,16 +211,12 @@ function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
   const described = state.of(kind).map((item) => {
     const { shown, listing } = item;
     const seen = { ...shown, source: { ...shown.source, version: undefined } };
-    if (item.kind === "skill" || item.kind === "prompt") return [seen, listing];
     if (item.kind === "tool") {
       const { icons, execution } = listing as Readonly<Record<string, unknown>>;
       return [seen, icons, execution, shownTools.has(shown)];
     }
-    return [
-      seen,
-      listing,
-      item.route.by === "code" && [item.route.code.item.definition, item.route.owner.content],
-    ];
+    if (item.kind !== "resource" || item.route.by === "server") return [seen, listing];
+    return [seen, listing, item.route.code.item.definition, item.route.owner.content];
   });
   return JSON.stringify(described);
 }
@@ -285,7 +271,6 @@ export class SessionStates {
     const { resources, rules, clock } = frame;
     const holds = new Holds();
     this.#superseded.push(holds.use());
-    let endWait = () => {};
     try {
       const reading = await readProject({
         frame,
@@ -295,21 +280,16 @@ export class SessionStates {
         gate: await resources.step(this.#openGate(config)),
         holds,
       });
-      const waits = [reading.started];
       const mayJoinLater =
         (rules.served === true && rules.selection === undefined) || this.current !== undefined;
-      if (mayJoinLater)
-        waits.push(
-          new Promise<void>((resolve) => {
-            endWait = clock.after(serversMs, resolve);
-          }),
-        );
+      const enough = new Promise<void>((resolve) => {
+        if (mayJoinLater) clock.after(serversMs, resolve);
+      });
       // A failing server that the session needs fails it immediately.
-      const started = () => resources.step(Promise.race(waits));
+      const started = () => resources.step(Promise.race([reading.started, enough]));
       await (stop === undefined ? started() : abortable(stop, started));
       await this.publish(reading);
     } finally {
-      endWait();
       if (stop?.aborted !== true) for (const end of this.#superseded.splice(0)) end();
     }
   }

@@ -11,7 +11,8 @@ export class SessionMemory extends Map<string, string> {
   readonly #known = new Set<string>();
   readonly #shared: SessionMemory | undefined;
   #secrets: readonly string[] = [];
-  readonly #redactor = createRedactor(() => this.secrets());
+  /** For strings and streams. It uses the secrets of the moment. */
+  readonly redactor: Redactor = createRedactor(() => this.secrets());
 
   /** `shared`: the memory of the session that starts the processes. It knows every secret, to redact their logs. */
   constructor(
@@ -45,7 +46,7 @@ export class SessionMemory extends Map<string, string> {
   }
 
   /** The memory as an object for a call. */
-  snapshot(visible?: readonly string[] | undefined): Record<string, string> {
+  snapshot(visible: readonly string[] | undefined): Record<string, string> {
     if (this.size === 0) return {};
     return Object.fromEntries([...this].filter(([key]) => this.shows(key, visible)));
   }
@@ -78,12 +79,7 @@ export class SessionMemory extends Map<string, string> {
    * equal numbers and booleans. A secret of fewer than 4 characters is replaced only as a whole string.
    */
   redact<Value>(value: Value): Value {
-    return this.#redactor.redactValue(value);
-  }
-
-  /** A redactor for strings and streams. It uses the secrets of the moment. */
-  createTextRedactor(): Redactor {
-    return this.#redactor;
+    return this.redactor.redactValue(value);
   }
 }
 

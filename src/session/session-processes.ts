@@ -10,7 +10,7 @@ import { createProblem, failure, type ProcessEnded } from "../problems/index.ts"
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
 import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
-import { createPackEnvironment } from "../runtime/server-environment.ts";
+import { createEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import type { CodeExitError, CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
@@ -111,7 +111,7 @@ export class SessionProcesses {
         ? [plan.url.href, plan.headers, plan.oauth]
         : [
             ...[plan.command, plan.args, plan.cwd],
-            plan.createEnvironment(this.#environmentFacts(undefined, config)),
+            createEnvironment(plan.environment, this.#environmentFacts(undefined, config)),
           ];
     const { timeouts = config.timeouts } = plan;
     const launch = [key, ...own, protocol, context, timeouts, fault?.problem, content];
@@ -147,7 +147,7 @@ export class SessionProcesses {
     // Only programs that get the context call back: the endpoint listens on this machine.
     const callback = plan.context ? this.callback : undefined;
     const token = callback?.issueToken(key);
-    const env = plan.createEnvironment(this.#environmentFacts(token, config));
+    const env = createEnvironment(plan.environment, this.#environmentFacts(token, config));
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
     const server = startServer(
@@ -251,11 +251,17 @@ export class SessionProcesses {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
       return createInProcessRunner();
     }
-    const toolsetFile = join(root, "package.json");
-    const env = createPackEnvironment({ ...this.#environmentFacts(undefined, config), toolsetFile }, {});
+    const own = {
+      context: false,
+      toolsetFile: join(root, "package.json"),
+      env: {},
+      envPassthrough: [],
+      ofFile: {},
+    };
+    const env = createEnvironment(own, this.#environmentFacts(undefined, config));
     const { processes } = await this.prepare();
     const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
-    const clean = memory.createTextRedactor().createStream();
+    const clean = memory.redactor.createStream();
     const endLog = async () => log.write(clean.end());
     const forget = resources.add(endLog);
     const onOutput = (chunk: Buffer) => {

@@ -63,9 +63,6 @@ export type ToolResultOf<Name> = Name extends keyof InstalledTools
     : ToolResult
   : ToolResult;
 
-/** The parts of an open session. */
-export type SessionParts = Pick<SessionFrame, "processes" | "calls"> & { frame: SessionFrame };
-
 /** One run of a host: its tools, its memory and its processes, from `openSession` to `close`. */
 export class Session implements AsyncDisposable {
   /** A UUID. */
@@ -93,9 +90,8 @@ export class Session implements AsyncDisposable {
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
-  static partsOf(session: Session): SessionParts {
-    const { processes, calls } = session.#frame;
-    return { frame: session.#frame, processes, calls };
+  static frameOf(session: Session): SessionFrame {
+    return session.#frame;
   }
 
   get #state(): SessionState {

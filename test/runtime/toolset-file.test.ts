@@ -14,5 +14,5 @@ test.each<[string, string[], string]>([
   const port = createNodeInspectionPort();
   const config = await readConfig(port, { directory, config: given });
   const planned = await Promise.all(config.subprocessServers.map((one) => planUserServer(port, one, config)));
-  expect(planned.map(({ toolsetFile }) => toolsetFile)).toEqual([resolve(directory, expected)]);
+  expect(planned.map(({ environment }) => environment.toolsetFile)).toEqual([resolve(directory, expected)]);
 });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/read-config.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { describeUserServer } from "../../src/lock/describe.ts";
+import { createEnvironment } from "../../src/runtime/server-environment.ts";
 import { planUserServer } from "../../src/runtime/server-launches.ts";
 import { jsonOf, makeProject, openForTest, probe, probeDefinition, withServers } from "./support/session.ts";
 
@@ -102,7 +103,7 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
     } as const;
     return {
       planned,
-      env: planned.createEnvironment(facts),
+      env: createEnvironment(planned.environment, facts),
       launch: describeUserServer(server, undefined).launch,
     };
   };

@@ -249,7 +249,7 @@ test("a session that follows its project loads modules when it opens, in another
 
 test("what a server lists while states are created joins the latest reading of the project, not the one before", async () => {
   const session = await openForTest(makeProject({}));
-  const { states } = Session.partsOf(session).frame;
+  const { states } = Session.frameOf(session);
   const before = states.reading as ProjectReading;
   const after = { ...before };
   void states.publish(before);

@@ -20,7 +20,7 @@ describe("values of sensitive keys", () => {
 
   test("sensitive values are redacted by redactors and streams created earlier, too", () => {
     const memory = make();
-    const redactor = memory.createTextRedactor();
+    const redactor = memory.redactor;
     const stream = redactor.createStream();
     expect(stream.push("later-4444 ")).toBe("later-4444 ");
     memory.set("token", "later-4444");

@@ -104,9 +104,7 @@ async function callTool(
     return "inputRequired" in answer ? answer : (memory?.writeBack(answer) ?? answer);
   };
   try {
-    const first = await run();
-    if (!("inputRequired" in first)) return first;
-    return await answerRounds(first, run, (asked) => ask({ ...asked, tool: name, signal }));
+    return await answerRounds(run, (asked) => ask({ ...asked, tool: name, signal }));
   } catch (error) {
     signal.throwIfAborted();
     const { message } = error as Error;

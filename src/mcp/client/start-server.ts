@@ -4,13 +4,7 @@ import { type EndDurations, endDurations, type ProcessPort } from "../../process
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
-import {
-  createOutputTail,
-  cutTail,
-  keptTailBytes,
-  readToEnd,
-  shownTailBytes,
-} from "../../runtime/process-output.ts";
+import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "../../runtime/process-output.ts";
 import { nestsDeeper } from "../client-message.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor } from "./redact.ts";
@@ -65,15 +59,15 @@ export function startServer(
   const log = launch.logFile === undefined ? undefined : processes.openLog(launch.logFile, limits.logBytes);
   const child = processes.start(launch);
   const { stdin, stdout, stderr } = child;
-  const errorOutput = createOutputTail(keptTailBytes);
+  let errorOutput = "";
   const redacting = redactor.createStream();
   const keepError = (text: string) => {
-    errorOutput.add(Buffer.from(text));
+    errorOutput = cutTail(errorOutput + text, keptTailBytes);
     log?.write(text);
   };
   stderr.on("data", (chunk: Buffer) => keepError(redacting.push(chunk)));
   /** The last 4 KiB of stderr, redacted: a string can become a secret after it was written. */
-  const tailOf = () => cutTail(redactor.redact(errorOutput.toString()), shownTailBytes);
+  const tailOf = () => cutTail(redactor.redact(errorOutput), shownTailBytes);
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
   let noiseLeft = noiseBytes;
