@@ -2,8 +2,8 @@ import { join } from "node:path";
 import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
-import { type Kind, keyOfKind, kinds, parseKind } from "../../kinds.ts";
-import { failure, type Problem, printable, quote } from "../../problems/index.ts";
+import { type Kind, keyOfKind, parseKind } from "../../kinds.ts";
+import { failure, type Problem, printable } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { countItems, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
@@ -20,7 +20,12 @@ export const command = defineCommand({
   },
   async run(input) {
     const { positionals, options, cwd } = input;
-    const kind = readKind(positionals[0]);
+    const [word] = positionals;
+    // Only an unknown kind loads more.
+    const kind =
+      word === undefined
+        ? undefined
+        : (parseKind(word) ?? (await import("../../qualified-names/index.ts")).readKind(word));
     if (options.remote) {
       if (kind !== undefined)
         throw failure("InvalidArguments", { reason: "--remote lists only packs", hint: "Omit the kind." });
@@ -67,16 +72,6 @@ interface ListedItem {
   /** The npm name; `null` for items of the project's config. */
   pack: string | null;
   version: string | null;
-}
-
-function readKind(word: string | undefined): Kind | undefined {
-  if (word === undefined) return undefined;
-  const kind = parseKind(word);
-  if (kind === undefined) {
-    const hint = `Pass one of ${kinds.map((one) => keyOfKind[one]).join(", ")}.`;
-    throw failure("InvalidArguments", { reason: `Unknown kind ${quote(word)}`, hint });
-  }
-  return kind;
 }
 
 function describeUse(pack: DiscoveredPack): string {
