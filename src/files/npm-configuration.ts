@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
-import { posix, win32 } from "node:path";
+import { join, posix, win32 } from "node:path";
 import { parse } from "ini";
+import { attempt } from "./file-errors.ts";
 import { findHome } from "./user-folders.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,16 +37,11 @@ const maximumBytes = 1 << 20;
 
 type Values = Map<string, string | string[]>;
 
-/** Reads a file whose keys and values `expandIn` expands. */
-function readFile(file: string, expandIn: (text: string, key?: string) => string): Values {
+/** Reads a file, if there is one, whose keys and values `expandIn` expands. */
+function readFile(file: string | undefined, expandIn: (text: string, key?: string) => string): Values {
   const values: Values = new Map();
-  let text: string;
-  try {
-    text = readFileSync(file, "utf8");
-  } catch {
-    return values;
-  }
-  if (text.length > maximumBytes) return values;
+  const text = file === undefined ? undefined : attempt(() => readFileSync(file, "utf8"));
+  if (text === undefined || text.length > maximumBytes) return values;
   for (const [key, value] of Object.entries(parse(text) as Record<string, unknown>)) {
     const name = expandIn(key);
     const expandValue = (written: unknown) => expandIn(String(written), name);
@@ -67,20 +63,14 @@ function readEnvironment(env: Environment): Map<string, string> {
   return values;
 }
 
-const projectFile = ({ projectDirectory, platform }: NpmConfigurationSources) =>
-  projectDirectory === undefined
-    ? undefined
-    : (platform === "win32" ? win32 : posix).join(projectDirectory, ".npmrc");
+const fileIn = (folder: string | undefined) => (folder === undefined ? undefined : join(folder, ".npmrc"));
 
 /** The files of the user and of the machine, and the environment. A project may move only the prefix, and with it the global file. */
 function readOwnSources(sources: Location, project: Values) {
-  const { env, platform = process.platform, home = findHome() } = sources;
-  const { join } = platform === "win32" ? win32 : posix;
+  const { env, home = findHome() } = sources;
   const expandIn = (text: string) => expand(text, env);
   const environment = readEnvironment(env);
-  const userFile =
-    pathOf(environment, "userconfig", home) ?? (home === undefined ? undefined : join(home, ".npmrc"));
-  const user: Values = userFile === undefined ? new Map() : readFile(userFile, expandIn);
+  const user = readFile(pathOf(environment, "userconfig", home) ?? fileIn(home), expandIn);
   const prefix =
     pathOf(environment, "prefix", home) ?? pathOf(project, "prefix", home) ?? pathOf(user, "prefix", home);
   const globalFile =
@@ -95,9 +85,7 @@ function readOwnSources(sources: Location, project: Values) {
  * in this order. Files that cannot be read count as empty.
  */
 export function readNpmConfiguration(sources: NpmConfigurationSources): NpmConfiguration {
-  const file = projectFile(sources);
-  const project: Values =
-    file === undefined ? new Map() : readFile(file, (text) => expand(text, sources.env));
+  const project = readFile(fileIn(sources.projectDirectory), (text) => expand(text, sources.env));
   const { environment, files } = readOwnSources(sources, project);
   return new Map([...files, ...project, ...environment]);
 }
@@ -128,8 +116,7 @@ export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources):
   const isNamed = (key: string) => named.some((prefix) => key.startsWith(prefix));
   const expandIn = (text: string, key = "") =>
     isCredential(key) && isNamed(key) ? expand(text, sources.env) : text;
-  const file = projectFile(sources);
-  const project: Values = file === undefined ? new Map() : readFile(file, expandIn);
+  const project = readFile(fileIn(sources.projectDirectory), expandIn);
   for (const key of transportKeys) project.delete(key);
   const withheld = new Map<string, string>();
   for (const [key, value] of project) {
@@ -142,8 +129,7 @@ export function readUntrustedNpmConfiguration(sources: NpmConfigurationSources):
 
 /** The lines of withheld credentials that npm would send to a registry. Values other than references are not shown. */
 export function withheldLines(withheld: ReadonlyMap<string, string>, registry: string): string[] {
-  const isFor = (key: string) => credentialPrefix(registry).startsWith(prefixOfKey(key));
-  const lines = [...withheld].filter(([key]) => isFor(key));
+  const lines = [...withheld].filter(([key]) => credentialPrefix(registry).startsWith(prefixOfKey(key)));
   return lines.map(([key, value]) => `${key}=${/^\$\{[^${}]+\}$/.test(value) ? value : "…"}`);
 }
 
