@@ -6,15 +6,7 @@ import { type InspectionPort, maximumModuleBytes } from "../files/inspection-por
 import { listOf, printable, quote } from "../problems/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 
-/** A command of an npm package that is an MCP server, as a definition or the config names it. */
-export interface ServerPackage {
-  /** The npm name. */
-  package: string;
-  /** The name of the command in the `bin` of its package.json; `undefined` for the only or the main one. */
-  bin?: string | undefined;
-}
-
-/** The program of a `ServerPackage`. */
+/** The program of a package that is an MCP server. */
 export type PackageProgram =
   /** `file` is an absolute real path inside the package. */
   | {
@@ -62,15 +54,16 @@ function readNodeOptions(port: InspectionPort, folder: string, path: string): re
 }
 
 /**
- * Finds the command of an installed package, as Node would resolve the package in `from`. Reads its package.json and the
- * command's first line; runs nothing.
+ * Finds the command of an installed package, as Node would resolve the package in `from`: without `bin`, the only or the main one.
+ * Reads its package.json and the command's first line; runs nothing.
  */
 export function findPackageProgram(
   port: InspectionPort,
   from: string,
-  { package: name, bin }: ServerPackage,
+  { package: name, bin }: { package: string; bin?: string | undefined },
 ): PackageProgram {
-  const unusable = (key: "package" | "bin", reason: string, hint?: string): PackageProgram => ({
+  const wrongKey = bin === undefined ? "package" : "bin";
+  const unusable = (reason: string, key: "package" | "bin" = wrongKey, hint?: string): PackageProgram => ({
     state: "unusable",
     key,
     reason,
@@ -78,27 +71,25 @@ export function findPackageProgram(
   });
   const folder = resolveFrom(port, from, name);
   if (folder === undefined) return { state: "notInstalled" };
+  const owner = `the package ${quote(name)}`;
   const read = readUsableManifest(port, folder);
-  if (read === undefined) return unusable("package", `the package.json of ${quote(name)} cannot be read`);
+  if (read === undefined) return unusable(`the package.json of ${quote(name)} cannot be read`, "package");
   const bins = readBins(name, read.value);
-  if (bins.size === 0) return unusable("package", `the package ${quote(name)} has no command`);
   const names = [...bins.keys()];
-  const [only = ""] = names;
-  const main = bins.size === 1 ? only : unscoped(name);
-  const command = bin ?? main;
+  const [only, ...others] = names;
+  if (only === undefined) return unusable(`${owner} has no command`, "package");
+  const command = bin ?? (others.length === 0 ? only : unscoped(name));
   const path = bins.get(command);
-  const quoted = names.slice(0, 10).map((one) => quote(one));
   if (path === undefined) {
     const reason = bin === undefined ? "has several commands" : `has no command ${quote(bin)}`;
-    const hint = `Name one in \`bin\`: ${listOf(quoted)}.`;
-    return unusable(bin === undefined ? "package" : "bin", `the package ${quote(name)} ${reason}`, hint);
+    const hint = `Name one in \`bin\`: ${listOf(names.slice(0, 10).map((one) => quote(one)))}.`;
+    return unusable(`${owner} ${reason}`, wrongKey, hint);
   }
-  const key = bin === undefined ? "package" : "bin";
-  const place = `${quote(path, 200)}, the command ${quote(command)} of the package ${quote(name)},`;
+  const place = `${quote(path, 200)}, the command ${quote(command)} of ${owner},`;
   const kind = port.describePath(folder, path);
-  if (kind === "absent") return unusable(key, `${place} does not exist`);
-  if (kind === "outside") return unusable(key, `${place} is outside the package`);
+  if (kind === "absent") return unusable(`${place} does not exist`);
+  if (kind === "outside") return unusable(`${place} is outside the package`);
   const file = kind === "file" ? port.realPath(join(folder, path)) : undefined;
-  if (file === undefined) return unusable(key, `${place} is not a regular file`);
+  if (file === undefined) return unusable(`${place} is not a regular file`);
   return { state: "found", file, nodeOptions: readNodeOptions(port, folder, path) };
 }
