@@ -1,10 +1,11 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { DefinedKind } from "../kinds.ts";
+import type { DefinedKind, Kind } from "../kinds.ts";
 import { createProblem, listOf, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
 import { describeWritten } from "./pointer.ts";
-import { describeIssues, type Fault, parseShape } from "./shape-faults.ts";
+import { type AnySchema, describeIssues, type Fault, parseShape, partsOf } from "./shape-faults.ts";
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -131,4 +132,54 @@ export function normalizeDefinition(
   return shape === "tool" && definition.inputSchema === undefined && isRecord(definition.parameters)
     ? { ...definition, inputSchema: toInputSchema(definition.parameters) }
     : definition;
+}
+
+const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
+  server: ["composedServer", "subprocessServer", "serverDocument"],
+  tool: ["tool"],
+  toolset: ["toolsetList", "toolsBundle"],
+  prompt: ["prompt"],
+  resource: ["resource"],
+  skill: [],
+};
+
+/** Whether a top-level key of a definition of this kind is known or custom. A skill may have any. */
+export function isDefinitionKey(kind: Kind, key: string): boolean {
+  return (
+    kind === "skill" ||
+    key === "$schema" ||
+    key.startsWith("x-") ||
+    shapesOfKind[kind].some((shape) => Object.hasOwn(definitionShapes[shape].shape, key))
+  );
+}
+
+/** Limit on the unknown keys of one object that are compared with known ones. */
+const maximumUnknown = 500;
+/** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
+const maximumLength = 40;
+
+/**
+ * Keys of objects in a value that are neither known nor custom, with the absent known one that each is similar to, from the outside
+ * in. Pure.
+ */
+export function* findMisspelledKeys(
+  schema: AnySchema,
+  value: unknown,
+  path: Path = [],
+): Generator<{ key: string; suggestion: string; path: Path }> {
+  const { element, valueType, shape } = partsOf(schema);
+  for (const [index, entry] of element !== undefined && Array.isArray(value) ? value.entries() : [])
+    yield* findMisspelledKeys(element as AnySchema, entry, [...path, index]);
+  if (!isRecord(value)) return;
+  const isUnknown = (key: string) =>
+    shape !== undefined && !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
+  const absent = Object.keys(shape ?? {}).filter((key) => value[key] === undefined);
+  for (const key of Object.keys(value).filter(isUnknown).slice(0, maximumUnknown)) {
+    const [suggestion] = key.length > maximumLength ? [] : findNearestNames(key, absent);
+    if (suggestion !== undefined) yield { key, suggestion, path: [...path, key] };
+  }
+  for (const [key, entry] of Object.entries(value)) {
+    const inner = valueType ?? (shape !== undefined && Object.hasOwn(shape, key) ? shape[key] : undefined);
+    if (inner !== undefined) yield* findMisspelledKeys(inner, entry, [...path, key]);
+  }
 }

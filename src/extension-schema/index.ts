@@ -1,5 +1,10 @@
-export { checkDefinition, isFunction, normalizeDefinition } from "./check-definition.ts";
-export { findMisspelledKeys, isDefinitionKey } from "./definition-keys.ts";
+export {
+  checkDefinition,
+  findMisspelledKeys,
+  isDefinitionKey,
+  isFunction,
+  normalizeDefinition,
+} from "./check-definition.ts";
 export type { DefinitionShape } from "./definition-schema.ts";
 export {
   type Declaration,
