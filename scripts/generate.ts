@@ -58,7 +58,7 @@ function allowNulls(node: unknown): unknown {
 const modulePath = z.string().check(z.regex(/^\.\/./));
 const builtIn = z
   .looseObject({
-    ...definitionShapes.tool.shape,
+    ...definitionShapes.tool().shape,
     name: z.string().check(z.regex(/^[A-Za-z0-9_-]{1,64}$/)),
     handler: modulePath
       .clone()
@@ -120,8 +120,8 @@ interface KeyRules {
   beside?: Readonly<Record<string, readonly string[]>>;
 }
 
-function describeShape(shape: z.core.$ZodObject, { some, one, none, beside }: KeyRules): JsonSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(shape, {
+function describeShape(build: () => z.core.$ZodObject, { some, one, none, beside }: KeyRules): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(build(), {
     target: "draft-7",
     io: "input",
     override: omitFunctions,

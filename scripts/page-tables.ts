@@ -133,11 +133,11 @@ const formatClients = () =>
     ]),
   );
 
-const shapes = Object.entries({ ...definitionShapes, needs, bundleEntry: bundleEntry() });
+const shapes = Object.entries({ ...definitionShapes, bundleEntry, needs: () => needs });
 
 /** What generates each table, by its name. */
 export const pageTables: Readonly<Record<string, () => string>> = {
-  ...Object.fromEntries(shapes.map(([name, shape]) => [name, () => formatShape(shape)])),
+  ...Object.fromEntries(shapes.map(([name, build]) => [name, () => formatShape(build())])),
   field: formatField,
   declarations: formatDeclarations,
   _meta: formatMetaKeys,

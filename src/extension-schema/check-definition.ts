@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DefinedKind, Kind } from "../kinds.ts";
 import { createProblem, listOf, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { type DefinitionShape, definitionShapes } from "./definition-schema.ts";
+import { type DefinitionShape, schemaOf } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
 import { describeWritten } from "./pointer.ts";
 import { type AnySchema, describeIssues, type Fault, parseShape, partsOf } from "./shape-faults.ts";
@@ -96,7 +96,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
 
 /** Faults of single keys. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
-  const { error } = parseShape(definitionShapes[shape], definition);
+  const { error } = parseShape(schemaOf(shape), definition);
   const style = { path: (path: Path) => `\`${path.join(".")}\``, word: (word: string) => `\`${word}\`` };
   return describeIssues(error?.issues ?? [], definition, style);
 }
@@ -149,7 +149,7 @@ export function isDefinitionKey(kind: Kind, key: string): boolean {
     kind === "skill" ||
     key === "$schema" ||
     key.startsWith("x-") ||
-    shapesOfKind[kind].some((shape) => Object.hasOwn(definitionShapes[shape].shape, key))
+    shapesOfKind[kind].some((shape) => Object.hasOwn(schemaOf(shape).shape, key))
   );
 }
 

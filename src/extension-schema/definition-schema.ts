@@ -176,10 +176,7 @@ const serverDocument = () =>
     kind: describe(z.enum(["Mcp.StdioServer", "Mcp.HttpEndpoint"]), "The transport."),
     metadata,
     serverInfo: optional(
-      z.looseObject({
-        name: optional(name, "The name sent to clients. Default: the item's name."),
-        version: optional(name, "The version sent to clients. Default: the package's version."),
-      }),
+      z.looseObject({ name: serverNames.name, version: serverNames.version }),
       "The name and version sent to clients. Defaults: the item's name, the package's version.",
       "`{ name, version }`",
     ),
@@ -387,7 +384,8 @@ export type DefinitionShape =
   | "prompt"
   | "resource";
 
-const builders = {
+/** What builds each shape of a definition. */
+export const definitionShapes = {
   tool,
   composedServer,
   subprocessServer,
@@ -398,22 +396,14 @@ const builders = {
   resource,
 } satisfies Record<DefinitionShape, () => z.ZodMiniObject>;
 
-type DefinitionShapes = { readonly [Shape in DefinitionShape]: ReturnType<(typeof builders)[Shape]> };
+const built = new Map<DefinitionShape, z.ZodMiniObject>();
 
-/** Every shape of a definition, built when it is first used: building all takes longer than to check ten definitions. */
-export const definitionShapes = Object.defineProperties(
-  {},
-  Object.fromEntries(
-    Object.entries(builders).map(([shape, build]) => {
-      let built: z.ZodMiniObject | undefined;
-      const get = () => {
-        built ??= build();
-        return built;
-      };
-      return [shape, { get, enumerable: true }];
-    }),
-  ),
-) as DefinitionShapes;
+/** The schema of a shape, built when it is first used: building all takes longer than to check ten definitions. */
+export function schemaOf(shape: DefinitionShape): z.ZodMiniObject {
+  const schema = built.get(shape) ?? definitionShapes[shape]();
+  built.set(shape, schema);
+  return schema;
+}
 
 /** A tool of a bundle: exported for the reference. */
 export { bundleEntry };

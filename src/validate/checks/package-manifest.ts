@@ -3,7 +3,7 @@ import valid from "semver/functions/valid.js";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { hasDuplicateKeys } from "../../data/source-text.ts";
 import { installedKeys } from "../../discovery/project.ts";
-import { definitionShapes } from "../../extension-schema/definition-schema.ts";
+import { schemaOf } from "../../extension-schema/definition-schema.ts";
 import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
@@ -15,7 +15,7 @@ export const checkDefinitionKeys: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { shape, definition } = item;
     if (shape === undefined || definition === null) continue;
-    for (const { key, suggestion, path } of findMisspelledKeys(definitionShapes[shape], definition))
+    for (const { key, suggestion, path } of findMisspelledKeys(schemaOf(shape), definition))
       yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
   }
 };
