@@ -37,13 +37,6 @@ async function checkHostVersion(engines: unknown, context: ProblemContext): Prom
   return createProblem("HostVersionUnsupported", args, {}, context);
 }
 
-/** A package.json with a `trailblaze` field, and where it was found. */
-export interface PackSource extends Pick<ReadPackage, "location" | "origin"> {
-  manifest: Manifest;
-  /** The name it is installed under; `undefined` if the name in package.json counts. */
-  name?: string | undefined;
-}
-
 /** A broken package is an error if it is the project or one of its declared dependencies. */
 const contextOf = (origin: Origin): ProblemContext =>
   origin === "self" || origin === "direct" ? "operation" : "bystander";
@@ -51,7 +44,7 @@ const contextOf = (origin: Origin): ProblemContext =>
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
   port: DiscoveryPort,
-  { location, manifest, origin, name: installedAs }: PackSource,
+  { location, manifest, origin, name: installedAs }: Omit<ReadPackage, "read"> & { manifest: Manifest },
   context: ProblemContext = "operation",
 ): Promise<FoundPack> {
   const { value } = manifest;

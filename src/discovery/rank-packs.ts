@@ -53,14 +53,15 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   return !isDeclared && isTaken(false) ? "onDemand" : false;
 }
 
-type RankingContext = Pick<FoundPacks, "workspace" | "policy"> & { port: DiscoveryPort };
-
 /** Sorts packs, decides which copy of each counts, and whether sessions use it. */
-export async function rankPacks(packs: FoundPack[], context: RankingContext): Promise<FoundPack[]> {
+export async function rankPacks(
+  packs: FoundPack[],
+  context: Pick<FoundPacks, "workspace" | "policy"> & { port: DiscoveryPort },
+): Promise<FoundPack[]> {
   const ordered = await orderPacks(packs);
   if (ordered.some(({ pack }, index) => pack.name === ordered[index - 1]?.pack.name)) {
     const { shadowCopies } = await import("./shadow-copies.ts");
-    shadowCopies(ordered, { ...context, isNamed: (found) => isNamed(context.policy, found) });
+    shadowCopies(ordered, context, (found) => isNamed(context.policy, found));
   }
   for (const found of ordered) found.pack.enabled = decideEnabled(context.policy, found);
   if (ordered.some(isUnasked)) (await import("./pack-skills.ts")).markUnapproved(ordered, context);

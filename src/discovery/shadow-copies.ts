@@ -5,19 +5,17 @@ import { managerIn } from "./project-manager.ts";
 import { type FoundPack, isDeclaredOrigin } from "./types.ts";
 import type { Workspace } from "./workspace.ts";
 
-interface CopiesContext {
-  port: DiscoveryPort;
-  workspace: Workspace;
-  /** Whether the config names the pack. */
-  isNamed: (found: FoundPack) => boolean;
-}
-
 /**
  * Selects one of several copies of a pack: one that the project declares, then one that its config names, then another; of
  * these the project itself, the one that the project would resolve, or else the last in order, which has the highest
- * version. Marks the others as shadowed and reports them. Expects sorted packs.
+ * version. Marks the others as shadowed and reports them. Expects sorted packs. `isNamed`:
+ * whether the config names a pack.
  */
-export function shadowCopies(packs: readonly FoundPack[], { port, workspace, isNamed }: CopiesContext): void {
+export function shadowCopies(
+  packs: readonly FoundPack[],
+  { port, workspace }: { port: DiscoveryPort; workspace: Workspace },
+  isNamed: (found: FoundPack) => boolean,
+): void {
   const names = packs.map(({ pack }) => pack.name);
   for (const name of new Set(names.filter((one, index) => one === names[index - 1]))) {
     const copies = packs.filter(({ pack }) => pack.name === name);

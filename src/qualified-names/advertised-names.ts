@@ -1,13 +1,6 @@
 import { createHash } from "node:crypto";
 import { failure, type TrailblazeError } from "../problems/index.ts";
 
-/** A claim to an advertised name. */
-export interface NameClaim {
-  name: string;
-  /** The claimant, for people: pack and version, file or server. */
-  source: string;
-}
-
 /** By the name that clients are served: two names that are served as one collide, too. */
 function groupByName<Claim extends { name: string }>(claims: readonly Claim[]): Map<string, Claim[]> {
   const groups = new Map<string, Claim[]>();
@@ -20,12 +13,19 @@ function groupByName<Claim extends { name: string }>(claims: readonly Claim[]): 
   return groups;
 }
 
-/** One error that lists every name with several claims and all of their sources; `undefined` if names are unique. */
-export function findCollisions(claims: readonly NameClaim[], kind?: "prompt"): TrailblazeError | undefined {
+/**
+ * One error that lists every name with several claims and all of their sources, which are for people: pack and version, file or
+ * server. `undefined` if names are unique.
+ */
+export function findCollisions(
+  claims: readonly { name: string; source: string }[],
+  kind?: "prompt",
+): TrailblazeError | undefined {
   const collisions = [...groupByName(claims).values()].flatMap((group) => {
-    const [first, ...rivals] = group;
-    if (first === undefined || rivals.length === 0) return [];
-    return { name: first.name, sources: group.map(({ source }) => source) };
+    const [first] = group;
+    return first === undefined || group.length === 1
+      ? []
+      : { name: first.name, sources: group.map(({ source }) => source) };
   });
   return collisions.length === 0 ? undefined : failure("NameCollision", { collisions, kind });
 }
