@@ -133,11 +133,6 @@ function resolveShortName(
   throw notFound(reference, kind, nearest, ownKinds[0] ?? (isBuiltIn ? "tool" : undefined));
 }
 
-function isShortName(reference: string, { builtIns = [] }: ReferenceContext): boolean {
-  if (typeof reference !== "string" || reference.includes("/")) return false;
-  return builtIns.includes(reference) || explainInvalidItemName(reference) === undefined;
-}
-
 /**
  * Resolves a reference to an installed item. A user's reference can name built-ins, then qualified names; a pack's can
  * name its own items, then built-ins, then qualified names of other packs. Pure.
@@ -147,19 +142,19 @@ function isShortName(reference: string, { builtIns = [] }: ReferenceContext): bo
  */
 export function resolveReference(reference: string, options: ReferenceContext): ResolvedReference {
   const context = { ...options, kind: readKind(options.kind) };
-  if (isShortName(reference, context)) return resolveShortName(reference, context);
+  const isShort =
+    typeof reference === "string" &&
+    !reference.includes("/") &&
+    (context.builtIns?.includes(reference) || explainInvalidItemName(reference) === undefined);
+  if (isShort) return resolveShortName(reference, context);
   const name = parseQualifiedName(reference);
   const { range } = name;
   const pack = findPack(name.packageName, context);
   if (pack === undefined) {
     const { packageName, item } = name;
     // Two segments may also be the name of a scoped pack without an item.
-    if (findPack(`@${packageName}/${item}`, context) !== undefined) {
-      throw failure("InvalidQualifiedName", {
-        name: reference,
-        reason: "it names a pack without an item",
-      });
-    }
+    if (findPack(`@${packageName}/${item}`, context) !== undefined)
+      throw failure("InvalidQualifiedName", { name: reference, reason: "it names a pack without an item" });
     const nearest = findNearestNames(
       packageName,
       context.packs.map((one) => one.name),
