@@ -44,7 +44,12 @@ const contextOf = (origin: Origin): ProblemContext =>
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
   port: DiscoveryPort,
-  { location, manifest, origin, name: installedAs }: Omit<ReadPackage, "read"> & { manifest: Manifest },
+  {
+    location,
+    manifest,
+    origin,
+    name: installedAs,
+  }: Omit<ReadPackage, "read" | "name"> & Partial<Pick<ReadPackage, "name">> & { manifest: Manifest },
   context: ProblemContext = "operation",
 ): Promise<FoundPack> {
   const { value } = manifest;
