@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { capabilitiesIn } from "../mcp/client-message.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
@@ -124,31 +125,18 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  let announceEnd = () => {};
-  const ended = new Promise<void>((resolve) => {
-    announceEnd = resolve;
-  });
+  const end = () => closing.abort(failure("SessionClosed", { reason: undefined }));
   const running = await serveGateway(gateway, label, transport, {
     ...{ toolSearch, protocol, cacheTtl, drain },
     onFirst: isAwaited ? onFirst : undefined,
-    onEnd: announceEnd,
+    onEnd: end,
   });
   if (!isAwaited) begin();
 
   let fault: { error: unknown } | undefined;
-  let ending: Promise<void> | undefined;
-  const close = (): Promise<void> => {
-    ending ??= (async () => {
-      // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
-      closing.abort(failure("SessionClosed", { reason: undefined }));
-      const session = await opening.catch(() => undefined);
-      await Promise.all([running.close().finally(announceEnd), session?.close()]);
-    })();
-    return ending;
-  };
   const fail = (error: unknown) => {
     if (!closing.signal.aborted) fault = { error };
-    void close();
+    end();
   };
   opening.then((session) => {
     session.problems.forEach(report);
@@ -156,14 +144,23 @@ export async function startSession(
     const { closing: closed } = Session.frameOf(session).resources;
     whenAborted(closed, () => fail(closed.reason));
   }, fail);
+  const closed = (async () => {
+    // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
+    if (!closing.signal.aborted) await once(closing.signal, "abort");
+    const session = await opening.catch(() => undefined);
+    await Promise.all([running.close(), session?.close()]);
+  })();
   return {
     url: running.url,
     // Before it is open, requests wait for it, and none has run.
     drain: async (seconds) => {
       if (gateway.current !== undefined) await running.drain(seconds * 1000);
     },
-    close,
-    ended: ended.then(close).then(() => {
+    close: () => {
+      end();
+      return closed;
+    },
+    ended: closed.then(() => {
       if (fault !== undefined) throw fault.error;
     }),
   };
