@@ -320,40 +320,6 @@ export class ClientServer extends Server {
     return createModernQuestions(asked, this.#options.seal);
   }
 
-  #scopeOf({ mcpReq }: ServerContext, ask: Questions["ask"]): CallScope {
-    const { signal, envelope } = mcpReq;
-    const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
-    const scope = this.#client.scope();
-    const clientInfo =
-      this.#era === "legacy" ? this.getClientVersion() : (envelope as Listing)?.[CLIENT_INFO_META_KEY];
-    const capabilities = this.#capabilitiesIn(envelope);
-    return {
-      ...scope,
-      record: ignore,
-      reportFault: this.#gateway.report,
-      ask,
-      request: {
-        meta,
-        session: {
-          id: this.#sessionId === null ? null : scope.sessionId,
-          clientInfo: isRecord(clientInfo) ? clientInfo : {},
-          capabilities: isRecord(capabilities) ? capabilities : {},
-        },
-      },
-      log: (entry) => {
-        if (signal.aborted) return;
-        const level = isSpecType.LoggingLevel(entry.level) ? entry.level : "info";
-        const data = scope.memory.redact(entry.data ?? null);
-        // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
-        // client has; after its end, an open stream of the session gets the message.
-        void mcpReq
-          .log(level, data)
-          .catch(() => this.sendLoggingMessage({ level, data }))
-          .catch(ignore);
-      },
-    };
-  }
-
   /** Asks for an answer, and the client for what it needs. `item`: what is called, and how. */
   async #askFor<Answer extends object>(
     context: ServerContext,
@@ -362,13 +328,36 @@ export class ClientServer extends Server {
   ): Promise<Answer> {
     const { mcpReq } = context;
     const { ask, round, signal } = await this.#questionsOf(context, item);
-    const scope = this.#scopeOf(context, ask);
+    const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
+    const { progressToken } = meta;
+    const ofClient = this.#client.scope();
+    const { sessionId, memory } = ofClient;
+    const envelope: Listing = mcpReq.envelope ?? {};
+    const clientInfo = this.#era === "legacy" ? this.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
+    const capabilities = this.#capabilitiesIn(envelope);
+    const session = {
+      id: this.#sessionId === null ? null : sessionId,
+      clientInfo: isRecord(clientInfo) ? clientInfo : {},
+      capabilities: isRecord(capabilities) ? capabilities : {},
+    };
+    const log: CallScope["log"] = (entry) => {
+      if (mcpReq.signal.aborted) return;
+      const level = isSpecType.LoggingLevel(entry.level) ? entry.level : "info";
+      const data = memory.redact(entry.data ?? null);
+      // The SDK knows which levels the client wants. Over HTTP, the stream of the answer is the only one that each
+      // client has; after its end, an open stream of the session gets the message.
+      void mcpReq
+        .log(level, data)
+        .catch(() => this.sendLoggingMessage({ level, data }))
+        .catch(ignore);
+    };
     const onProgress: ClientRequest["onProgress"] = (step) => {
-      const progressToken = mcpReq._meta?.progressToken;
       if (progressToken === undefined || mcpReq.signal.aborted) return;
       const params = { ...step, progressToken };
       void mcpReq.notify({ method: "notifications/progress", params }).catch(ignore);
     };
+    const reportFault = this.#gateway.report;
+    const scope = { ...ofClient, record: ignore, reportFault, ask, request: { meta, session }, log };
     return answer({ scope, signal, round, onProgress });
   }
 

@@ -60,7 +60,7 @@ export function serveEras(
   const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
   const options = {
     hint: { ttlMs: cacheTtl * 1000, cacheScope },
-    seal: createStateSeal(undefined, token),
+    seal: createStateSeal(readStateKey(), token),
   };
   // A modern client may be another one with each request, so the list is the same for all of them, and nothing outlives a call but
   // what its result links to.
@@ -103,10 +103,7 @@ const writeSorted = (value: object): string =>
   );
 
 /** Creates a seal for a server. `token`: what clients authenticate with. */
-export function createStateSeal(
-  key: Buffer = readStateKey(),
-  token: string | undefined = undefined,
-): StateSeal {
+export function createStateSeal(key: Buffer, token?: string): StateSeal {
   // What the SDK passes on to `bind` is the request of `seal` and `open`.
   const bind = (request: unknown) => writeSorted([request, token ?? null]);
   const codec = createRequestStateCodec<unknown>({ key, ttlSeconds, bind });
@@ -262,14 +259,11 @@ export async function serveInMemory(
   }
   // The host of the session gets its problems itself.
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
+  await gateway.opened;
   const sessionId = randomUUID();
-  let scope: ClientScope | undefined;
-  const only = () => {
-    scope ??= gateway.createScope(sessionId);
-    return scope;
-  };
+  const scope = gateway.createScope(sessionId);
   const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
-  const eras = serveEras(gateway, { only, toolSearch, ...options });
+  const eras = serveEras(gateway, { only: () => scope, toolSearch, ...options });
   const transport = connection as Transport;
   await eras.connection({ sessionId }).connect(transport);
   const announce = (change: SessionChange) => gateway.announce(change);

@@ -104,12 +104,6 @@ function toCallResult(result: ToolResult): CallToolResult {
   return { content, structuredContent, isError: true, _meta: meta };
 }
 
-/** The search as clients are listed it. */
-function describeSearch(): Listing {
-  const { name, title, description, inputSchema, annotations } = createSearchTool();
-  return { name, title, description, inputSchema, annotations };
-}
-
 /** The tool with which models of clients that do not know skills load them. */
 const skillToolName = "load_skill";
 
@@ -210,10 +204,10 @@ export class SessionGateway {
     return { gateway: this, scope, search: { finder, options: toolSearch, grows } };
   }
 
-  /** What clients are listed now; `undefined` until the session is open. */
-  listed(): Listed | undefined {
-    const state = this.current?.state();
-    if (state === undefined || state === this.#listed?.state) return this.#listed;
+  /** What clients are listed now. */
+  #list(): Listed {
+    const state = this.#state;
+    if (state === this.#listed?.state) return this.#listed;
     const offered = new Set(this.options.allTools ? state.tools : state.toolsForLlm());
     const served = state.of("tool").filter(({ shown }) => offered.has(shown));
     const forApps = state
@@ -259,7 +253,7 @@ export class SessionGateway {
   get capabilities() {
     const fixed = this.options.isComposed ? this.#state : undefined;
     const offers = (...keys: ListKey[]) =>
-      fixed === undefined || keys.some((key) => (this.listed()?.lists[key].length ?? 0) > 0);
+      fixed === undefined || keys.some((key) => this.#list().lists[key].length > 0);
     const list = fixed === undefined && { listChanged: true };
     const watches = fixed
       ?.of("resource")
@@ -280,12 +274,11 @@ export class SessionGateway {
 
   /** The entries of a list. `showsApps`: of tools also those that are for the code of apps alone, which a client hides from models. */
   list({ search }: GatewayClient, key: ListKey, showsApps = false): readonly Listing[] {
-    const listed = this.listed();
-    if (key !== "tools" || listed === undefined) return listed?.lists[key] ?? [];
-    const { lists, ofTools, ofApps, skillTool } = listed;
+    const { lists, ofTools, ofApps, skillTool } = this.#list();
+    if (key !== "tools") return lists[key];
     const found = search?.finder
       .list(search.options, search.grows)
-      .map((tool) => ofTools.get(tool) ?? describeSearch());
+      .map((tool) => ofTools.get(tool) ?? createEntry("tools", createSearchTool()));
     return [...(found ?? lists.tools), ...(showsApps ? ofApps : []), ...(skillTool ? [skillTool] : [])];
   }
 
@@ -305,11 +298,11 @@ export class SessionGateway {
       return toCallResult(result);
     }
     const state = this.#state;
-    const { ofTools, skillTool } = this.listed() ?? {};
+    const { ofTools, skillTool } = this.#list();
     if (name === skillToolName && skillTool !== undefined)
       return this.#loadSkill(args, { ...request, state });
     const tool = attempt(() => state.resolve(name));
-    if (tool === undefined || ofTools?.has(tool.shown) !== true)
+    if (tool === undefined || !ofTools.has(tool.shown))
       throw badRequest(`Unknown tool ${JSON.stringify(name)}.`);
     const { shown, route } = tool;
     const { isComposed = false } = this.options;

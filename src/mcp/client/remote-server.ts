@@ -13,7 +13,6 @@ import { fetchThrough, findProxy, findReason, ProxyRefusal, readStart, showProxy
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, type OutgoingMessage, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
-import type { ListLimits } from "./server-lists.ts";
 import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
 /** No connection to a remote server, or one that broke off. */
@@ -173,9 +172,7 @@ async function findScopes(
 class RemoteCarrier implements Carrier {
   readonly hasPerRequestStream = true;
   readonly redactor: Redactor;
-  readonly limits: ListLimits;
-  readonly #depth: number;
-  readonly #frameBytes: number;
+  readonly limits: ServerLimits;
   readonly #authorization: Authorization | undefined;
   onmessage?: (message: unknown, requestId?: unknown) => unknown;
   readonly #launch: RemoteLaunch;
@@ -199,12 +196,9 @@ class RemoteCarrier implements Carrier {
 
   /** `onLost`: a request found no server, or none that knows its session. */
   constructor(launch: RemoteLaunch, options: RemoteOptions, onLost: (reason: string) => void) {
-    const limits = { ...defaultLimits, ...options.limits };
     const secrets = findSecrets(launch);
     this.redactor = createRedactor(() => [...secrets, ...launch.secrets()]);
-    this.limits = limits.list;
-    this.#depth = limits.depth;
-    this.#frameBytes = limits.frameBytes;
+    this.limits = { ...defaultLimits, ...options.limits };
     this.#authorization = options.authorization;
     this.#launch = launch;
     this.#clock = options.clock ?? systemClock;
@@ -241,10 +235,10 @@ class RemoteCarrier implements Carrier {
       const message = readMarks(raw);
       const isAnswer = isRecord(message) && own(message, "method") === undefined;
       // The parsed message, because an event may have its text in several lines.
-      if (!isDeeper(message, this.#depth)) this.onmessage?.(message, exchange.id);
+      if (!isDeeper(message, this.limits.depth)) this.onmessage?.(message, exchange.id);
       else if (isAnswer)
         exchange.fail(
-          new AnswerError(`it sent a message that is nested more than ${this.#depth} levels deep`),
+          new AnswerError(`it sent a message that is nested more than ${this.limits.depth} levels deep`),
         );
       const isOurs = isAnswer && String(own(message, "id")) === String(exchange.id);
       if (isOurs && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
@@ -368,7 +362,7 @@ class RemoteCarrier implements Carrier {
    * more bytes than the limit, or if the connection breaks off.
    */
   async *#readLines({ body }: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {
-    const frameBytes = this.#frameBytes;
+    const { frameBytes } = this.limits;
     let lines = "";
     /** Of the message so far. */
     let size = 0;

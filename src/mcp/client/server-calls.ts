@@ -155,7 +155,7 @@ export interface Results {
 export function readResult<Method extends ResultMethod>(
   method: Method,
   value: object,
-  leaveOut?: LeaveOut,
+  leaveOut: LeaveOut,
 ): Results[Method] | { fault: string } {
   const keys: readonly string[] = keysOf[method];
   const result: JsonObject = Object.fromEntries(Object.entries(value).filter(([key]) => keys.includes(key)));

@@ -61,18 +61,13 @@ export const entriesOf = ({
 /** The key of a server's capabilities with its lists, which tells of their changes together. */
 export type ListCapability = "tools" | "prompts" | "resources";
 
-interface ListRules {
-  method: string;
-  capability: ListCapability;
-  /** The extension of MCP that the list belongs to. */
-  extension?: string;
-  /** For people, in the plural. */
-  entries: string;
-  /** The key that identifies an entry. */
-  id: string;
-}
-
-export const listRules: Readonly<Record<ListKey, ListRules>> = {
+/** `extension`: the one of MCP that the list belongs to. `entries`: for people. `id`: the key that identifies an entry. */
+export const listRules: Readonly<
+  Record<
+    ListKey,
+    { method: string; capability: ListCapability; extension?: string; entries: string; id: string }
+  >
+> = {
   tools: { method: "tools/list", capability: "tools", entries: "tools", id: "name" },
   prompts: { method: "prompts/list", capability: "prompts", entries: "prompts", id: "name" },
   resources: { method: "resources/list", capability: "resources", entries: "resources", id: "uri" },
@@ -140,7 +135,7 @@ function repairEntry(
 export async function fetchList(
   list: ListKey,
   request: (params: JsonObject) => Promise<JsonObject>,
-  carrier: { limits: ListLimits; bytesRead: number },
+  carrier: { limits: { list: ListLimits }; bytesRead: number },
   onLeftOut: (fault: ListFault) => void,
   explain: (error: unknown) => string,
 ): Promise<JsonObject[]> {
@@ -148,7 +143,7 @@ export async function fetchList(
   const entries = new Map<unknown, JsonObject>();
   const repeated = new Set<unknown>();
   const cursors = new Set<unknown>();
-  const { limits } = carrier;
+  const limits = carrier.limits.list;
   const bytesBefore = carrier.bytesRead;
   let listed = 0;
   const endWith = (reason: string) => onLeftOut({ list, isRest: true, reason });

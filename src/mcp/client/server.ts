@@ -85,7 +85,7 @@ export interface Carrier {
   /** Set after the handshake with a legacy server. */
   protocolVersion?: string | undefined;
   readonly redactor: Redactor;
-  readonly limits: ListLimits;
+  readonly limits: { list: ListLimits };
   /** Settles when the server can be spoken to. */
   readonly started?: Promise<void>;
   /** How many bytes were read in total. */

@@ -156,7 +156,7 @@ export function startServer(
     },
     bytesRead: 0,
     redactor,
-    limits: limits.list,
+    limits,
     started: child.started,
     explain: (_error, exit) => ({
       reason: broken?.reason,
