@@ -126,11 +126,12 @@ export async function startSession(
     await opening.finally(forget);
   }
   const end = () => closing.abort(failure("SessionClosed", { reason: undefined }));
-  const running = await serveGateway(gateway, label, transport, {
-    ...{ toolSearch, protocol, cacheTtl, drain },
+  const ofStdio = {
     onFirst: isAwaited ? onFirst : undefined,
     onEnd: end,
-  });
+    drainMs: drain === undefined ? undefined : drain * 1000,
+  };
+  const running = await serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl }, ofStdio);
   if (!isAwaited) begin();
 
   let fault: { error: unknown } | undefined;

@@ -3,7 +3,7 @@ import type { Readable, Writable } from "node:stream";
 import type { ServedOverStdio, ServeStdioOptions } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
 import type { ClientOptions } from "./serve-clients.ts";
-import type { CommandServeOptions, HttpTransport } from "./serve-options.ts";
+import type { HttpTransport } from "./serve-options.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
 /** The protocol's streams after they were reserved, which a process can do once. */
@@ -39,19 +39,13 @@ export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Pr
   if (isStdio && ownsProcess) reserving.reserveDescriptors();
 }
 
-/** Offers a gateway over a transport. `drain`: how long requests may take after the client's input has ended, in seconds. */
+/** Offers a gateway over a transport. */
 export async function serveGateway(
   gateway: SessionGateway,
   label: string,
   transport: "stdio" | HttpTransport,
-  {
-    drain,
-    onFirst,
-    onEnd,
-    ...options
-  }: Pick<ClientOptions, "toolSearch" | "protocol" | "cacheTtl"> &
-    Pick<CommandServeOptions, "drain"> &
-    Pick<ServeStdioOptions, "onFirst" | "onEnd">,
+  options: Pick<ClientOptions, "toolSearch" | "protocol" | "cacheTtl">,
+  ofStdio: Pick<ServeStdioOptions, "onFirst" | "onEnd" | "drainMs">,
 ): Promise<ServedOverStdio & { url?: string }> {
   const { serveEras } = await import("./serve-clients.ts");
   if (transport === "stdio") {
@@ -62,9 +56,7 @@ export async function serveGateway(
     return serveStdio(connection, {
       input: protocolInput ?? process.stdin,
       output: protocolOutput ?? process.stdout,
-      onFirst,
-      onEnd,
-      drainMs: drain === undefined ? undefined : drain * 1000,
+      ...ofStdio,
     });
   }
   const { token, stateless } = transport;
