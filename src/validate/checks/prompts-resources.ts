@@ -90,24 +90,19 @@ export const checkResourceUris: Check = function* ({ inspected }) {
 
 /** Checks that the files of resources are regular files inside the package. Does not keep what is in them. */
 export const checkResourceFiles: Check = function* ({ port, inspected: { items, pack } }) {
-  const states = new Map<string, { state: string; reason?: string }>();
-  const look = (file: string) => {
+  for (const { item, file, path } of findResourceFiles(items)) {
+    // The files of skills were found in their folders.
+    if (path === undefined) continue;
     const read = port.readFile(pack.location, file, maximumResourceBytes);
-    if (read.state === "unusable") return { state: read.state, reason: read.reason };
-    if (read.state !== "tooLarge") return { state: read.state };
-    const reason = `it has ${formatCount(read.bytes)} bytes, and the limit is 10 MiB`;
-    return { state: read.state, reason };
-  };
-  for (const { item, file } of findResourceFiles(items)) {
-    const { state, reason } = states.get(file) ?? look(file);
-    states.set(file, { state, reason });
-    const written = String(item.definition?.file);
-    const report = (what: string, hint?: string) =>
-      findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, ["file"]);
-    if (state === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, ["file"]);
-    else if (state === "absent") {
+    const refuse = (what: string, hint?: string) =>
+      findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, path);
+    if (read.state === "outside")
+      yield findInItem(item, "DefinitionOutsidePackage", { what: String(item.definition?.file) }, path);
+    else if (read.state === "absent") {
       const hint = "Paths are relative to the package root, not to the definition.";
-      yield report(`the package has no file ${quote(file, 200)}`, hint);
-    } else if (reason !== undefined) yield report(reason);
+      yield refuse(`the package has no file ${quote(file, 200)}`, hint);
+    } else if (read.state === "tooLarge")
+      yield refuse(`it has ${formatCount(read.bytes)} bytes, and the limit is 10 MiB`);
+    else if (read.state === "unusable") yield refuse(read.reason);
   }
 };
