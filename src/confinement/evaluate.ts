@@ -28,12 +28,6 @@ export type EvaluatedFile =
       column?: number;
     };
 
-export interface Evaluation {
-  confinement: Confinement;
-  /** By path as in the request. Values are plain data; a function appears as `{ "$function": name }`. */
-  results: ReadonlyMap<string, EvaluatedFile>;
-}
-
 const defaultLimits: Limits = {
   wallMs: 5000,
   packMs: 15_000,
@@ -107,12 +101,13 @@ async function readAnswer({ kind, json }: Answer, file: string, deadline: number
 
 /**
  * Evaluates definition files of a pack, by their real paths, in a confined child process, and a new one if a file ends it. Trust
- * level: inspection; none of the pack's code runs in this process. Errors become reasons.
+ * level: inspection; none of the pack's code runs in this process. Errors become reasons. The results are by path as in the request;
+ * values are plain data, and a function appears as `{ "$function": name }`.
  */
 export async function evaluateConfined(
   { packageRoot, files }: { packageRoot: string; files: readonly string[] },
   { requireConfinement = false, hasNetwork = false, signal, limits: own }: EvaluationOptions = {},
-): Promise<Evaluation> {
+) {
   if (requireConfinement && permissionOption === undefined)
     throw failure("ConfinementUnavailable", { required: true });
   const limits = { ...defaultLimits, ...own };
@@ -150,5 +145,6 @@ export async function evaluateConfined(
     pending = pending.slice(answers.length || 1);
   }
   const network = isolatesNetwork(hasNetwork) ? "permission+netns" : "permission";
-  return { confinement: permissionOption === undefined ? "none" : network, results };
+  const confinement: Confinement = permissionOption === undefined ? "none" : network;
+  return { confinement, results };
 }

@@ -52,16 +52,11 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }
 
-export interface YamlOptions {
-  /**
-   * Reject the merge keys of YAML 1.1, which would silently have no effect. For files in our own formats only: other
-   * programs may support them.
-   */
-  refuseMerges?: boolean;
-}
-
-/** Like `parseYaml`, but takes text and returns the parser's document too. */
-export function composeYaml(text: string, { refuseMerges = false }: YamlOptions = {}) {
+/**
+ * Like `parseYaml`, but takes text and returns the parser's document too. `refuseMerges`: reject the merge keys of YAML 1.1, which
+ * would silently have no effect, in files of our own formats, as other programs may support them.
+ */
+export function composeYaml(text: string, { refuseMerges = false } = {}) {
   const fail = (reason: string, offset = 0) => new DataSyntaxError(reason, text, offset);
   const tooDeep = `it is nested deeper than ${maximumDepth} levels`;
   const lines = new LineCounter();
@@ -137,7 +132,7 @@ function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => numb
  * Parses YAML 1.2 from bytes: one document, unique string keys, limited aliases and depth. Throws `DataSyntaxError` with
  * an offset.
  */
-export function parseYaml(bytes: Uint8Array, options: YamlOptions = {}): YamlData {
+export function parseYaml(bytes: Uint8Array, options?: { refuseMerges: boolean }): YamlData {
   const text = decodeUtf8(bytes);
   const { document, value, lines } = composeYaml(text, options);
   let findOffset: ((path: Path) => number) | undefined;

@@ -23,12 +23,6 @@ function formatPlace(problem: Omit<Problem, "args">): string {
   return printable(parts.join(" › "));
 }
 
-/** What a program wrote, as the arguments of a problem keep it. */
-function outputOf(args: unknown): string[] {
-  if (typeof args !== "object" || args === null || !("output" in args)) return [];
-  return Array.isArray(args.output) ? args.output.map(String) : [];
-}
-
 /**
  * Formats a problem for people: one line each for severity, code and place, for the message, and for the hint; the output
  * of a program keeps its lines. Escapes characters that could control a terminal.
@@ -44,7 +38,9 @@ export function formatProblem(
     `${paint(problem.severity, problem.severity)} ${paint("bold", problem.code)}${place === "" ? "" : `  ${paint("dim", place)}`}`,
     `  ${printable(shorten(problem.message))}`,
   ];
-  for (const line of outputOf(problem.args)) lines.push(`    ${printable(shorten(line))}`);
+  const { output } = (problem.args ?? {}) as { output?: unknown };
+  for (const line of Array.isArray(output) ? output : [])
+    lines.push(`    ${printable(shorten(String(line)))}`);
   if (problem.hint !== undefined)
     lines.push(`  ${paint("dim", "hint:")} ${printable(shorten(problem.hint))}`);
   return lines.join("\n");

@@ -64,13 +64,6 @@ export const checkReferences: Check = async function* (pack) {
     }
   };
 
-  /** A short name that the pack does not declare may be a built-in. */
-  const describeBuiltIn = (item: InspectedItem, { reference, path }: WrittenReference) => {
-    const names = extension.tools.map((tool) => tool.name);
-    const nearest = findNearestNames(reference, names);
-    return findInItem(item, "UnknownBuiltIn", { reference, nearest }, path);
-  };
-
   const describeFailure = (
     item: InspectedItem,
     { reference, path }: WrittenReference,
@@ -96,10 +89,16 @@ export const checkReferences: Check = async function* (pack) {
   };
 
   for (const { item, ...one } of elsewhere) {
-    const { reference, kind } = one;
+    const { reference, kind, path } = one;
     const isOwn = kinds.some((other) => own.has(`${other} ${reference}`));
     if (kind === "tool" && !isOwn && explainInvalidItemName(reference) === undefined) {
-      if (!builtIns.includes(reference)) yield describeBuiltIn(item, one);
+      // A short name that the pack does not declare may be a built-in.
+      if (builtIns.includes(reference)) continue;
+      const nearest = findNearestNames(
+        reference,
+        extension.tools.map(({ name }) => name),
+      );
+      yield findInItem(item, "UnknownBuiltIn", { reference, nearest }, path);
     } else {
       const error = findFailure(reference, kind);
       if (error !== undefined) yield describeFailure(item, one, error);
