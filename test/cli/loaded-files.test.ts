@@ -62,7 +62,7 @@ test("`validate` and `inspect` load nothing of sessions", async () => {
     ["inspect", cwd],
   ] as const) {
     const files = await filesOf(name === "inspect" ? [name, "hello-tools"] : [name], folder);
-    expect(files).toContain("shared");
+    expect(files).toContain("load-definitions");
     expect(files, name).not.toContain("session");
   }
 });
