@@ -20,8 +20,6 @@ import { TimeLimit } from "../runtime/time-limit.ts";
 export interface CallbackCall {
   /** The invocation that makes the call. */
   invocationId: string;
-  /** The depth of the new call: one more than that of the invocation. */
-  depth: number;
   /** Hostile: any string. */
   toolName: string;
   /** Parsed, but not validated against a schema. */
@@ -63,7 +61,6 @@ export interface CallbackEndpoint {
 export interface Invocation {
   id: string;
   server: string;
-  depth: number;
   /** Id of the session that it belongs to, if that is one of several that share the server. */
   clientSession?: string;
 }
@@ -111,55 +108,21 @@ function checkPlace({ headers, port }: HttpRequest): void {
     throw new Refusal(403, "The Host header does not match this endpoint.");
 }
 
-function checkType({ headers }: HttpRequest): void {
-  if (!json.test(headers.get("content-type") ?? ""))
-    throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
-}
-
-/**
- * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a
- * timeout; a later outcome is dropped. Never rejects.
- */
-async function runCall(
-  call: Omit<CallbackCall, "signal" | "limit">,
-  invocation: RunningInvocation,
-  dispatch: CallbackOptions["dispatch"],
-  { client, timeoutMs }: { client: AbortSignal; timeoutMs: number },
-): Promise<Response> {
-  const late = new AbortController();
-  const lateReason = `The tool did not answer within ${timeoutMs} ms and was canceled.`;
-  const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
-  const limit = new TimeLimit(timeoutMs, onOver, { keepsAlive: false });
-  const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
-  try {
-    return createCallResult(await abortable(signal, () => dispatch({ ...call, limit, signal })));
-  } catch {
-    // A general error: the host's own errors are not revealed to packs.
-    return failedCall(signal.aborted ? signal.reason.message : "The host failed to call the tool.");
-  } finally {
-    limit.end();
-  }
-}
-
 /** The supported version of the format. */
 const supportedVersion = 1;
-
-/** The failure of a call that is not made. */
-class UncalledError extends Error {}
 
 const malformed = (message: string) => new Refusal(400, message);
 /** The request is valid but cannot be executed. */
 const unsupported = (message: string) => new Refusal(200, message);
-const uncalled = (message: string) => new UncalledError(message);
 
-/** An object in JSON. Throws what `refuse` returns for a reason. */
-function readObject(what: string, json: string | Uint8Array, refuse: (message: string) => Error) {
+/** An object in JSON, or why it is none. */
+function readObject(what: string, json: string | Uint8Array): Record<string, unknown> | string {
   try {
     const { value } = parseJson(json, parseExactly);
-    if (isRecord(value)) return value;
-    throw refuse(`${what} must be an object, but it is ${describeType(value)}.`);
+    return isRecord(value) ? value : `${what} must be an object, but it is ${describeType(value)}.`;
   } catch (error) {
-    throw error instanceof DataSyntaxError ? refuse(`${what} is invalid: ${error.reason}.`) : error;
+    if (error instanceof DataSyntaxError) return `${what} is invalid: ${error.reason}.`;
+    throw error;
   }
 }
 
@@ -170,7 +133,9 @@ function readString(name: string, value: unknown): string {
 
 /** Parses the body of a callback. Unknown keys are ignored. Throws `Refusal`. */
 function parseRequest(bytes: Uint8Array) {
-  const { version, action, ...ids } = readObject("The body", bytes, malformed);
+  const body = readObject("The body", bytes);
+  if (typeof body === "string") throw malformed(body);
+  const { version, action, ...ids } = body;
   // First, because other versions may have other keys.
   if (!Number.isInteger(version))
     throw malformed(`"version" must be an integer, but it is ${describeType(version)}.`);
@@ -196,6 +161,10 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
   const servers = new Map<string, string>();
   const invocations = new Map<string, RunningInvocation>();
 
+  /**
+   * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a timeout; a
+   * later outcome is dropped.
+   */
   const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Response> => {
     const request = parseRequest(body);
     const { invocationId, toolName } = request;
@@ -206,12 +175,22 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
       throw unsupported("The session_id is not the one of this session.");
     // One answer for all unknown ids, so that a server cannot probe for ids of others.
     if (invocation === undefined) throw unsupported("Unknown invocation, or it has ended.");
-    const depth = invocation.depth + 1;
-    if (depth > limits.maxDepth)
-      throw uncalled(`Tool calls are nested more than ${limits.maxDepth} levels deep.`);
-    const args = readObject('"arguments_json"', request.argumentsJson, uncalled);
-    const call = { invocationId, depth, toolName, arguments: args };
-    return runCall(call, invocation, dispatch, { client, timeoutMs: limits.timeoutMs });
+    const args = readObject('"arguments_json"', request.argumentsJson);
+    if (typeof args === "string") return failedCall(args);
+    const late = new AbortController();
+    const lateReason = `The tool did not answer within ${limits.timeoutMs} ms and was canceled.`;
+    const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
+    const limit = new TimeLimit(limits.timeoutMs, onOver, { keepsAlive: false });
+    const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
+    const call = { invocationId, toolName, arguments: args, limit, signal };
+    try {
+      return createCallResult(await abortable(signal, () => dispatch(call)));
+    } catch {
+      // A general error: the host's own errors are not revealed to packs.
+      return failedCall(signal.aborted ? signal.reason.message : "The host failed to call the tool.");
+    } finally {
+      limit.end();
+    }
   };
 
   const listening = await listenForHttp({
@@ -232,14 +211,14 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
         const find = (token: string) => [digestOf(token)].find((digest) => servers.has(digest));
         const access = checkToken(request, find, tokenMessages);
         checkEncoding(request);
-        checkType(request);
+        if (!json.test(request.headers.get("content-type") ?? ""))
+          throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
         const body = await request.read();
         const server = servers.get(access);
         // The server may have exited while the body arrived.
         if (server === undefined) throw refuseToken(tokenMessages.invalid);
         return await answer(server, body, request.over);
       } catch (error) {
-        if (error instanceof UncalledError) return failedCall(error.message);
         if (!(error instanceof Refusal)) throw error;
         return formatResult({ type: "error", message: error.message }, error);
       }

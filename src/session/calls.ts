@@ -472,11 +472,7 @@ export class Calls {
 
   /** Executes a call that code makes. */
   async #callFromCode(parent: Running, name: string, args: unknown) {
-    const { maxDepth } = parent.request.state.config.callback;
-    const result =
-      parent.depth >= maxDepth
-        ? failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`)
-        : await this.#callInner(parent, name, args, { signal: parent.stop });
+    const result = await this.#callInner(parent, name, args, { signal: parent.stop });
     return { ...result, isError: result.variant !== "Success" };
   }
 
@@ -489,6 +485,9 @@ export class Calls {
   ): Promise<ToolResult> {
     const { target, heard, request } = parent;
     const { scope, state } = request;
+    const { maxDepth } = state.config.callback;
+    if (parent.depth >= maxDepth)
+      return failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`);
     let tool: ToolItem;
     try {
       tool = await state.resolveStarting(name, { pack: target.isEntry ? undefined : packOf(target) });
@@ -525,7 +524,7 @@ export class Calls {
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, depth, heard, request } = call;
+    const { id, heard, request } = call;
     const { sessionId, memory } = request.scope;
     const { config } = request.state;
     const { plan } = route.from;
@@ -540,7 +539,7 @@ export class Calls {
         const sent = legacyContext
           ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
           : args;
-        endInvocation = callback?.beginInvocation({ id, server: plan.key, depth, clientSession: sessionId });
+        endInvocation = callback?.beginInvocation({ id, server: plan.key, clientSession: sessionId });
         const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
         const { onProgress, onLog } = heard;
         const params = { name: route.id, arguments: sent, _meta };

@@ -10,7 +10,7 @@ const hang = () => new Promise<never>(() => {});
 const reasonOf = (call: CallbackCall | undefined) => (call?.signal.reason as DOMException | undefined)?.name;
 
 describe("a callback's call", () => {
-  test("a call is dispatched with the requested tool and arguments, one level deeper", async () => {
+  test("a call is dispatched with the requested tool and arguments", async () => {
     const opened = await openEndpoint();
     const args = { summary: "é😀", list: [1, null, { a: true }] };
     const action = { tool_name: "jira_createIssue", arguments_json: JSON.stringify(args) };
@@ -18,7 +18,6 @@ describe("a callback's call", () => {
     expect(opened.calls).toEqual([
       {
         invocationId,
-        depth: 1,
         toolName: "jira_createIssue",
         arguments: args,
         signal: expect.any(AbortSignal),
@@ -69,20 +68,6 @@ describe("a callback's call", () => {
       error_message: expect.stringContaining("50 ms"),
     });
     expect(reasonOf(opened.calls[0])).toBe("TimeoutError");
-  });
-
-  test("calls can nest up to the maximum depth", async () => {
-    const opened = await openEndpoint({ limits: { maxDepth: 2 } });
-    const { endpoint } = opened;
-    const results = [];
-    for (const depth of [0, 1, 2, 3]) {
-      endpoint.beginInvocation({ id: `at ${depth}`, server: "api", depth });
-      const result = await resultOf(await post(opened, createRequest({ invocation_id: `at ${depth}` })));
-      results.push([result.success, result.error_message]);
-    }
-    const refused = [false, expect.stringContaining("2 levels")];
-    expect(results).toEqual([[true, ""], [true, ""], refused, refused]);
-    expect(opened.calls.map(({ depth }) => depth)).toEqual([1, 2]);
   });
 });
 
@@ -138,7 +123,7 @@ describe("tokens", () => {
     const opened = await openEndpoint();
     const { endpoint } = opened;
     const token = endpoint.issueToken("other");
-    endpoint.beginInvocation({ id: "other's", server: "other", depth: 0 });
+    endpoint.beginInvocation({ id: "other's", server: "other" });
     const typeFor = async (as: string, id: string) =>
       (await resultOf(await post({ endpoint, token: as }, createRequest({ invocation_id: id })))).type;
     expect(await typeFor(opened.token, invocationId)).toBe("call_tool_result");

@@ -59,7 +59,7 @@ function runHost(afterwards: string) {
       dispatch: () => { dispatched(); return new Promise(() => {}); },
     });
     const token = endpoint.issueToken("api");
-    endpoint.beginInvocation({ id: "i", server: "api", depth: 0 });
+    endpoint.beginInvocation({ id: "i", server: "api" });
     const idle = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     const calling = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     await Promise.all([once(idle, "connect"), once(calling, "connect")]);

@@ -11,7 +11,7 @@ export const invocationId = "invocation-1";
 
 export interface OpenedEndpoint {
   endpoint: CallbackEndpoint;
-  /** Of the server "api", whose invocation `invocationId` runs at depth 0. */
+  /** Of the server "api", whose invocation `invocationId` runs. */
   token: string;
   /** What was dispatched, in order. */
   calls: CallbackCall[];
@@ -45,7 +45,7 @@ export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoin
   });
   onTestFinished(() => endpoint.close());
   const token = endpoint.issueToken("api");
-  const end = endpoint.beginInvocation({ id: invocationId, server: "api", depth: 0 });
+  const end = endpoint.beginInvocation({ id: invocationId, server: "api" });
   return { endpoint, token, calls, end };
 }
 

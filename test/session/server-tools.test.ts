@@ -218,6 +218,16 @@ describe("callbacks of a server", () => {
       });
     }
   });
+
+  test("callbacks nest up to the limit", async () => {
+    const session = await openForTest(makeProject({}), { config: { ...config, callback: { maxDepth: 1 } } });
+    const inner = { tool: "probe_params", with: {} };
+    const outer = { tool: "probe_callback", with: inner };
+    const textOf = async (args: object) =>
+      jsonOf(await session.callTool("probe_callback", { ...args })).body.result.text_content;
+    expect(await textOf(inner)).toContain('"arguments"');
+    expect(await textOf(outer)).toContain("Tool calls are nested more than 1 levels deep.");
+  });
 });
 
 test("a nested call of a tool of a server that accepts any arguments is refused if they break the advertised schema", async () => {
