@@ -9,7 +9,7 @@ import { isLocal, signInFailure } from "./issuer.ts";
 import type { SignInServer } from "./stored.ts";
 
 /** Where the issuer sends the user with its answer. */
-interface Redirect {
+export interface Redirect {
   redirectUrl: string;
   /** Resolves with the parameters of the answer. */
   answer(): Promise<URLSearchParams>;

@@ -9,7 +9,7 @@ import { type SignInFault, TrailblazeError } from "../problems/index.ts";
 import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
 import { createIssuerFetch, findIssuer, signInFailure } from "./issuer.ts";
-import { openRedirect } from "./listener.ts";
+import { openRedirect, type Redirect } from "./listener.ts";
 import { useStoredTokens } from "./renew.ts";
 import { readSignIn, type SignInServer, type StoredSignIn, toTokens, withSignInLock } from "./stored.ts";
 
@@ -46,83 +46,81 @@ export async function openBrowser(url: string): Promise<boolean> {
   }
 }
 
-/** What a sign-in is doing, and what an error of it must not show. */
-interface Progress {
-  step: SignInFault;
-  secrets: string[];
-}
-
-/** Resolves with what is stored now, or with `undefined` if the server needs no sign-in. */
-async function signIn(
-  server: SignInServer,
-  options: LoginOptions,
-  progress: Progress,
-  signal: AbortSignal,
-): Promise<StoredSignIn | undefined> {
+/**
+ * Signs in to a server, always anew. Resolves with what is stored now, or with `undefined` if the server needs no sign-in. Throws
+ * `SignInFailed`; then nothing was stored, and what was stored stays.
+ */
+export async function login(server: SignInServer, options: LoginOptions): Promise<StoredSignIn | undefined> {
   const { label, url, headers, oauth } = server;
+  const limit = AbortSignal.timeout(timerMs(options.timeoutMs));
+  const signal = AbortSignal.any([options.signal, limit]);
   const fail = (reason: SignInFault, detail?: string) => signInFailure(label, reason, detail);
-  const stored = readSignIn(server);
-  const fetchFn = createIssuerFetch(label, signal);
-  const media = { accept: "application/json, text/event-stream", "content-type": "application/json" };
-  const challenge = await fetchFn(url, {
-    method: "POST",
-    headers: { ...headers, ...media },
-    body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
-  });
-  if (oauth.grant === "client_credentials") {
-    progress.step = "exchange";
-    const { renew } = useStoredTokens(server, () => {}, signal);
-    return (await renew(stored?.tokens?.access_token, challenge)) && readSignIn(server);
-  }
-  const found = await findIssuer(server, stored, challenge, fetchFn);
-  if (found === undefined) return undefined;
-
-  progress.step = "registration";
-  const { scope, ...lasting } = found;
-  const { issuer, metadata, resource } = lasting;
-  const sdk = await import("@modelcontextprotocol/client");
-  const state = randomBytes(32).toString("base64url");
-  const redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
-  const { redirectUrl } = redirect;
-  const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
-  let client: StoredOAuthClientInformation | undefined;
-  if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
-  else if (stored?.redirectUrl === redirectUrl && !hasDocument) client = stored.client;
-  // That of the config is not stored.
-  const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
-  let codeVerifier = "";
-  let address = new URL(issuer);
-  const provider: OAuthClientProvider = {
-    redirectUrl,
-    clientMetadataUrl: oauth.clientMetadataUrl,
-    clientMetadata: {
-      client_name: "Trailblaze",
-      redirect_uris: [redirectUrl],
-      grant_types: ["authorization_code", "refresh_token"],
-      response_types: ["code"],
-      token_endpoint_auth_method: "none",
-    },
-    discoveryState: () => ({
-      authorizationServerUrl: issuer,
-      authorizationServerMetadata: metadata,
-      resourceMetadata: { resource },
-    }),
-    clientInformation: () => client && { ...client, ...secret },
-    saveClientInformation: (registered) => {
-      client = registered;
-    },
-    tokens: () => undefined,
-    saveTokens() {},
-    state: () => state,
-    saveCodeVerifier: (verifier) => {
-      codeVerifier = verifier;
-    },
-    codeVerifier: () => codeVerifier,
-    redirectToAuthorization: (url) => {
-      address = url;
-    },
-  };
+  /** What fails where an error does not say it. */
+  let step: SignInFault = "endpoint";
+  const secrets = [oauth.clientSecret ?? ""];
+  let redirect: Redirect | undefined;
   try {
+    const stored = readSignIn(server);
+    const fetchFn = createIssuerFetch(label, signal);
+    const media = { accept: "application/json, text/event-stream", "content-type": "application/json" };
+    const challenge = await fetchFn(url, {
+      method: "POST",
+      headers: { ...headers, ...media },
+      body: JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" }),
+    });
+    if (oauth.grant === "client_credentials") {
+      step = "exchange";
+      const { renew } = useStoredTokens(server, () => {}, signal);
+      return (await renew(stored?.tokens?.access_token, challenge)) && readSignIn(server);
+    }
+    const found = await findIssuer(server, stored, challenge, fetchFn);
+    if (found === undefined) return undefined;
+
+    step = "registration";
+    const { scope, ...lasting } = found;
+    const { issuer, metadata, resource } = lasting;
+    const sdk = await import("@modelcontextprotocol/client");
+    const state = randomBytes(32).toString("base64url");
+    redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
+    const { redirectUrl } = redirect;
+    const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
+    let client: StoredOAuthClientInformation | undefined;
+    if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
+    else if (stored?.redirectUrl === redirectUrl && !hasDocument) client = stored.client;
+    // That of the config is not stored.
+    const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
+    let codeVerifier = "";
+    let address = new URL(issuer);
+    const provider: OAuthClientProvider = {
+      redirectUrl,
+      clientMetadataUrl: oauth.clientMetadataUrl,
+      clientMetadata: {
+        client_name: "Trailblaze",
+        redirect_uris: [redirectUrl],
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        token_endpoint_auth_method: "none",
+      },
+      discoveryState: () => ({
+        authorizationServerUrl: issuer,
+        authorizationServerMetadata: metadata,
+        resourceMetadata: { resource },
+      }),
+      clientInformation: () => client && { ...client, ...secret },
+      saveClientInformation: (registered) => {
+        client = registered;
+      },
+      tokens: () => undefined,
+      saveTokens() {},
+      state: () => state,
+      saveCodeVerifier: (verifier) => {
+        codeVerifier = verifier;
+      },
+      codeVerifier: () => codeVerifier,
+      redirectToAuthorization: (url) => {
+        address = url;
+      },
+    };
     await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
     if (client === undefined) throw new Error("the client is not registered");
     options.show(address.href);
@@ -137,10 +135,10 @@ async function signIn(
     const [error, description] = [answer.get("error"), answer.get("error_description")];
     if (error !== null) throw fail("denied", description === null ? error : `${error}: ${description}`);
 
-    progress.step = "exchange";
+    step = "exchange";
     const authorizationCode = answer.get("code");
     if (authorizationCode === null) throw new Error("the answer has no code");
-    progress.secrets.push(authorizationCode, codeVerifier, client.client_secret ?? "");
+    secrets.push(authorizationCode, codeVerifier, client.client_secret ?? "");
     // `auth` would redeem a refused code once more, and write the issuer's words to stderr.
     const exchange = { metadata, resource, authorizationCode, iss, fetchFn };
     const asked = address.searchParams.get("scope") ?? undefined;
@@ -149,30 +147,16 @@ async function signIn(
     const record = { url: url.href, ...lasting, client, redirectUrl: registeredAt, tokens };
     await withSignInLock(url, (write) => write(record), signal);
     return record;
-  } finally {
-    redirect.close();
-  }
-}
-
-/**
- * Signs in to a server, always anew. Resolves with `undefined` if it needs no sign-in. Throws `SignInFailed`; then nothing was
- * stored, and what was stored stays.
- */
-export async function login(server: SignInServer, options: LoginOptions): Promise<StoredSignIn | undefined> {
-  const { label, oauth } = server;
-  const limit = AbortSignal.timeout(timerMs(options.timeoutMs));
-  const signal = AbortSignal.any([options.signal, limit]);
-  const progress: Progress = { step: "endpoint", secrets: [oauth.clientSecret ?? ""] };
-  try {
-    return await signIn(server, options, progress, signal);
   } catch (error) {
     if (options.signal.aborted) throw options.signal.reason;
-    if (limit.aborted) throw signInFailure(label, "timeout");
+    if (limit.aborted) throw fail("timeout");
     const { message, cause } = error as Error;
     for (const one of [error, cause]) if (one instanceof TrailblazeError) throw one;
     const { IssuerMismatchError } = await import("@modelcontextprotocol/client");
-    const reason = error instanceof IssuerMismatchError ? "issuer" : progress.step;
-    const { redact } = createRedactor(progress.secrets);
-    throw signInFailure(label, reason, redact(explainFileError(error) ?? message));
+    const { redact } = createRedactor(secrets);
+    const detail = redact(explainFileError(error) ?? message);
+    throw fail(error instanceof IssuerMismatchError ? "issuer" : step, detail);
+  } finally {
+    redirect?.close();
   }
 }
