@@ -4,6 +4,7 @@ import { expect, onTestFinished, test, vi } from "vitest";
 import { useStoredTokens } from "../../src/sign-in/renew.ts";
 import { isEnding } from "../../src/sign-in/stored.ts";
 import { openForTest } from "../session/support/session.ts";
+import { connectLegacy, serveForTest } from "../support/clients.ts";
 import { command } from "../support/run-cli.ts";
 import { runProcess } from "../support/run-process.ts";
 import { makeSignIn } from "./support.ts";
@@ -44,13 +45,20 @@ test("without a sign-in, the server is left out and the command that signs in is
 
 test("from login to the second day: calls send the token, renew it, and it is in no file but its own", async () => {
   const setting = await makeSignIn();
-  const { remote, run, cwd, stored, left } = setting;
+  const { remote, cwd, stored, left } = setting;
+  let output = "";
+  const run = async (...args: string[]) => {
+    const answer = await setting.run(args);
+    output += answer.stdout + answer.stderr;
+    return answer;
+  };
+  const call = () => run("call", "docs/echo", "--json");
   await setting.login();
-  expect(await call(setting)).toMatchObject({ exitCode: 0, stdout: "called\n" });
+  expect(await run("call", "docs/echo")).toMatchObject({ exitCode: 0, stdout: "called\n" });
   expect(remote.to("/token")).toHaveLength(1);
   setting.change(ending());
   const before = stored().tokens;
-  expect(await call(setting)).toMatchObject({ exitCode: 0 });
+  expect(await call()).toMatchObject({ exitCode: 0 });
   const [, refresh] = remote.to("/token");
   expect(Object.fromEntries(refresh?.form ?? [])).toMatchObject({
     grant_type: "refresh_token",
@@ -59,16 +67,32 @@ test("from login to the second day: calls send the token, renew it, and it is in
   expect(stored().tokens.access_token).not.toBe(before.access_token);
   // The server knows none of the tokens any more, and the session renews once.
   remote.revoke();
-  expect(await call(setting)).toMatchObject({ exitCode: 0 });
+  expect(await call()).toMatchObject({ exitCode: 0 });
   expect(remote.to("/token")).toHaveLength(3);
-  expect((await run(["doctor", "--json"])).stdout).toMatch(/"docs: signed in until 20/);
-  await run(["approve", "--all", "--yes"]);
+  expect((await run("doctor", "--json")).stdout).toMatch(/"docs: signed in until 20/);
+  await run("approve", "--all", "--dry-run");
+  await run("approve", "--all", "--yes");
+  await run("diff", "--json");
+
+  // A session and a client of the gateway live longer than a token.
+  setting.stubEnv();
+  const session = await openForTest(cwd, { config: "trailblaze.config.yaml" });
+  const { url } = await serveForTest(null, { cwd });
+  const client = await connectLegacy(url);
+  await expect.poll(async () => (await client.listTools()).tools.length, { timeout: 60_000 }).toBe(1);
+  setting.change(ending());
+  expect(await session.callTool("echo", {})).toMatchObject({ variant: "Success" });
+  setting.change(ending());
+  expect(await client.callTool({ name: "echo", arguments: {} })).toMatchObject({
+    content: [{ text: "called" }],
+  });
+  expect(remote.to("/token")).toHaveLength(5);
   expect(left()).toHaveLength(1);
-  const text = textIn(cwd).replaceAll(readFileSync(setting.file, "utf8"), "");
+  const text = textIn(cwd).replaceAll(readFileSync(setting.file, "utf8"), () => output);
   for (const token of remote.tokens()) expect(text).not.toContain(token);
 });
 
-test("who starts at once makes one refresh, and a refused one deletes the tokens alone", async () => {
+test("ten processes at once make one refresh, and a refused one deletes the tokens alone", async () => {
   const setting = await makeSignIn();
   const { remote, stored, file, stubEnv } = setting;
   await setting.login();
@@ -81,20 +105,24 @@ test("who starts at once makes one refresh, and a refused one deletes the tokens
   expect(statSync(file).mode & 0o777).toBe(0o600);
 
   setting.change(ending());
-  const tokens = await Promise.all(Array.from({ length: 10 }, () => one().tokens()));
-  expect([new Set(tokens.map((some) => some?.access_token)).size, remote.to("/token").length]).toEqual([
-    1, 2,
-  ]);
-  expect([...secrets].join(" ")).toContain(String(tokens[0]?.access_token));
+  const env = { ...process.env, ...setting.env };
+  const place = { cwd: setting.cwd, env, timeoutMs: 120_000 };
+  const start = () => runProcess(process.execPath, [command, "call", "docs/echo"], place);
+  const answers = await Promise.all(Array.from({ length: 10 }, start));
+  expect(answers.map(({ stdout }) => stdout)).toEqual(Array(10).fill("called\n"));
+  expect(remote.to("/token")).toHaveLength(2);
+  const token = stored().tokens.access_token;
+  expect(await one().tokens()).toMatchObject({ access_token: token });
+  expect([...secrets].join(" ")).toContain(token);
 
   setting.change(ending());
   const kept = stored();
   remote.behavior.token = (_, response) => Boolean(response.writeHead(503).end());
-  expect(await one().tokens()).toMatchObject({ access_token: tokens[0]?.access_token });
+  expect(await one().tokens()).toMatchObject({ access_token: token });
   expect(stored()).toEqual(kept);
   remote.behavior.token = undefined;
   setting.change({ refresh_token: "unknown" });
-  expect(await one().tokens()).toMatchObject({ access_token: tokens[0]?.access_token });
+  expect(await one().tokens()).toMatchObject({ access_token: token });
   expect(stored()).toMatchObject({ client: kept.client, issuer: remote.origin });
   expect(stored().tokens).toBeUndefined();
 });

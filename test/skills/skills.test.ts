@@ -6,6 +6,7 @@ import { describe, expect, test } from "vitest";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { findSkills } from "../../src/skills/find-skills.ts";
 import { readSkill } from "../../src/skills/read-skill.ts";
+import { findSkillFault } from "../../src/skills/skill-entry.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 
@@ -145,5 +146,45 @@ describe("reading skills", () => {
     await refused("again", (folder) => makeLink(folder, join(folder, "again")));
     await refused("pipe", (folder) => makeFifo(join(folder, "pipe")));
     await refused("SKILL.md", (folder) => rmSync(folder, { recursive: true }));
+  });
+});
+
+describe("entries of servers", () => {
+  const file = (path: string, size = 1) => ({
+    uri: `skill://code/${path}`,
+    digest: `sha256:${"0".repeat(64)}`,
+    size,
+  });
+  const front = { name: "triage", description: "Do it." };
+  const entry = {
+    uri: "skill://code/triage/SKILL.md",
+    frontmatter: { ...front, metadata: { a: "b" }, license: "MIT" },
+    resources: [file("triage/SKILL.md"), file("triage/docs/a%20b.md")],
+  };
+  const listing = (...paths: string[]) => ({ resources: paths.map((path) => file(path)) });
+
+  test("those that clients take have no fault", () => {
+    expect(findSkillFault(entry)).toBeUndefined();
+    expect(findSkillFault({ ...entry, resources: "dynamic" })).toBeUndefined();
+  });
+
+  test.each<[object, string]>([
+    [{ uri: "skill://code/other/SKILL.md" }, "URI"],
+    [{ uri: "skill://../triage/SKILL.md" }, "URI"],
+    [{ uri: "skill://code/triage/SKILL.md?x" }, "URI"],
+    [{ uri: "code/triage/SKILL.md" }, "URI"],
+    [{ uri: "skill://code/Triage/SKILL.md", frontmatter: { ...front, name: "Triage" } }, "name"],
+    [{ frontmatter: { ...front, description: "x".repeat(1025) } }, "description"],
+    [{ frontmatter: { ...front, compatibility: "x".repeat(501) } }, "compatibility"],
+    [{ frontmatter: { ...front, metadata: { a: 1 } } }, "metadata"],
+    [{ frontmatter: JSON.parse('{ "name": "triage", "description": "Do it.", "__proto__": 1 }') }, "key"],
+    [listing("triage/a.md"), "SKILL.md"],
+    [listing("triage/SKILL.md", "triage/SKILL.md"), "twice"],
+    [listing("triage/SKILL.md", "other/a.md"), "outside"],
+    [listing("triage/SKILL.md", "triage/%2e%2e/a.md"), "outside"],
+    [listing("triage/SKILL.md", ...Array.from({ length: 512 }, (_, at) => `triage/${at}`)), "more files"],
+    [{ resources: [file("triage/SKILL.md", (16 << 20) + 1)] }, "more files"],
+  ])("%j is refused", (changes, words) => {
+    expect(findSkillFault({ ...entry, ...changes })).toContain(words);
   });
 });
