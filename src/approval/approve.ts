@@ -1,6 +1,6 @@
 import { diffLocks, formatSkill } from "../lock/difference.ts";
 import { isSameJson } from "../lock/json.ts";
-import { changeLock, createLock, type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
+import { changeLock, createLock, lockFileOf } from "../lock/lock-file.ts";
 import {
   changeParts,
   compareParts,
@@ -19,19 +19,16 @@ import type { LockedItem } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import {
   expectLock,
-  type Installation,
   type InstallationOptions,
-  narrowLock,
-  openInstallation,
+  type LockedProject,
+  readLockedProject,
+  Targets,
 } from "./installation.ts";
-import { Targets } from "./targets.ts";
 
 /** What to approve, and whether servers start. */
 export interface ApprovalOptions extends InstallationOptions {
   /** Approves everything. Denials are lifted only for items among the targets. */
   all?: boolean;
-  /** Starts no server. What a server lists is approved only after it has started. */
-  static?: boolean;
   /** Records the targets as denied instead. */
   deny?: boolean;
 }
@@ -45,50 +42,6 @@ export interface ApprovalChange {
   place: LockPlace;
   /** What the lock records afterwards; `undefined` for nothing. */
   to: LockedItem | undefined;
-}
-
-/** The lock of a project beside what is installed there. */
-interface LockedProject {
-  /** Absolute path of the project's folder. */
-  project: string;
-  /** The project's lock, or the nearest one above it up to the root of its workspace. */
-  found: FoundLock | undefined;
-  /** What that lock has; of one above the project, what is about the project. */
-  parts: LockParts;
-  installation: Installation;
-}
-
-/** Reads the lock of a project and what is installed, with the lists of the servers whose launch the lock approves. */
-export async function readLockedProject(
-  targets: Targets,
-  options: InstallationOptions & { static?: boolean },
-  purpose: "approve" | "deny" | "compare",
-): Promise<LockedProject> {
-  const { project, read } = await openInstallation(options);
-  const found = await findLock(project);
-  const file = lockFileOf(project);
-  if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
-  const approved = partsOf(found?.lock ?? createLock());
-  const installation = await read(
-    (place, launch) =>
-      options.static !== true &&
-      (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place)) &&
-      !isDenied(approved, place) &&
-      isSameJson(launch, approved.get(keyOf(place))?.value.launch),
-    purpose === "compare"
-      ? { folder: found?.folder }
-      : {
-          isNamed: targets.isWritten,
-          showsSkill: ({ place, value }) =>
-            purpose === "approve" &&
-            targets.has(place) &&
-            !isSameJson(approved.get(keyOf(place))?.value, value),
-        },
-  );
-  const isAbove = found !== undefined && found.folder !== project;
-  const parts = isAbove ? narrowLock(approved, installation) : approved;
-  targets.check(parts, installation);
-  return { project, found, parts, installation };
 }
 
 const ownerKey = (place: LockPlace) => keyOf(entryPlace(place));

@@ -2,16 +2,12 @@ import { diffLocks, type LockDifferenceEntry } from "../lock/difference.ts";
 import { lockFileOf } from "../lock/lock-file.ts";
 import { entryPlace, lockOf } from "../lock/parts.ts";
 import type { Problem } from "../problems/index.ts";
-import { readLockedProject } from "./approve.ts";
-import { expectLock, type InstallationOptions } from "./installation.ts";
-import { Targets } from "./targets.ts";
+import { expectLock, type InstallationOptions, readLockedProject, Targets } from "./installation.ts";
 
 /** What to compare, and whether servers start. */
 export interface DiffOptions extends InstallationOptions {
   /** Packs (`@acme/jira` or `acme/jira`), servers of the config by label, or items. Default: everything. */
   targets?: readonly string[];
-  /** Starts no server; the lists of servers are not compared. */
-  static?: boolean;
 }
 
 /** The difference between a lock and the installation. Strings of packs and servers are not trusted. */

@@ -3,36 +3,37 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { isUnasked } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import {
-  describeInstalledServer,
-  describeListed,
-  describePack,
-  linesOf,
-  lockedName,
-  placesOf,
-} from "../lock/describe.ts";
+import { linesOf, lockedName, placesOf } from "../lock/describe.ts";
 import type { ShownSkill } from "../lock/difference.ts";
-import type { Gate, IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
-import { LockScope } from "../lock/lock-scope.ts";
+import type { IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
+import { isSameJson } from "../lock/json.ts";
+import { createLock, type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
+import { LockGate } from "../lock/lock-gate.ts";
+import type { LockScope } from "../lock/lock-scope.ts";
 import {
   entryPlace,
+  isDenied,
   isRefused,
   keyOf,
   type LockPart,
   type LockParts,
   type LockPlace,
+  listedPlace,
   lockOf,
+  nameOf,
   type Owner,
+  ownerOf,
   partsOf,
-  partsOfEntry,
+  placeOfLister,
   serverPlace,
   withoutIdle,
 } from "../lock/parts.ts";
 import type { LockedItem } from "../lock/types.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
-import { createProblem, type Problem, type ProblemPlace } from "../problems/index.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -49,6 +50,8 @@ export interface InstallationOptions extends Pick<SessionOptions, "onCommand" | 
   config?: string | TrailblazeConfig;
   /** Aborts the reading and ends the servers that it started. */
   signal?: AbortSignal;
+  /** Starts no server: what servers list is neither compared nor approved. */
+  static?: boolean;
 }
 
 /** What a session of the project would use, and what is there besides. */
@@ -68,143 +71,174 @@ export interface Installation {
   failedServers: string[];
 }
 
-/** Whether a server may start, so that it says what it lists. */
-export type MayStart = (place: LockPlace, launch: LockedItem) => boolean;
+/** What a command is about: everything, or packs, servers and items by name. */
+export class Targets {
+  readonly #names: ReadonlySet<string>;
+  readonly #written: readonly string[];
+  readonly isEverything: boolean;
 
-/** How an installation is read. */
-export interface ReadingOptions {
-  /** That of the lock; default: the project's. */
-  folder?: string | undefined;
-  /** Whether a part is named, so that its problems are of interest. */
-  isNamed?(place: LockPlace): boolean;
-  /** Whether the skill of a server is to be shown. */
-  showsSkill?(skill: LockPart): boolean;
+  constructor(written: readonly string[], isEverything: boolean) {
+    this.#written = written;
+    this.#names = new Set(written.map((name) => name.replace(/^@/, "")));
+    this.isEverything = isEverything;
+  }
+
+  /** Whether the part is meant by its own name. */
+  isNamed(place: LockPlace): boolean {
+    return this.#names.has(nameOf(place));
+  }
+
+  /** Whether the part, what lists it, or its entry is named, not only meant with everything. */
+  readonly isWritten = (place: LockPlace): boolean => {
+    const owner = ownerOf(place);
+    if (this.isNamed(place) || this.#names.has(owner)) return true;
+    // A server of the config that has a tool with its own name is not meant with that tool.
+    return (
+      place.owner === "pack" && place.server !== undefined && this.#names.has(`${owner}/${place.server}`)
+    );
+  };
+
+  /** Whether the part is meant. */
+  has(place: LockPlace): boolean {
+    return this.isEverything || this.isWritten(place);
+  }
+
+  /** The same, or for a server something that it may list. */
+  concerns(place: LockPlace): boolean {
+    return this.has(place) || (place.kind === "server" && this.namesInside(place));
+  }
+
+  /** Whether something that the server may list is meant by its name. */
+  namesInside(place: LockPlace): boolean {
+    return [...this.#names].some((name) => name.startsWith(`${nameOf(place)}/`));
+  }
+
+  /**
+   * Throws `TrailblazeError` for a name that neither the lock nor the installation has: `PackNotInstalled`, or
+   * `ToolNotFound` inside a pack or a server, with similar names.
+   */
+  check(lock: LockParts, { parts, places }: Installation): void {
+    const all = [...[...lock.values(), ...parts.values()].map(({ place }) => place), ...places.values()];
+    const names = new Set(all.flatMap((place) => [ownerOf(place), nameOf(place)]));
+    // Their tools are known only after they have started.
+    const unlisted = [...parts].flatMap(([key, { place, value }]) =>
+      value.lists === null && lock.get(key)?.value.lists == null ? [`${nameOf(place)}/`] : [],
+    );
+    for (const written of this.#written) {
+      const name = written.replace(/^@/, "");
+      if (names.has(name) || unlisted.some((prefix) => name.startsWith(prefix))) continue;
+      const nearest = findNearestNames(name, [...names]);
+      if ([...names].some((owner) => name.startsWith(`${owner}/`)))
+        throw failure("ToolNotFound", { name: written, otherKind: undefined, nearest, isAnyKind: true });
+      throw failure("PackNotInstalled", { name: written, nearest, isWord: true }, { pack: written });
+    }
+  }
+}
+
+/** The lock of a project beside what is installed there. */
+export interface LockedProject {
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** The project's lock, or the nearest one above it up to the root of its workspace. */
+  found: FoundLock | undefined;
+  /** What that lock has; of one above the project, what is about the project. */
+  parts: LockParts;
+  installation: Installation;
 }
 
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
 
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
-class Recorder implements Gate {
-  readonly isFrozen = false;
-  readonly takesUnasked = () => true;
-  readonly scope: LockScope;
-  readonly parts = new Map<string, LockPart>();
-  readonly unasked = new Set<string>();
+class Recorder extends LockGate {
   readonly skills = new Map<string, ShownSkill>();
   readonly problems: Problem[] = [];
   found: FoundPacks | undefined;
-  readonly #project: string;
-  readonly #mayStart: MayStart;
-  readonly #options: ReadingOptions;
+  readonly #targets: Targets;
+  readonly #mayStart: (place: LockPlace) => boolean;
   readonly #refusal = createProblem("NotApproved", unused);
 
-  constructor(config: SessionConfig, mayStart: MayStart, options: ReadingOptions) {
-    this.scope = new LockScope(config, options.folder);
-    this.#options = options;
-    this.#project = config.project;
+  constructor(
+    locked: Pick<FoundLock, "lock" | "folder">,
+    config: SessionConfig,
+    targets: Targets,
+    mayStart: (place: LockPlace) => boolean,
+  ) {
+    super(locked, config, false);
+    this.#targets = targets;
     this.#mayStart = mayStart;
   }
 
-  #noteUnrecordable(name: string, entry: string, place: ProblemPlace): void {
-    const args = { name, state: "unrecordable", differences: [], entry } as const;
-    this.problems.push(createProblem("NotApproved", args, place));
+  override takesUnasked(): boolean {
+    return true;
   }
 
-  #add(parts: Iterable<LockPart>): void {
-    for (const part of parts) this.parts.set(keyOf(part.place), part);
-  }
-
-  /** Whether a recorded server may start. */
+  /** Whether a recorded server starts: only as the lock approves it. */
   #starts(place: LockPlace): boolean {
-    const launch = this.parts.get(keyOf(place))?.value.launch as LockedItem | undefined;
-    return launch !== undefined && this.#mayStart(place, launch);
+    const [launch, approved] = [this.installed, this.locked].map(
+      (parts) => parts.get(keyOf(place))?.value.launch,
+    );
+    const isApproved = launch !== undefined && isSameJson(launch, approved);
+    return isApproved && !isDenied(this.locked, place) && this.#mayStart(place);
   }
 
-  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
-    const owner = { owner: "server", entry: server.name } as const;
-    if (!this.scope.isServerFree(server.name))
-      this.#add(partsOfEntry(owner, describeInstalledServer(this.#project, server)));
-    const starts = this.#starts({ ...owner, kind: "server", name: server.name });
+  override checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
+    super.checkServer(server);
+    const starts = this.#starts({ owner: "server", entry: server.name, kind: "server", name: server.name });
     return { ...(!starts && { refusal: this.#refusal }), problems: [] };
   }
 
-  checkPack({ inspected, problems, unusable: broken }: CheckedPack): CheckedPack {
-    const { pack, items } = inspected;
-    const { qualifiedName } = pack;
-    const owner = { owner: "pack", entry: pack.name } as const;
-    const isNamed = (name: string) => this.#options.isNamed?.({ ...owner, kind: "skill", name });
+  override checkPack(checked: CheckedPack): CheckedPack {
+    super.checkPack(checked);
+    const { inspected, problems } = checked;
+    const placeOf = (kind: LockPlace["kind"], name: string) =>
+      ({ owner: "pack", entry: inspected.pack.name, kind, name }) as const;
+    const isNamed = (name: string) => this.#targets.isWritten(placeOf("skill", name));
     this.problems.push(...problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item)));
-    if (isUnasked(inspected)) this.unasked.add(pack.name);
-    const isLocked = ({ declaration: { kind, name }, definition }: InspectedItem) =>
-      this.scope.hasPack(pack) && !this.scope.isItemFree(qualifiedName, kind, name, definition);
-    if (this.scope.hasPack(pack)) this.#add(describePack(inspected, isLocked));
     const unusable = new Map<InspectedItem, Problem>();
-    for (const item of items) {
-      const { kind, name } = item.declaration;
-      const place = { ...owner, kind, name: lockedName(item) };
+    for (const item of inspected.items) {
+      const place = placeOf(item.declaration.kind, lockedName(item));
       if (item.skill !== undefined) this.skills.set(keyOf(place), item.skill);
-      else if (
-        item.definition !== null &&
-        item.shape !== undefined &&
-        isLocked(item) &&
-        !this.parts.has(keyOf(place))
-      )
-        this.#noteUnrecordable(item.qualifiedName, qualifiedName, { pack: pack.name, kind, item: name });
-      const refusal = broken.get(item) ?? (this.#starts(place) ? undefined : this.#refusal);
+      const refusal = checked.unusable.get(item) ?? (this.#starts(place) ? undefined : this.#refusal);
       if (refusal !== undefined) unusable.set(item, refusal);
     }
     return { inspected, problems, unusable };
   }
 
-  finish(found: FoundPacks): Problem[] {
+  override finish(found: FoundPacks): Problem[] {
     this.found = found;
     this.problems.unshift(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
     return [];
   }
 
-  findApproved(): undefined {}
+  override findApproved(): undefined {}
 
-  checkList(plan: ServerPlan, { entries, instructions }: ListedServer, isExcluded: IsDenied): ListVerdict {
-    const { label, pack } = plan;
-    const lister = listerOf(plan);
-    const said = linesOf(instructions);
-    const server = this.parts.get(keyOf(serverPlace(lister)));
+  override checkList(plan: ServerPlan, listed: ListedServer, isExcluded: IsDenied): ListVerdict {
+    const server = this.installed.get(keyOf(placeOfLister(plan)));
+    const instructions = linesOf(listed.instructions);
     if (server !== undefined)
-      server.value = { ...server.value, ...(said && { instructions: said }), lists: {} };
-    for (const one of entries) {
-      const { kind, id } = one;
-      if (isExcluded(one) || this.scope.isListedFree(kind, label, id, pack)) continue;
-      const value = describeListed(one);
-      if (value === undefined) this.#noteUnrecordable(`${label}/${id}`, pack ?? label, placeOfServer(plan));
-      else if (server !== undefined) this.#add([{ place: { ...lister, kind, name: id }, value }]);
-    }
+      server.value = { ...server.value, ...(instructions && { instructions }), lists: {} };
+    super.checkList(plan, listed, isExcluded);
     // What is not registered has no names that collide. Skills are read, to show them.
-    const refused = entries
+    const refused = listed.entries
       .filter(({ kind }) => kind !== "skill")
       .map((one) => [one, this.#refusal] as const);
     return { refused: new Map(refused), problems: [], vanished: [] };
   }
 }
 
-/** Who lists what a server lists. */
-function listerOf({ label, source: { pack, item } }: ServerPlan) {
-  const owner = pack === undefined ? "server" : "pack";
-  return { owner, entry: pack ?? label, server: item ?? label, kind: "server", name: "" } as const;
-}
-
 /** Adds SKILL.md of the recorded skills that servers list and that are to be shown. */
 async function readServerSkills(
   session: Session,
-  { parts, skills }: Recorder,
-  shows: NonNullable<ReadingOptions["showsSkill"]>,
+  { installed, skills }: Recorder,
+  isShown: (skill: LockPart) => boolean,
 ): Promise<void> {
   const frame = Session.frameOf(session);
   const state = frame.state();
   let left: number = skillLimits.bytes;
   for (const from of state.resourceServers)
     for (const { kind, id, entry } of from.offer?.entries ?? []) {
-      const part = parts.get(keyOf({ ...listerOf(from.plan), kind, name: id }));
-      if (kind !== "skill" || part === undefined || !shows(part)) continue;
+      const part = installed.get(keyOf(listedPlace(placeOfLister(from.plan), kind, id)));
+      if (kind !== "skill" || part === undefined || !isShown(part)) continue;
       const skill = describeServerSkill(from, entry);
       const { name, files } = skill.shown;
       left -= files.find(({ path }) => path === instructionsFile)?.size ?? 0;
@@ -217,57 +251,63 @@ async function readServerSkills(
 }
 
 /**
- * Opens a project, to read what is installed in it: takes the lists of the servers that may start, which are ended before it
- * resolves. No code of packs runs except for them. Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`.
+ * Reads the lock of a project and what is installed, with the lists of the servers that are meant and whose launch the lock
+ * approves; these are ended before it resolves. No code of packs runs except for them. Throws `TrailblazeError`
+ * `ProjectNotFound`, `InvalidConfig`, `LockMissing` to compare with no lock, `LockMalformed`, or that of an unknown target.
  */
-export async function openInstallation({
-  cwd,
-  config: given,
-  signal,
-  onCommand,
-  onConnect,
-  onWait,
-}: InstallationOptions) {
-  let recorder: Recorder | undefined;
-  const prepared = await prepareSession(
-    { cwd, config: given, signal, onCommand, onConnect, onWait },
-    { userServers: "reported", openGate: async () => recorder },
+export async function readLockedProject(
+  targets: Targets,
+  { cwd, config: written, signal, onCommand, onConnect, onWait, static: isStatic }: InstallationOptions,
+  purpose: "approve" | "deny" | "compare",
+): Promise<LockedProject> {
+  let gate: LockGate | undefined;
+  const { config, open } = await prepareSession(
+    { cwd, config: written, signal, onCommand, onConnect, onWait },
+    { userServers: "reported", openGate: async () => gate },
   );
-  const { config } = prepared;
   const { project, subprocessServers, unusedServers } = config;
-
-  async function read(mayStart: MayStart, options: ReadingOptions = {}): Promise<Installation> {
-    const recording = new Recorder(config, mayStart, options);
-    recorder = recording;
-    const session = await prepared.open();
-    try {
-      const { found, parts, unasked, scope, skills, problems } = recording;
-      if (options.showsSkill) await readServerSkills(session, recording, options.showsSkill);
-      const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
-      const messages = new Set(failed.map(({ message }) => message));
-      const ofFailed = session.problems.filter(({ message }) => messages.has(message));
-      const places = [
-        ...(found?.packs ?? []).flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack))),
-        ...[...subprocessServers, ...unusedServers].flatMap(({ name }): LockPlace[] => {
-          const owner = { owner: "server", entry: name } as const;
-          return [entryPlace(owner), { ...owner, kind: "server", name }];
-        }),
-      ];
-      return {
-        // In the order of the file.
-        parts: partsOf(lockOf(parts)),
-        places: new Map(places.map((place) => [keyOf(place), place])),
-        unasked,
-        scope,
-        skills,
-        problems: [...config.problems, ...problems, ...ofFailed],
-        failedServers: failed.map(({ name }) => name),
-      };
-    } finally {
-      await session.close();
-    }
+  const found = await findLock(project);
+  const file = lockFileOf(project);
+  if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
+  const lock = found?.lock ?? createLock();
+  const folder = (purpose === "compare" && found?.folder) || project;
+  const mayStart = (place: LockPlace) =>
+    !isStatic && (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place));
+  const recorder = new Recorder({ lock, folder }, config, targets, mayStart);
+  gate = recorder;
+  const session = await open();
+  try {
+    const { locked, found: packs, installed, unasked, scope, skills, problems, unrecordable } = recorder;
+    const isShown = ({ place, value }: LockPart) =>
+      targets.has(place) && !isSameJson(locked.get(keyOf(place))?.value, value);
+    if (purpose === "approve") await readServerSkills(session, recorder, isShown);
+    const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
+    const messages = new Set(failed.map(({ message }) => message));
+    const ofFailed = session.problems.filter(({ message }) => messages.has(message));
+    const places = [
+      ...(packs?.packs ?? []).flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack))),
+      ...[...subprocessServers, ...unusedServers].flatMap(({ name }): LockPlace[] => {
+        const owner = { owner: "server", entry: name } as const;
+        return [entryPlace(owner), { ...owner, kind: "server", name }];
+      }),
+    ];
+    const installation = {
+      // In the order of the file.
+      parts: partsOf(lockOf(installed)),
+      places: new Map(places.map((place) => [keyOf(place), place])),
+      unasked,
+      scope,
+      skills,
+      problems: [...config.problems, ...problems, ...unrecordable, ...ofFailed],
+      failedServers: failed.map(({ name }) => name),
+    };
+    const isAbove = found !== undefined && found.folder !== project;
+    const parts = isAbove ? narrowLock(locked, installation) : locked;
+    targets.check(parts, installation);
+    return { project, found, parts, installation };
+  } finally {
+    await session.close();
   }
-  return { project, read };
 }
 
 type KnownParts = Pick<Installation, "parts" | "places" | "unasked" | "scope">;

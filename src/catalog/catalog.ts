@@ -131,7 +131,7 @@ async function collectCatalog(options: CatalogOptions) {
     problems.unshift(error.problem);
     return undefined;
   });
-  const gate = lock && new LockGate(lock, config, { isFrozen: false });
+  const gate = lock && new LockGate(lock, config, false);
   await lookUpReferences(port, found, referencesOf(config), "user");
   const describeProblem = createDescriber(workspace.root);
   const createId = createIds();

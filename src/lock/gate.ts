@@ -1,10 +1,7 @@
 import { join } from "node:path";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { LockGate } from "./lock-gate.ts";
 
 /** What a server that has started says. */
@@ -29,27 +26,6 @@ export interface ListVerdict {
   instructions?: string | undefined;
   /** Why nothing of the server is used, and it is ended. */
   refusal?: Problem;
-}
-
-/** What a session asks before it uses anything that is installed. Its order: checks, finish; lists at any time. */
-export interface Gate {
-  /** Whether everything but lists is checked before anything starts. */
-  readonly isFrozen: boolean;
-  /** Whether it is shown the skills of a pack without the field. */
-  takesUnasked(pack: string): boolean;
-  /** Whether a server of the config may start. */
-  checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] };
-  /** The same pack, with the items that may not be used as unusable ones. */
-  checkPack(checked: CheckedPack): CheckedPack;
-  /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
-  finish(found: FoundPacks): Problem[];
-  /**
-   * What the lock approves of a server, for one that starts when it is needed; `undefined` if it must start to know its lists.
-   * Call it after the server has been checked.
-   */
-  findApproved(plan: ServerPlan): ListedServer | undefined;
-  /** Checks what a server that has started says. Throws `LockMismatch`. */
-  checkList(plan: ServerPlan, listed: ListedServer, isDenied: IsDenied): ListVerdict;
 }
 
 /** How a session uses trailblaze.lock. With `surface`, it leaves out what differs; with `frozen`, that is an error; `off` ignores it. */
@@ -77,5 +53,5 @@ export async function openLockGate(
     throw failure("LockMissing", { file }, { file });
   }
   const gate = await import("./lock-gate.ts");
-  return new gate.LockGate(found, config, { isFrozen: mode === "frozen" });
+  return new gate.LockGate(found, config, mode === "frozen");
 }

@@ -14,16 +14,15 @@ import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import {
   describeInstalledServer,
-  describeItem,
   describeListed,
   describeMember,
-  describeNeeds,
+  describePack,
   linesOf,
   lockedName,
   placesOf,
   runsCode,
 } from "./describe.ts";
-import type { Gate, IsDenied, ListedServer, ListVerdict } from "./gate.ts";
+import type { IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { findChanges, isSameJson } from "./json.ts";
 import type { FoundLock } from "./lock-file.ts";
 import { LockScope } from "./lock-scope.ts";
@@ -40,6 +39,7 @@ import {
   type Owner,
   ownerOf,
   partsOf,
+  partsOfEntry,
   placeOfLister,
 } from "./parts.ts";
 import type { Json, LockedItem } from "./types.ts";
@@ -94,13 +94,19 @@ interface Verdict extends Partial<Pick<NotApproved, "state" | "differences">> {
   problems: Problem[];
 }
 
-/** Holds what is installed against a lock. One object per state of a session; it reports each difference once. */
-export class LockGate implements Gate {
-  readonly #parts: LockParts;
+/**
+ * Holds what is installed against a lock, before a session uses any of it: checks, then `finish`; lists at any time. One object
+ * per state of a session; it reports each difference once.
+ */
+export class LockGate {
+  /** What the lock has. */
+  readonly locked: LockParts;
+  /** What is there and was checked, as the lock would record it. */
+  readonly installed = new Map<string, LockPart>();
   /** The same by entry: a lock may have thousands of parts, and a session asks about each pack. */
   readonly #partsByEntry = new Map<string, LockPart[]>();
   readonly #config: SessionConfig;
-  readonly #scope: LockScope;
+  readonly scope: LockScope;
   /** Whether the lock is the project's: one above it may have more than a session. */
   readonly #isOwn: boolean;
   /** Whether any difference is an error. */
@@ -114,16 +120,17 @@ export class LockGate implements Gate {
   /** npm names of packs that are not locked. */
   readonly #freePacks = new Set<string>();
   /** npm names of packs of which nothing is said while it is new. */
-  readonly #unasked = new Set<string>();
-  readonly takesUnasked = (pack: string) => this.#skillsOf(pack).size > 0;
+  readonly unasked = new Set<string>();
+  /** What cannot be recorded. */
+  readonly unrecordable: Problem[] = [];
 
   constructor(
     { lock, folder }: Pick<FoundLock, "lock" | "folder">,
     config: SessionConfig,
-    { isFrozen }: { isFrozen: boolean },
+    isFrozen: boolean,
   ) {
-    this.#parts = partsOf(lock);
-    for (const part of this.#parts.values()) {
+    this.locked = partsOf(lock);
+    for (const part of this.locked.values()) {
       const key = keyOf(entryPlace(part.place));
       const parts = this.#partsByEntry.get(key);
       if (parts === undefined) this.#partsByEntry.set(key, [part]);
@@ -131,12 +138,16 @@ export class LockGate implements Gate {
     }
     this.#config = config;
     this.#isOwn = folder === config.project;
-    this.#scope = new LockScope(config, folder);
+    this.scope = new LockScope(config, folder);
     this.isFrozen = isFrozen;
   }
 
+  #record(parts: Iterable<LockPart>): void {
+    for (const part of parts) this.installed.set(keyOf(part.place), part);
+  }
+
   #valueOf(place: LockPlace): LockedItem | undefined {
-    return this.#parts.get(keyOf(place))?.value;
+    return this.locked.get(keyOf(place))?.value;
   }
 
   /** What the lock says of a pack or a server of the config, or of what a server of it lists. */
@@ -150,6 +161,11 @@ export class LockGate implements Gate {
     const places = this.#partsOf({ owner: "pack", entry: pack }).map(({ place }) => place);
     const skills = places.filter(({ kind, isDenial }) => kind === "skill" && !isDenial);
     return new Set(skills.map(({ kind, name }) => itemName(kind, name)));
+  }
+
+  /** Whether it is shown the skills of a pack without the field. */
+  takesUnasked(pack: string): boolean {
+    return this.#skillsOf(pack).size > 0;
   }
 
   /** Where a part is reported. */
@@ -166,7 +182,8 @@ export class LockGate implements Gate {
   #refuse(place: LockPlace, state: NotApproved["state"], differences: readonly string[] = []): Verdict {
     const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
     const refusal = createProblem("NotApproved", args, this.#problemAt(place));
-    const isUnasked = place.owner === "pack" && this.#unasked.has(place.entry);
+    if (state === "unrecordable") this.unrecordable.push(refusal);
+    const isUnasked = place.owner === "pack" && this.unasked.has(place.entry);
     const isSilent = state === "denied" || (state === "new" && isUnasked);
     if (!isSilent) this.#differences.add(args.name);
     return { state, differences, refusal, problems: isSilent ? [] : [refusal] };
@@ -174,7 +191,7 @@ export class LockGate implements Gate {
 
   /** Compares a part that is there with the lock. What a server says and lists is compared when it has started. */
   #judge(place: LockPlace, now: LockedItem | undefined, isFree: boolean): Verdict {
-    if (isDenied(this.#parts, place)) return this.#refuse(place, "denied");
+    if (isDenied(this.locked, place)) return this.#refuse(place, "denied");
     if (isFree) return { problems: [this.#noteFree(place)] };
     const before = this.#valueOf(place);
     if (now === undefined) return this.#refuse(place, "unrecordable");
@@ -211,36 +228,42 @@ export class LockGate implements Gate {
     return [createProblem("LockOutdated", { name: ownerOf(owner), reason }, this.#problemAt(place))];
   }
 
+  /** Whether a server of the config may start. */
   checkServer(server: UserServer): Verdict {
     const { name } = server;
     const place = { owner: "server", entry: name, kind: "server", name } as const;
     const now = describeInstalledServer(this.#config.project, server);
-    const isFree = this.#scope.isServerFree(name);
+    const isFree = this.scope.isServerFree(name);
+    if (!isFree) this.#record(partsOfEntry(place, now));
     const verdict = this.#judge(place, now, isFree);
     if (verdict.refusal === undefined && !isFree)
       verdict.problems.push(...this.#compareVersions(place, now.version));
     return verdict;
   }
 
+  /** The same pack, with the items that may not be used as unusable ones. */
   checkPack(checked: CheckedPack): CheckedPack {
     const { inspected } = checked;
     const { pack } = inspected;
     const entry = entryPlace({ owner: "pack", entry: pack.name });
     this.#checked.add(pack.name);
-    if (!this.#scope.hasPack(pack)) {
+    if (!this.scope.hasPack(pack)) {
       this.#freePacks.add(pack.name);
-      const isNamed = this.#scope.isPackFree(pack.qualifiedName);
+      const isNamed = this.scope.isPackFree(pack.qualifiedName);
       return isNamed ? { ...checked, problems: [...checked.problems, this.#noteFree(entry)] } : checked;
     }
+    this.#record(describePack(inspected, (item) => !this.#isFree(pack, item)));
     const approved = this.#skillsOf(pack.name);
-    if (isUnasked(inspected)) this.#unasked.add(pack.name);
+    if (isUnasked(inspected)) this.unasked.add(pack.name);
     // Nobody asked for the others.
     const problems = checked.problems.filter(({ item = "" }) => !isUnasked(inspected) || approved.has(item));
     const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
     const isNew = this.#partsOf(entry).length === 0;
     const all = isNew ? this.#refuse(entry, "new", declared) : undefined;
     const needs = { ...entry, kind: "needs", name: "needs" } as const;
-    const changes = isNew ? [] : findChanges(this.#valueOf(needs), describeNeeds(inspected), ["needs"]);
+    const changes = isNew
+      ? []
+      : findChanges(this.#valueOf(needs), this.installed.get(keyOf(needs))?.value, ["needs"]);
     const code = changes.length > 0 ? this.#refuse(needs, "changed", changes) : all;
     problems.push(...this.#compareVersions(entry, pack.version), ...(code?.problems ?? []));
     const unusable = new Map<InspectedItem, Problem>();
@@ -260,6 +283,10 @@ export class LockGate implements Gate {
     return { inspected: { ...inspected, items }, problems, unusable };
   }
 
+  #isFree({ qualifiedName }: DiscoveredPack, { declaration: { kind, name }, definition }: InspectedItem) {
+    return this.scope.isItemFree(qualifiedName, kind, name, definition);
+  }
+
   /** `refusal`: why the pack's items of this sort are not used. `item`: what is left of it. */
   #checkItem(
     inspected: InspectedPack,
@@ -267,11 +294,12 @@ export class LockGate implements Gate {
     refusal: Problem | undefined,
   ): Verdict & { item?: InspectedItem } {
     const { pack } = inspected;
-    const { kind, name } = item.declaration;
+    const { kind } = item.declaration;
     const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
-    const isFree = this.#scope.isItemFree(pack.qualifiedName, kind, name, item.definition);
-    if (refusal && !isFree && !isDenied(this.#parts, place)) return { refusal, problems: [] };
-    const verdict = this.#judge(place, describeItem(inspected, item), isFree);
+    const isFree = this.#isFree(pack, item);
+    const now = this.installed.get(keyOf(place))?.value;
+    if (refusal && now && !isFree && !isDenied(this.locked, place)) return { refusal, problems: [] };
+    const verdict = this.#judge(place, now, isFree);
     const locked = this.#valueOf(place);
     if (!locked || verdict.state !== "changed" || verdict.differences?.join() !== "members") return verdict;
     return { item: narrowItem(inspected, item, locked), problems: verdict.problems };
@@ -286,6 +314,7 @@ export class LockGate implements Gate {
       .map((place) => this.#noteVanished(place, "the pack no longer declares it"));
   }
 
+  /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish({ packs }: FoundPacks): Problem[] {
     const { project, subprocessServers, unusedServers } = this.#config;
     const owners: Owner[] = [
@@ -296,7 +325,7 @@ export class LockGate implements Gate {
     ];
     const there = new Set(owners.map((owner) => keyOf(entryPlace(owner))));
     const problems: Problem[] = [];
-    for (const [key, { place }] of this.#isOwn ? this.#parts : []) {
+    for (const [key, { place }] of this.#isOwn ? this.locked : []) {
       if (place.kind !== "entry" || place.isDenial || there.has(key)) continue;
       // A package without the field is a pack only while it has skills.
       const isInstalled = () => resolveFrom(createNodeInspectionPort(), project, place.entry) !== undefined;
@@ -320,7 +349,7 @@ export class LockGate implements Gate {
   #findServer(plan: ServerPlan) {
     const place = placeOfLister(plan);
     const server = this.#valueOf(place);
-    const isFree = this.#scope.isServerFree(plan.label) || this.#freePacks.has(plan.source.pack ?? "");
+    const isFree = this.scope.isServerFree(plan.label) || this.#freePacks.has(plan.source.pack ?? "");
     // The launch was compared before: a server without an entry is not locked.
     if (server === undefined || isFree) return undefined;
     const parts = this.#partsOf(place, place.name);
@@ -328,13 +357,17 @@ export class LockGate implements Gate {
     return { place, server, listed, denied: parts.filter((part) => part.place.isDenial) };
   }
 
+  /**
+   * What the lock approves of a server, for one that starts when it is needed; `undefined` if it must start to know its lists.
+   * Call it after the server has been checked.
+   */
   findApproved(plan: ServerPlan): ListedServer | undefined {
     const found = this.#findServer(plan);
     if (found?.server.lists == null || this.#updated.has(keyOf(entryPlace(found.place)))) return undefined;
     const { server, listed, denied } = found;
     // The lock has no sizes of a skill's files, which clients want to know.
     const hasSkills = listed.some((part) => part.place.kind === "skill");
-    if (hasSkills || this.#scope.mayFreeListed(plan.label, plan.pack)) return undefined;
+    if (hasSkills || this.scope.mayFreeListed(plan.label, plan.pack)) return undefined;
     const refused = denied.filter((part) => part.place.kind === "tool");
     const entries = [...refused, ...listed].map(({ place: { kind, name }, value }) =>
       readListed(kind as ListedKind, name, value),
@@ -342,6 +375,7 @@ export class LockGate implements Gate {
     return { entries, instructions: textOf(server.instructions) };
   }
 
+  /** Checks what a server that has started says. Throws `LockMismatch`. */
   checkList(plan: ServerPlan, { entries, instructions }: ListedServer, isExcluded: IsDenied): ListVerdict {
     const { label, pack } = plan;
     const verdict: ListVerdict = { refused: new Map(), problems: [], vanished: [], instructions };
@@ -363,8 +397,6 @@ export class LockGate implements Gate {
     if (!isListed) verdict.instructions = undefined;
     else if (!isSameJson(linesOf(instructions), server.instructions)) {
       verdict.refusal = this.#refuse(place, "changed", ["instructions"]).refusal;
-      this.refuseDifferences();
-      return verdict;
     }
     const fresh: { id: string; problems: Problem[] }[] = [];
     const gone = new Map(listed.map((part) => [keyOf(part.place), part.place]));
@@ -372,8 +404,10 @@ export class LockGate implements Gate {
       const listedAt = listedPlace(place, one.kind, one.id);
       gone.delete(keyOf(listedAt));
       if (isExcluded(one)) continue;
-      const isFree = this.#scope.isListedFree(one.kind, label, one.id, pack);
-      const judged = this.#judge(listedAt, originals.get(one.entry) ?? describeListed(one), isFree);
+      const isFree = this.scope.isListedFree(one.kind, label, one.id, pack);
+      const value = originals.get(one.entry) ?? describeListed(one);
+      if (value !== undefined && !isFree) this.#record([{ place: listedAt, value }]);
+      const judged = this.#judge(listedAt, value, isFree);
       if (judged.refusal !== undefined) verdict.refused.set(one, judged.refusal);
       if (judged.state === "new") fresh.push({ ...judged, id: one.id });
       else problems.push(...judged.problems);

@@ -4,7 +4,7 @@ import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { Gate } from "../lock/gate.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { Clock } from "../runtime/time-limit.ts";
@@ -30,7 +30,7 @@ export interface OpeningRules {
   /** Default: the system's. */
   clock?: Clock;
   /** Decides what is approved instead of the lock: for showing what differs from it. */
-  openGate?(config: SessionConfig): Promise<Gate | undefined>;
+  openGate?(config: SessionConfig): Promise<LockGate | undefined>;
   /** Whether packs that the session would miss are installed, as far as the config or the options allow it. */
   installs?: boolean;
 }

@@ -11,7 +11,7 @@ import { managerIn } from "../discovery/project-manager.ts";
 import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { Gate } from "../lock/gate.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
 import { isQualifiedName } from "../qualified-names/index.ts";
@@ -51,7 +51,7 @@ export interface ReadingContext {
   /** The reading before; an installation in progress must not replace it. */
   before: ProjectReading | undefined;
   /** Decides which items are approved; `undefined` if everything is. */
-  gate: Gate | undefined;
+  gate: LockGate | undefined;
   holds: Holds;
 }
 
@@ -129,7 +129,7 @@ function addServer(
 }
 
 /** A server of the config, and what the lock says of it. */
-interface CheckedServer extends Partial<ReturnType<Gate["checkServer"]>> {
+interface CheckedServer extends Partial<ReturnType<LockGate["checkServer"]>> {
   server: UserServer;
 }
 

@@ -7,7 +7,8 @@ import {
   mayRefuseContext,
   reservedParameter,
 } from "../json-schema/reserved-parameters.ts";
-import type { Gate, ListedServer, ListVerdict } from "../lock/gate.ts";
+import type { ListedServer, ListVerdict } from "../lock/gate.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
 import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
@@ -84,7 +85,7 @@ export class ServerSource {
   readonly isLazy: boolean;
   /** Applies the policy for packs to the server's own names. */
   readonly #isAllowed: (name: string) => boolean;
-  readonly #gate: Gate | undefined;
+  readonly #gate: LockGate | undefined;
   readonly #approved: ListedServer | undefined;
   /** What was refused or gone after a start: where states do not follow the server, it stays so, and other tools keep their names. */
   readonly #lost = new Map<string, Problem>();
@@ -95,7 +96,7 @@ export class ServerSource {
     plan: ServerPlan,
     server: SessionServer,
     isAllowed: (name: string) => boolean,
-    lock: { gate: Gate | undefined; approved: ListedServer | undefined; isLazy: boolean },
+    lock: { gate: LockGate | undefined; approved: ListedServer | undefined; isLazy: boolean },
   ) {
     this.plan = plan;
     this.server = server;

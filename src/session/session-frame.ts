@@ -5,7 +5,8 @@ import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
 import { attempt } from "../files/file-errors.ts";
 import { findUserFolder } from "../files/user-folders.ts";
-import { type Gate, openLockGate } from "../lock/gate.ts";
+import { openLockGate } from "../lock/gate.ts";
+import type { LockGate } from "../lock/lock-gate.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
@@ -295,7 +296,7 @@ export class SessionStates {
   }
 
   /** What the lock approves. A session that began with a lock does not go on without one: it rejects with `LockMissing`. */
-  async #openGate(config: SessionConfig): Promise<Gate | undefined> {
+  async #openGate(config: SessionConfig): Promise<LockGate | undefined> {
     const { options, rules } = this.#frame;
     const gate = await (rules.openGate ?? openLockGate)(config, options.lock);
     if (gate !== undefined) this.#isLocked = true;

@@ -216,7 +216,7 @@ test("skills are listed in pages of a hundred, and of two with one URI the first
 });
 test("with a lock, a changed skill is left out alone, and what was approved of others is used", async () => {
   const project = makeSkilled();
-  await lockEverything(project);
+  await lockEverything(project, "tools");
   const lock = readFileSync(join(project, "trailblaze.lock"), "utf8");
   expect(JSON.parse(lock).packs["@acme/jira"].skills).toMatchObject({
     "engineering/triage": { files: { "SKILL.md": expect.stringMatching(/^sha256-/) } },

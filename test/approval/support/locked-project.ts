@@ -1,8 +1,6 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { openInstallation } from "../../../src/approval/installation.ts";
-import { formatLock } from "../../../src/lock/lock-file.ts";
-import { lockOf as lockFrom } from "../../../src/lock/parts.ts";
+import { approve } from "../../../src/approval/approve.ts";
 import { makeProject, probeServer, toolPack } from "../../session/support/session.ts";
 import type { Tree } from "../../support/tree.ts";
 
@@ -65,8 +63,7 @@ export const makeJiraProject = (
   config: object | undefined = undefined,
 ) => makeProject(packs, config === undefined ? {} : { "trailblaze.config.json": config });
 
-/** Locks everything that is installed. Starts every server. */
-export async function lockEverything(cwd: string): Promise<void> {
-  const { parts } = await (await openInstallation({ cwd })).read(() => true);
-  writeFileSync(lockOf(cwd), formatLock(lockFrom(parts)));
+/** Locks everything that is installed, also what is named. Starts every server. */
+export async function lockEverything(cwd: string, ...names: string[]): Promise<void> {
+  await approve(names, { cwd, all: true }, () => true);
 }
