@@ -32,7 +32,7 @@ import {
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-frame.ts";
-import { checkOptions, type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
+import { type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
 import { ClientServer, type Era, type ServingOptions, Subscriptions } from "./mcp-server.ts";
 import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";
 
@@ -243,7 +243,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
 
 /**
  * Serves an open session to the client at the other end of a connection in memory, until one of the two is closed. Rejects
- * with `TrailblazeError`: `InvalidArguments`, `NameCollision` for a tool with the name of the search.
+ * with `TrailblazeError` `NameCollision` for a tool with the name of the search.
  */
 export async function serveInMemory(
   session: Session,
@@ -253,10 +253,7 @@ export async function serveInMemory(
   const { state, resources, states } = Session.frameOf(session);
   const { closing } = resources;
   closing.throwIfAborted();
-  if (toolSearch !== undefined) {
-    checkOptions(toolSearch);
-    refuseSearchName(state());
-  }
+  if (toolSearch !== undefined) refuseSearchName(state());
   // The host of the session gets its problems itself.
   const gateway = new SessionGateway(Promise.resolve(session), () => {});
   await gateway.opened;

@@ -246,7 +246,7 @@ export class SessionGateway {
 
   /** What clients learn of how to use it; `undefined` until the session is open. */
   get instructions(): string | undefined {
-    return this.current?.state().instructions;
+    return this.current?.state().parts.instructions;
   }
 
   /** What MCP calls its capabilities. A composed server has what it offers; a session may come to have anything. */
@@ -333,7 +333,7 @@ export class SessionGateway {
     const { name, file = instructionsFile } = args;
     const textOf = (value: unknown) => (typeof value === "string" ? value : `${JSON.stringify(value)}`);
     try {
-      const skill = request.state.resolveSkill(textOf(name));
+      const skill = request.state.names.skill.resolve(textOf(name));
       const uri = findSkillFile(skill, textOf(file));
       const { contents } = await this.frame.calls.readSkill(skill, uri, request);
       const content = contents.map((resource) =>
@@ -350,7 +350,7 @@ export class SessionGateway {
 
   async getPrompt(name: string, args: Record<string, string>, request: ClientRequest): Promise<PromptResult> {
     const state = this.#state;
-    const prompt = attempt(() => state.resolvePrompt(name));
+    const prompt = attempt(() => state.names.prompt.resolve(name));
     if (prompt === undefined) throw badRequest(`Unknown prompt ${JSON.stringify(name)}.`);
     return this.frame.calls.getPrompt(prompt, args, { ...request, state });
   }
@@ -381,7 +381,7 @@ export class SessionGateway {
     const ofApps = resources.filter((one) => ref.type === "ref/resource" && ownUriOf(one) === ref.uri);
     const item =
       ref.type === "ref/prompt"
-        ? attempt(() => state.resolvePrompt(ref.name))
+        ? attempt(() => state.names.prompt.resolve(ref.name))
         : (resources.find(({ shown }) => isMeant(shown)) ?? (ofApps.length === 1 ? ofApps[0] : undefined));
     return item && this.frame.calls.suggest(item, request, { state, scope: this.sessionScope(), signal });
   }

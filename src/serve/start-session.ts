@@ -9,7 +9,7 @@ import type { ToolLog } from "../session/host-functions.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import { type CommandSessionOptions, formatWaiting } from "../session/session-options.ts";
-import { checkOptions, refuseSearchName } from "../session/tool-search.ts";
+import { refuseSearchName } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
@@ -53,7 +53,6 @@ export async function startSession(
     skillTool,
   } = options;
   const { toolSearch, watch = target === undefined, ...ofSession } = options.session ?? {};
-  if (toolSearch !== undefined) checkOptions(toolSearch);
   const { cacheTtl = watch ? 0 : 300, cwd, config, onInstall, lock, drain } = options;
   const closing = new AbortController();
   const report = createReporter();

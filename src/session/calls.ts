@@ -268,7 +268,7 @@ export class Calls {
     const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
-    const endCall = state.beginCall();
+    const endCall = state.parts.holds.use();
     try {
       return await answerRounds(
         (round) => run(call, round),
@@ -845,7 +845,7 @@ function readArguments(prompt: SessionPrompt, values: unknown): Record<string, s
 
 /** Why a URI cannot be read that the session or its server does not know. */
 function explainUnread(state: SessionState, uri: string): TrailblazeError {
-  const [left] = state.resourceServers.flatMap(
+  const [left] = state.parts.resourceServers.flatMap(
     (server) => server.findLeft("resource", toOwn(server.plan.label, uri))?.problem ?? [],
   );
   if (left !== undefined) return new TrailblazeError(left);

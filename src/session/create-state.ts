@@ -75,7 +75,12 @@ export async function createState(
     registry,
     skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
   };
-  const collected = collectToolsets(reading, tools, new Names("tool", tools, context));
+  const names = {
+    tool: new Names("tool", tools, context),
+    prompt: new Names("prompt", items.filter(isOf("prompt")), context),
+    skill: new Names("skill", items.filter(isOf("skill")), context),
+  };
+  const collected = collectToolsets(reading, tools, names.tool);
   const problems = [...contributions.flatMap((one) => one.problems), ...ofSkills];
   if (collided !== undefined && !isPartial) problems.push(collided.problem);
   // A problem without a pack is in the config, or in the options.
@@ -97,8 +102,10 @@ export async function createState(
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
   const mustExist = isFirst && !isPending;
   return new SessionState({
-    ...context,
+    config,
     items,
+    names,
+    skipped: context.skipped,
     resourceServers: sources.filter(({ offer }) => offer !== undefined && offer.refusal === undefined),
     toolsets,
     shownToolsets: findShownToolsets(options.toolsets, toolsets, { mustExist }),

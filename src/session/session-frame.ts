@@ -374,7 +374,7 @@ export class SessionStates {
 
   #announce(before: SessionState, after: SessionState): void {
     const { onProblem, onChange } = this.#frame.options;
-    const problems = findNewProblems(before.problems, after.problems);
+    const problems = findNewProblems(before.parts.problems, after.parts.problems);
     for (const problem of problems) notifyHost(() => onProblem?.(problem));
     const found = findSessionChange(before, after);
     if (found === undefined) return;

@@ -25,7 +25,7 @@ import {
   type SkipReason,
   type ToolItem,
 } from "./items.ts";
-import { type NameContext, Names } from "./names.ts";
+import type { Names } from "./names.ts";
 import type { Holds } from "./read-project.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -87,11 +87,15 @@ export interface StatePack extends CheckedPack {
   owner: CodeOwner;
 }
 
-/** The parts of a state. */
-export interface StateParts extends NameContext {
+/** What a state consists of. */
+interface StateParts {
+  config: SessionConfig;
   items: readonly SessionItem[];
   /** The servers that have started; results may link to more than they list. */
   resourceServers: readonly ServerSource[];
+  names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
+  /** What is installed and not offered. */
+  skipped: readonly Skipped[];
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
@@ -109,46 +113,27 @@ export interface StateParts extends NameContext {
 
 /** What a session offers, taken from the project at one moment: it never changes, and is replaced as a whole. */
 export class SessionState {
+  readonly parts: StateParts;
   readonly config: SessionConfig;
-  readonly items: readonly SessionItem[];
+  /** What the names of items refer to. They throw `TrailblazeError`s for unknown names. */
+  readonly names: StateParts["names"];
   readonly tools: readonly SessionTool[];
-  readonly toolsets: readonly SessionToolset[];
-  readonly skipped: readonly SkippedTool[];
-  readonly resourceServers: readonly ServerSource[];
-  readonly problems: readonly Problem[];
-  readonly packs: readonly StatePack[];
-  readonly instructions: string | undefined;
-  readonly #parts: StateParts;
-  readonly #names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
 
   constructor(parts: StateParts) {
-    this.#parts = parts;
+    this.parts = parts;
     this.config = parts.config;
-    this.items = parts.items;
+    this.names = parts.names;
     this.tools = this.of("tool").map(({ shown }) => shown);
-    this.toolsets = parts.toolsets;
-    this.skipped = parts.skipped.flatMap(({ problem: _, kind, ...one }) =>
-      kind === undefined ? [one] : kind === "skill" ? [{ kind, ...one }] : [],
-    );
-    this.problems = parts.problems;
-    this.packs = parts.packs;
-    this.instructions = parts.instructions;
-    this.resourceServers = parts.resourceServers;
-    this.#names = {
-      tool: new Names("tool", this.of("tool"), parts),
-      prompt: new Names("prompt", this.of("prompt"), parts),
-      skill: new Names("skill", this.of("skill"), parts),
-    };
   }
 
   /** The items of a kind, in their order. */
   of<Kind extends SessionItem["kind"]>(kind: Kind): readonly ItemOf<Kind>[] {
-    return this.items.filter(isOf(kind));
+    return this.parts.items.filter(isOf(kind));
   }
 
   /** The states of the servers now. */
   get servers(): SessionServerState[] {
-    return this.#parts.servers.map(({ label, source, server, excluded }) => {
+    return this.parts.servers.map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
       const needsSignIn = server?.fault?.code === "AuthorizationRequired";
       const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
@@ -164,7 +149,7 @@ export class SessionState {
 
   /** A server of the state. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
   findServer(label: string): ServerEntry {
-    const { servers } = this.#parts;
+    const { servers } = this.parts;
     const entry = servers.find((one) => one.label === label);
     const { excluded } = entry ?? {};
     if (entry === undefined || excluded?.reason === "LockOutdated") {
@@ -177,20 +162,16 @@ export class SessionState {
     throw failure("ServerStartFailed", { label, reason: excluded.message.replace(/\.$/, "") });
   }
 
-  /** Starts a server. Rejects with `TrailblazeError`: as `findServer` throws, or `ServerStartFailed`. */
-  async startServer(label: string): Promise<void> {
-    const { server } = this.findServer(label);
-    await server?.start({ forced: true });
-  }
-
-  /** Notes a call that uses this state. The returned function notes its end; call it once. */
-  beginCall(): () => void {
-    return this.#parts.holds.use();
+  /** What is excluded, for the users of the session. */
+  get skipped(): SkippedTool[] {
+    return this.parts.skipped.flatMap(({ problem: _, kind, ...one }) =>
+      kind === undefined ? [one] : kind === "skill" ? [{ kind, ...one }] : [],
+    );
   }
 
   /** Whether a tool is of the selected toolsets, or all are. */
   isShown = ({ toolsets }: SessionTool): boolean => {
-    const { shownToolsets } = this.#parts;
+    const { shownToolsets } = this.parts;
     return shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
   };
 
@@ -201,7 +182,7 @@ export class SessionState {
 
   /** The tool that a name refers to for the host, or for code of a pack. Throws as `Names.resolve`. */
   resolve(name: string, pack?: string): ToolItem {
-    return this.#names.tool.resolve(String(name), pack);
+    return this.names.tool.resolve(String(name), pack);
   }
 
   /**
@@ -209,7 +190,7 @@ export class SessionState {
    * tries again. Rejects with `TrailblazeError` for an unknown name.
    */
   async resolveStarting(name: string, caller?: { pack: string | undefined }): Promise<ToolItem> {
-    const { startOthers } = this.#parts;
+    const { startOthers } = this.parts;
     try {
       return this.resolve(name, caller?.pack);
     } catch (error) {
@@ -220,16 +201,6 @@ export class SessionState {
       if (caller === undefined && !mayBeOwnName) throw error;
     }
     return (await startOthers()).resolve(name, caller?.pack);
-  }
-
-  /** The prompt that a name refers to. Throws `TrailblazeError` `PromptNotFound`, `NameCollision` or `NotApproved`. */
-  resolvePrompt(name: string): ItemOf<"prompt"> {
-    return this.#names.prompt.resolve(name);
-  }
-
-  /** The skill that a name means. Throws `TrailblazeError` `SkillNotFound`, `AmbiguousName` or `NotApproved`. */
-  resolveSkill(name: string): SkillItem {
-    return this.#names.skill.resolve(name);
   }
 
   /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */
@@ -244,8 +215,8 @@ export class SessionState {
 
   /** The labels in URIs of apps, also of servers that do not run. */
   #labels(): string[] {
-    const packs = this.packs.map(({ inspected }) => inspected.pack.qualifiedName);
-    return [...this.#parts.servers.map(({ label }) => label), ...packs];
+    const packs = this.parts.packs.map(({ inspected }) => inspected.pack.qualifiedName);
+    return [...this.parts.servers.map(({ label }) => label), ...packs];
   }
 
   /**
@@ -254,7 +225,7 @@ export class SessionState {
    * source is not read from another, which could pose as it. `undefined` for an unknown URI.
    */
   findResource(uri: string, maker: LinkMaker = {}): ResourceRoute | undefined {
-    const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
+    const from = this.parts.resourceServers.find(({ plan }) => plan.label === maker.server);
     const id = toOwn(from?.plan.label, uri);
     if (from !== undefined && from.findLeft("resource", id) === undefined) return { by: "server", from, id };
     const [first] = this.#findRoutes(maker, (label) =>
@@ -281,7 +252,7 @@ export class SessionState {
       const isMakers = route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
       return [{ route: { ...route, id }, rank: (isMakers ? 0 : 2) + (isListed ? 0 : 1) }];
     });
-    const named = this.resourceServers.flatMap((from): ResourceRoute[] => {
+    const named = this.parts.resourceServers.flatMap((from): ResourceRoute[] => {
       const id = ownOf(from.plan.label);
       return id !== undefined && from.names(id) ? [{ by: "server", from, id }] : [];
     });

@@ -105,7 +105,7 @@ export class Session implements AsyncDisposable {
 
   /** The toolsets of the config and of packs, and those that tools name. */
   get toolsets(): readonly SessionToolset[] {
-    return this.#state.toolsets;
+    return this.#state.parts.toolsets;
   }
 
   /** The MCP servers of the config and of packs, with their states at the moment. */
@@ -121,7 +121,8 @@ export class Session implements AsyncDisposable {
    * start, the code is `ServerStartFailed`, or a more precise one, such as `AuthorizationRequired` or `ServerPackageNotInstalled`.
    */
   async start(label: string): Promise<void> {
-    await abortable(this.#frame.resources.closing, () => this.#state.startServer(String(label)));
+    const { server } = this.#state.findServer(String(label));
+    await abortable(this.#frame.resources.closing, async () => server?.start({ forced: true }));
     // What it lists may exclude it.
     this.#state.findServer(String(label));
   }
@@ -133,7 +134,7 @@ export class Session implements AsyncDisposable {
 
   /** The problems at the start and since. After a change, those of the project as it is now, and those reported since. */
   get problems(): readonly Problem[] {
-    return [...this.#state.problems, ...this.#frame.reported];
+    return [...this.#state.parts.problems, ...this.#frame.reported];
   }
 
   /**
@@ -145,8 +146,9 @@ export class Session implements AsyncDisposable {
    * `UnmatchedPattern`.
    */
   toolsForLlm(options: LlmToolsOptions = {}): SessionTool[] {
-    const isSearched = options.above !== undefined || options.always !== undefined;
-    return isSearched ? this.#search.select(options) : this.#state.toolsForLlm();
+    if (options.above === undefined && options.always === undefined) return this.#state.toolsForLlm();
+    refuseSearchName(this.#state);
+    return this.#search.list(options);
   }
 
   /**
@@ -210,7 +212,7 @@ export class Session implements AsyncDisposable {
     options: RequestOptions = {},
   ): Promise<PromptResult> {
     const request = this.#request(options);
-    return this.#frame.calls.getPrompt(request.state.resolvePrompt(String(name)), args, request);
+    return this.#frame.calls.getPrompt(request.state.names.prompt.resolve(String(name)), args, request);
   }
 
   /** The resources of packs and servers, and the templates of resources, in the order of their tools. */
@@ -254,7 +256,7 @@ export class Session implements AsyncDisposable {
     { file = "SKILL.md", ...options }: RequestOptions & { file?: string | undefined } = {},
   ): Promise<string | Uint8Array> {
     const request = this.#request(options);
-    const skill = request.state.resolveSkill(String(name));
+    const skill = request.state.names.skill.resolve(String(name));
     return this.#frame.calls.readSkillFile(skill, String(file), request);
   }
 

@@ -75,13 +75,6 @@ function refuse(expected: string, value: unknown): TrailblazeError {
   return failure("InvalidArguments", { reason: `${expected}, but it is ${what}` });
 }
 
-/** Throws `InvalidArguments`. */
-export function checkOptions({ above = 0, always = [] }: LlmToolsOptions): void {
-  if (typeof above !== "number" || !(above >= 0))
-    throw refuse("`above` must be a number of at least 0", above);
-  if (!Array.isArray(always)) throw refuse("`always` must be an array of names", always);
-}
-
 /** The tool that searches for others; a copy, because its users may change it. */
 export function createSearchTool() {
   return {
@@ -127,16 +120,12 @@ export function searchTools(
     limit = defaultLimit,
     toolsets,
     among,
-  }: Pick<CallOptions, "among"> & {
-    [Option in keyof SearchOptions]: unknown;
-  },
+  }: Omit<SearchOptions, "limit"> & Pick<CallOptions, "among"> & { limit?: unknown },
 ): FoundTool[] {
   if (typeof query !== "string") throw refuse("What to search for must be a string", query);
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1)
     throw refuse("`limit` must be a positive integer", limit);
-  if (toolsets !== undefined && !Array.isArray(toolsets))
-    throw refuse("`toolsets` must be an array of names", toolsets);
-  const known = state.toolsets.map(({ name }) => name);
+  const known = state.parts.toolsets.map(({ name }) => name);
   const unknown: string | undefined = toolsets?.find((name) => !known.includes(name));
   if (unknown !== undefined) {
     const nearest = findNearestNames(unknown, known);
@@ -196,14 +185,7 @@ export class ToolSearch {
     this.#listedName = listedName;
   }
 
-  /** The tools for a model. Throws `TrailblazeError`: `InvalidArguments`, `NameCollision` if a tool has the search's name. */
-  select(options: LlmToolsOptions): SessionTool[] {
-    checkOptions(options);
-    refuseSearchName(this.#state());
-    return this.list(options);
-  }
-
-  /** The same without checks: a tool with the name of the search is left out and reported. `grows`: with those found so far. */
+  /** The tools for a model. One with the name of the search is left out and reported. `grows`: with those found so far. */
   list({ above = defaultAbove, always }: LlmToolsOptions, grows = true): SessionTool[] {
     const state = this.#state();
     this.isUsed = true;

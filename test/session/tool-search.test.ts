@@ -83,7 +83,6 @@ test("what cannot be searched for is refused, and hostile text finds nothing", a
   for (const limit of [0, -1, Number.NaN, 1.5, Number.POSITIVE_INFINITY])
     expect(codeOf(() => session.searchTools("issue", { limit }))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools(5 as never))).toBe("InvalidArguments");
-  expect(codeOf(() => session.searchTools("issue", { toolsets: "mails" as never }))).toBe("InvalidArguments");
   expect(codeOf(() => session.searchTools("issue", { toolsets: ["mail"] }))).toBe("ToolsetNotFound");
 });
 
@@ -130,14 +129,11 @@ test("an answer of the search has at most 50 tools for models, keeps hostile des
   expect(await find("hidden")).toEqual({ tools: [] });
 });
 
-test("a tool with the name of the search collides where the search is used, and options of the wrong type are refused", async () => {
+test("a tool with the name of the search collides where the search is used", async () => {
   const taken = await openTools([tool("search_tools"), tool("other")], {});
   expect(namesOf(taken.toolsForLlm())).toEqual(["search_tools", "other"]);
   expect((await taken.callTool("search_tools")).message).toBe("search_tools");
   expect(codeOf(() => taken.toolsForLlm({ above: 30 }))).toBe("NameCollision");
-  for (const above of [-1, Number.NaN, "3"])
-    expect(codeOf(() => taken.toolsForLlm({ above: above as never }))).toBe("InvalidArguments");
-  expect(codeOf(() => taken.toolsForLlm({ always: "weather" as never }))).toBe("InvalidArguments");
 });
 
 test("a found tool that disappears is neither listed nor found, a new one is found, and one called as the search collides", async () => {
