@@ -82,19 +82,19 @@ export const describeResource = (
   source: ToolSource,
 ): SessionResource => defined({ ...listed, _meta: metaOfAuthor(_meta), source });
 
-/** Adds a tool with the options that the config has for it, and tells of those that it does not declare. Returns whether it has a handler. */
+/** Adds a tool with the options that the config has for it, and tells of those that it does not declare. */
 function addTool(
   { items, problems }: Contribution,
   item: InspectedItem,
   source: ToolSource,
   owner: CodeOwner,
   config: SessionConfig,
-): boolean {
+): void {
   const { qualifiedName, declaration } = item;
   const definition = item.definition ?? {};
   const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], owner.root, key, item);
   const handler = placeOf("handler");
-  if (handler === undefined) return false;
+  if (handler === undefined) return;
   const given = config.options.get(qualifiedName);
   const declared = definition.options;
   for (const key of Object.keys(given ?? {})) {
@@ -117,7 +117,6 @@ function addTool(
     outputSchema,
   };
   items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, code: { code } } });
-  return true;
 }
 
 /** What a pack offers that the host runs, but for its bundles, and what of that cannot be used. */
@@ -135,25 +134,23 @@ export function collectPack(
     const name = textOrNull(definition?.name) ?? declaration.name;
     const isUsable = definition !== null && problem === undefined;
     const add = (one: SessionItem) => contribution.items.push(one);
-    const skip = (ofKind?: "prompt" | "skill") =>
+    if (!isUsable) {
+      if (kind !== "tool" && kind !== "prompt" && kind !== "skill") continue;
+      const ofKind = kind === "tool" ? undefined : kind;
       contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
-    if (kind === "tool") {
-      if (!isUsable || !addTool(contribution, item, source, owner, config)) skip();
-    } else if (kind === "prompt" && !isUsable) {
-      skip("prompt");
+    } else if (kind === "tool") {
+      addTool(contribution, item, source, owner, config);
     } else if (kind === "prompt") {
       const code = createPackPrompt(item, owner);
       const { listing } = code;
       const shown = describePrompt(name, qualifiedName, source, listing);
       add({ kind, shown, listing, route: { by: "code", owner, code } });
-    } else if (kind === "skill" && (item.skill === undefined || !isUsable)) {
-      skip("skill");
     } else if (item.skill !== undefined) {
       const { files, entry: listing } = item.skill;
       const { description } = listing.frontmatter;
       const shown = { name, qualifiedName, description, source, files };
       add({ kind: "skill", shown, listing, route: { by: "code", owner, code: item.skill } });
-    } else if (item.shape === "resource" && isUsable) {
+    } else if (item.shape === "resource") {
       const code = createPackResource(item, owner);
       const listing = listOutside(code.listing, owner.pack?.qualifiedName);
       const shown = describeResource(listing as unknown as SessionResource, source);
@@ -182,7 +179,7 @@ export async function collectBuiltIns(
     const fault = unusable.get(item);
     const { problems: faults } = readToolMeta(item.definition?._meta);
     if (fault !== undefined) contribution.skipped.push(describeUnusable(name, source, fault));
-    else if (!addTool(contribution, item, source, owner, config)) continue;
+    else addTool(contribution, item, source, owner, config);
     // A problem's place has no key for a built-in.
     for (const { path = [], ...problem } of fault === undefined ? faults : [fault]) {
       const message = `Tool ${quote(name)}: ${problem.message}`;
