@@ -6,7 +6,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { linesOf, lockedName, placesOf } from "../lock/describe.ts";
 import type { ShownSkill } from "../lock/difference.ts";
 import type { IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
-import { isSameJson } from "../lock/json.ts";
+import { isSameJson, type LockedItem } from "../lock/json.ts";
 import { createLock, type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import type { LockScope } from "../lock/lock-scope.ts";
@@ -28,7 +28,6 @@ import {
   serverPlace,
   withoutIdle,
 } from "../lock/parts.ts";
-import type { LockedItem } from "../lock/types.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
-import { diffLock } from "../approval/diff-lock.ts";
+import { diffLock } from "../approval/approve.ts";
 import { findConfigProblems, readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";

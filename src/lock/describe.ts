@@ -11,9 +11,8 @@ import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
-import { isTooDeep } from "./json.ts";
+import { isTooDeep, type Json, type LockedItem, type LockedServer } from "./json.ts";
 import { entryPlace, type LockPart, type LockPlace } from "./parts.ts";
-import type { Json, LockedItem, LockedServer } from "./types.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
 export const linesOf = (text: unknown) => (typeof text === "string" ? text.split("\n") : undefined);
@@ -118,32 +117,14 @@ function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedSe
   return launch && { launch, lists: null };
 }
 
-const describeEntry = (entry: unknown) =>
-  isRecord(entry) && typeof entry.description === "string"
-    ? { ...entry, description: linesOf(entry.description) }
-    : entry;
-
 function describeToolset(
   definition: Readonly<Record<string, unknown>>,
   item: InspectedItem,
   pack: DiscoveredPack,
 ) {
   if (item.shape !== "toolsBundle") return createItem({ members: describeMembers(item, pack) });
-  const { metadata: _, description, entries, ...others } = definition;
-  return createItem({
-    ...others,
-    description: linesOf(description),
-    entries: Array.isArray(entries) ? entries.map(describeEntry) : entries,
-  });
-}
-
-function describeMessage(message: unknown) {
-  if (!isRecord(message)) return message;
-  const { content } = message;
-  if (typeof content === "string") return { ...message, content: linesOf(content) };
-  return isRecord(content) && typeof content.text === "string"
-    ? { ...message, content: { ...content, text: linesOf(content.text) } }
-    : message;
+  const { metadata: _, description, ...others } = definition;
+  return createItem({ ...others, description: linesOf(description) });
 }
 
 /** A tool, a prompt or a resource, without its code and what is in its `file`. */
@@ -155,7 +136,7 @@ function describeUsed(
   return createItem({
     name,
     ...describeShown(definition),
-    content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
+    content: linesOf(content) ?? content,
     uri,
     uriTemplate,
     file,

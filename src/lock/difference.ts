@@ -4,8 +4,14 @@ import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
-import { formatJson, isSameJson } from "./json.ts";
-import type { Json, LockedItem, LockedKind, LockFile } from "./types.ts";
+import {
+  formatJson,
+  isSameJson,
+  type Json,
+  type LockedItem,
+  type LockedKind,
+  type LockFile,
+} from "./json.ts";
 
 /** What differs of a lock: an item of a pack, or a server of the config with what it lists. */
 export interface LockDifferenceEntry {

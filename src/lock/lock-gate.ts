@@ -23,7 +23,7 @@ import {
   runsCode,
 } from "./describe.ts";
 import type { IsDenied, ListedServer, ListVerdict } from "./gate.ts";
-import { findChanges, isSameJson } from "./json.ts";
+import { findChanges, isSameJson, type Json, type LockedItem } from "./json.ts";
 import type { FoundLock } from "./lock-file.ts";
 import { LockScope } from "./lock-scope.ts";
 import {
@@ -42,7 +42,6 @@ import {
   partsOfEntry,
   placeOfLister,
 } from "./parts.ts";
-import type { Json, LockedItem } from "./types.ts";
 
 /** The items of the lock, by the entries of lists that were made from them, which need no description. */
 const originals = new WeakMap<object, LockedItem>();

@@ -5,9 +5,16 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import { isSameJson, ownEntry } from "./json.ts";
+import {
+  isSameJson,
+  type LockedItem,
+  type LockedKind,
+  type LockedPack,
+  type LockedServer,
+  type LockFile,
+  ownEntry,
+} from "./json.ts";
 import { deniedIn, hasOnlyDenials } from "./lock-file.ts";
-import type { LockedItem, LockedKind, LockedPack, LockedServer, LockFile } from "./types.ts";
 
 /** Where a part of a lock is that can be approved by itself. */
 export interface LockPlace {
@@ -44,15 +51,7 @@ const keyOfListed = {
   skill: "skills",
 } as const satisfies Record<ListedKind, string>;
 
-export const listedKinds = Object.keys(keyOfListed) as ListedKind[];
-
-/** What a server lists: kind, the server's own name or URI, and what the lock records of it. */
-export function* listedBy(
-  server: LockedServer | undefined,
-): Generator<[kind: ListedKind, name: string, item: LockedItem]> {
-  for (const kind of listedKinds)
-    for (const [name, item] of Object.entries(server?.[keyOfListed[kind]] ?? {})) yield [kind, name, item];
-}
+const listedKinds = Object.keys(keyOfListed) as ListedKind[];
 
 /** The same place has the same key. */
 export const keyOf = ({ owner, entry, kind, name, server, isDenial = false }: LockPlace): string =>
@@ -135,7 +134,9 @@ function* partsOfServer(place: LockPlace, server: LockedServer): Generator<LockP
   const { lists, prompts: _, resources: __, skills: ___, ...said } = server;
   yield { place, value: said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} } };
   if (said.launch === undefined) return;
-  for (const [kind, name, value] of listedBy(server)) yield { place: listedPlace(place, kind, name), value };
+  for (const kind of listedKinds)
+    for (const [name, value] of Object.entries(server[keyOfListed[kind]] ?? {}))
+      yield { place: listedPlace(place, kind, name), value };
 }
 
 function* partsOfPack(owner: Owner, pack: LockedPack): Generator<LockPart> {

@@ -10,8 +10,8 @@ import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { LockedPack, LockFile } from "../lock/json.ts";
 import { readLock } from "../lock/lock-file.ts";
-import type { LockedPack, LockFile } from "../lock/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
 /** What is known of a pack without running it. */

@@ -5,9 +5,9 @@ import {
   type ApprovalOptions,
   type ApprovalPlan,
   approve as approveTargets,
+  diffLock,
   planApproval,
 } from "../../src/approval/approve.ts";
-import { diffLock } from "../../src/approval/diff-lock.ts";
 import { openSession } from "../../src/session.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import {

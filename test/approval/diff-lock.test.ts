@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { type DiffOptions, diffLock } from "../../src/approval/diff-lock.ts";
+import { type DiffOptions, diffLock } from "../../src/approval/approve.ts";
 import { writeTree } from "../support/tree.ts";
 import {
   configWith,

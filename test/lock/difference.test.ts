@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import { diffLocks } from "../../src/lock/difference.ts";
-import type { LockedItem, LockedPack, LockFile } from "../../src/lock/types.ts";
+import type { LockedItem, LockedPack, LockFile } from "../../src/lock/json.ts";
 
 const lockOf = (pack: Partial<LockedPack> | undefined, servers: LockFile["servers"] = {}): LockFile => ({
   lockfileVersion: 1,

@@ -1,8 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { approve as approveTargets } from "../../src/approval/approve.ts";
-import { diffLock } from "../../src/approval/diff-lock.ts";
+import { approve as approveTargets, diffLock } from "../../src/approval/approve.ts";
 import { lockEverything, readLockText } from "../approval/support/locked-project.ts";
 import { runMain } from "../support/main.ts";
 import {

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
+import type { Json, LockedPack, LockFile } from "../../src/lock/json.ts";
 import { formatLock, hashSurface, lockFileOf, readLock } from "../../src/lock/lock-file.ts";
 import { lockOf, partsOf } from "../../src/lock/parts.ts";
-import type { Json, LockedPack, LockFile } from "../../src/lock/types.ts";
 import { makeTree } from "../support/packs.ts";
 
 const packWith = (inputSchema: Json): LockedPack => {

@@ -10,8 +10,8 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { LockFile } from "../../src/lock/json.ts";
 import { formatLock, lockFileOf } from "../../src/lock/lock-file.ts";
-import type { LockFile } from "../../src/lock/types.ts";
 import { openSession, type SessionOptions } from "../../src/session.ts";
 import { openFollowed } from "../session/support/followed.ts";
 import { skillText } from "../skills/support.ts";

@@ -3,9 +3,9 @@ import {
   type ApprovalOptions,
   type ApprovalPlan,
   approve,
+  diffLock,
   planApproval,
 } from "../../approval/approve.ts";
-import { diffLock } from "../../approval/diff-lock.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { askForYes, requireTerminal } from "../ask.ts";

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import type { LockFile } from "../../../src/lock/json.ts";
 import { formatLock, lockFileOf, readLock } from "../../../src/lock/lock-file.ts";
-import type { LockFile } from "../../../src/lock/types.ts";
 import { lockEverything } from "../../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
 
