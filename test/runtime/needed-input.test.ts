@@ -19,6 +19,7 @@ const read = (value: unknown) =>
 
 test("data that only looks like a question is a result", async () => {
   expect(await read({ requests: form })).toMatchObject({ structuredContent: { requests: form } });
+  expect(await read({ content: [], inputRequired: { requests: form } })).toEqual({ content: [] });
 });
 
 describe("an invalid question", () => {

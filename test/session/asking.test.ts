@@ -51,7 +51,20 @@ const pack = toolPack(
     input === undefined ? NEED({ v: { message: "Which?", schema } }) : \`Notes of \${input.v.content.name}\`;
   `,
   {
-    "package.json": { trailblaze: { prompts: ["notes"] } },
+    "package.json": { trailblaze: { prompts: ["notes"], toolsets: ["desk"] } },
+    "trailblaze/toolsets/desk.json": {
+      kind: "Mcp.Tools",
+      metadata: { name: "desk" },
+      entries: [
+        {
+          name: "welcome",
+          description: "Welcomes.",
+          handler: "./handlers.js#greet",
+          result: { content: [{ type: "text", text: "Hi ${{ result.input.who.content.name }}" }] },
+          catches: [{ error: { code: -32001 } }],
+        },
+      ],
+    },
     "trailblaze/prompts/notes.json": { name: "notes", description: "Notes.", handler: "./handlers.js#ask" },
   },
 );
@@ -105,6 +118,8 @@ describe("code of a pack that asks", () => {
     const [message] = (await session.getPrompt("notes")).messages;
     expect(message).toMatchObject({ role: "user", content: { type: "text", text: "Notes of Ada" } });
     expect(questions[1]).toMatchObject({ tool: "notes", key: "v", message: "[asker] Which?" });
+    // A question is neither for `result` nor for `catches` of an entry.
+    expect(await session.callTool("welcome")).toMatchObject({ variant: "Success", message: "Hi Ada" });
   });
 
   test("a user may decline; an answer against the schema is a decline, and nonsense or an exception a cancel", async () => {
