@@ -176,9 +176,10 @@ export class PackUnderTest {
   /** Published modules that Node cannot load, unless their evaluation as definitions has already reported it. */
   readonly moduleFaults = lazy(async (): Promise<ReadonlyMap<string, ModuleFault>> => {
     const faults = new Map<string, ModuleFault>();
+    if (this.#isInSession) return faults;
     const missing = await this.#missing();
     const reported = new Set(this.inspected.problems.map(({ file }) => file));
-    for (const file of this.#isInSession ? [] : (await this.#reached()).keys()) {
+    for (const file of (await this.#reached()).keys()) {
       if (!isJavaScript(file) || missing.has(file) || reported.has(file)) continue;
       const module = await this.files.get(file);
       if ("fault" in module && module.fault !== undefined) faults.set(file, module.fault);

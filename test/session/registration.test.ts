@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { makeTree, packManifest } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
 import {
   makeProject,
@@ -112,6 +113,13 @@ test("an invalid item is excluded and reported, or fails the session if the conf
     item: "nowhere",
     file: "trailblaze/tools/nowhere.json",
   });
+  const own = await openForTest(
+    makeTree({
+      "package.json": packManifest("own", { trailblaze: { tools: ["nowhere"] } }),
+      "trailblaze/tools/nowhere.json": { name: "nowhere", handler: "./missing.js" },
+    }),
+  );
+  expect(own.problems.map(({ code }) => code)).toContain("HandlerNotFound");
   const open = openForTest(packs(), { config: { packs: { onError: "fail" } } });
   await expect(open).rejects.toMatchObject({ problem: { pack: "broken", severity: "error" } });
 });
