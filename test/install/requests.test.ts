@@ -52,7 +52,7 @@ describe("an invalid install request", () => {
 
   test.each([
     ["[]", { line: 1, column: 1 }],
-    ['{\n  "mcpServers": []\n}', { message: expect.stringContaining('"mcpServers" must be an object') }],
+    ['{\n  "mcpServers": []\n}', { line: 2, column: 17 }],
     ['{\n  "a": 1,\n  "a": 2\n}', { line: 3, column: 3 }],
   ])(
     "install and uninstall reject this broken config, with its place, and leave it unchanged: %s",

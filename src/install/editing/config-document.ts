@@ -93,13 +93,15 @@ export class ConfigDocument {
   /** The value of an entry; `undefined` if it does not exist. */
   get({ container, key, isList }: EntryPlace): unknown {
     for (const [index, name] of container.entries()) {
-      const value = valueAt(this.root, container.slice(0, index + 1));
+      const path = container.slice(0, index + 1);
+      const value = valueAt(this.root, path);
       if (value === undefined || value === null) break;
       const isInList = isList && index === container.length - 1;
       if (isInList ? Array.isArray(value) : isRecord(value)) continue;
       const expected = isInList ? "an array" : "an object";
       throw this.#malformed(
         `its ${JSON.stringify(name)} must be ${expected}, but it is ${describeType(value)}`,
+        this.#parsed.offsetOf(path),
       );
     }
     return this.entries({ container, isList }).get(key);

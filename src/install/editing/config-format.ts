@@ -28,6 +28,8 @@ export interface ConfigEditor {
 export interface ParsedConfig {
   /** The parsed value in comparable form; `undefined` for a text without one. */
   readonly value: unknown;
+  /** The offset of the value at a path, for messages. */
+  offsetOf(path: readonly string[]): number;
   /** Adds an entry or replaces it. What is in place of its containers is an object or an array, or nothing. */
   set(place: EntryPlace, entry: JsonValue): string[];
   remove(place: EntryPlace): string[];

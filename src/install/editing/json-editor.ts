@@ -16,6 +16,9 @@ const blockComment = 13;
 const lineBreak = 14;
 const blanks = 15;
 
+/** Deeper values could not be compared after an edit. */
+const maximumDepth = 500;
+
 /** Parses JSON with comments and trailing commas, as clients do. */
 function parseText(text: string): Node | undefined {
   const errors: ParseError[] = [];
@@ -28,8 +31,9 @@ function parseText(text: string): Node | undefined {
   throw new DataSyntaxError(`it is not valid JSON (${code})`, text, error.offset);
 }
 
-function toValue(text: string, node: Node): unknown {
-  if (node.type === "array") return (node.children ?? []).map((child) => toValue(text, child));
+function toValue(text: string, node: Node, depth = 1): unknown {
+  if (depth > maximumDepth) throw new DataSyntaxError("it is nested too deeply", text, node.offset);
+  if (node.type === "array") return (node.children ?? []).map((child) => toValue(text, child, depth + 1));
   if (node.type !== "object") return node.value;
   const record = Object.create(null) as Record<string, unknown>;
   for (const { children } of node.children ?? []) {
@@ -37,7 +41,7 @@ function toValue(text: string, node: Node): unknown {
     if (key === undefined || value === undefined) continue;
     if (Object.hasOwn(record, key.value))
       throw new DataSyntaxError(`it has the key ${JSON.stringify(key.value)} twice`, text, key.offset);
-    record[key.value] = toValue(text, value);
+    record[key.value] = toValue(text, value, depth + 1);
   }
   return record;
 }
@@ -148,6 +152,7 @@ export const jsonEditor: ConfigEditor = {
     const root = parseText(text);
     return {
       value: root && toValue(text, root),
+      offsetOf: (path) => findValue(root, path)?.offset ?? 0,
       set({ container, key }, entry) {
         const writer = createWriter(text, root);
         const keys = [...container, key];

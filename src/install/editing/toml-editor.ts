@@ -119,6 +119,7 @@ export const tomlEditor: ConfigEditor = {
     const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
     return {
       value,
+      offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
       set(place, entry) {
         const table = writeTable(place, entry as JsonRecord, lineEnd);
         const [first, ...rest] = findOwn(text, sections, place);

@@ -1,4 +1,5 @@
 import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit, type YAMLMap } from "yaml";
+import { DataSyntaxError } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import {
   beforeLineEnd,
@@ -10,6 +11,9 @@ import {
   startOfLine,
   toPlain,
 } from "./config-format.ts";
+
+/** A longer text is not parsed within a minute. */
+const maximumLength = 16 << 20;
 
 /** Strings that every parser reads as strings without quotes. */
 const plainText = /^(?!(?:true|false|yes|no|on|off|null|y|n|nan|inf)$)[a-z_/][\w/.@+-]*$/i;
@@ -146,6 +150,7 @@ export const yamlEditor: ConfigEditor = {
   },
   writeInline: (key, entry) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`,
   open(text) {
+    if (text.length > maximumLength) throw new DataSyntaxError("it has more than 16 MiB", text, 0);
     const { document, value } = composeYaml(text);
     const root: unknown = document.contents;
     const findMap = (path: readonly string[]) =>
@@ -158,6 +163,7 @@ export const yamlEditor: ConfigEditor = {
     return {
       // A text that only has comments has no value.
       value: root === null ? undefined : toPlain(value),
+      offsetOf: (path) => rangeOf(findOwn(path)?.pair.key)[0],
       set({ container, key }, entry) {
         const own = findOwn([...container, key]);
         if (own === undefined) return addEntry(text, root, [...container, key], entry);
