@@ -117,15 +117,23 @@ function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedSe
   return launch && { launch, lists: null };
 }
 
+/** The same value with its text at a key as lines. */
+const splitAt = (value: unknown, key: string): unknown =>
+  isRecord(value) && typeof value[key] === "string" ? { ...value, [key]: linesOf(value[key]) } : value;
+
 function describeToolset(
   definition: Readonly<Record<string, unknown>>,
   item: InspectedItem,
   pack: DiscoveredPack,
 ) {
   if (item.shape !== "toolsBundle") return createItem({ members: describeMembers(item, pack) });
-  const { metadata: _, description, ...others } = definition;
-  return createItem({ ...others, description: linesOf(description) });
+  const { metadata: _, description, entries, ...others } = definition;
+  const split = Array.isArray(entries) ? entries.map((entry) => splitAt(entry, "description")) : entries;
+  return createItem({ ...others, description: linesOf(description), entries: split });
 }
+
+const describeMessage = (message: unknown) =>
+  splitAt(isRecord(message) ? { ...message, content: splitAt(message.content, "text") } : message, "content");
 
 /** A tool, a prompt or a resource, without its code and what is in its `file`. */
 function describeUsed(
@@ -136,7 +144,7 @@ function describeUsed(
   return createItem({
     name,
     ...describeShown(definition),
-    content: linesOf(content) ?? content,
+    content: linesOf(content) ?? (Array.isArray(content) ? content.map(describeMessage) : content),
     uri,
     uriTemplate,
     file,

@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { describeItem } from "../../src/lock/describe.ts";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
 import type { SessionTool } from "../../src/session.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
@@ -373,4 +374,19 @@ test("of a server's variables, the values of those that decide what runs are rec
   editOwn({ env: { ...variables, ...secrets, NODE_OPTIONS: "--require ./evil.js" } })(project);
   const { problems } = await openLocked(project);
   expect(problems).toMatchObject([{ args: { name: "mine", differences: ["values.NODE_OPTIONS"] } }]);
+});
+
+test("texts of messages and of the entries of bundles are lines", () => {
+  const describe = (kind: string, shape: string, definition: object) =>
+    describeItem({ pack: {} } as never, { definition, shape, declaration: { kind, name: "one" } } as never);
+  const [text, lines] = ["One.\nTwo.", ["One.", "Two."]];
+  const content = [{ content: text }, { content: { type: "text", text } }, { content: { type: "image" } }];
+  expect(describe("prompt", "prompt", { content })).toEqual({
+    name: "one",
+    content: [{ content: lines }, { content: { type: "text", text: lines } }, { content: { type: "image" } }],
+  });
+  const entries = [{ name: "a", description: text }];
+  expect(describe("toolset", "toolsBundle", { entries })).toEqual({
+    entries: [{ name: "a", description: lines }],
+  });
 });
