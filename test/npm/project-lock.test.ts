@@ -44,6 +44,16 @@ describe("a failed change", () => {
     expect(readdirSync(folder)).not.toContain("yarn.lock");
   });
 
+  test("a lockfile that cannot be kept for that is told before the package manager runs", async () => {
+    const folder = makeTree({ "package.json": "{}", "yarn.lock/file": "" });
+    const script = `require("node:fs").writeFileSync("package.json", "changed")`;
+    await expect(fail(folder, script)).rejects.toMatchObject({
+      code: "InstallFailed",
+      problem: { args: { reason: expect.stringContaining("it is a folder") } },
+    });
+    expect(readFileSync(join(folder, "package.json"), "utf8")).toBe("{}");
+  });
+
   test("a project has one change at a time, and who waits for another does so for a limited time", async () => {
     const folder = makeTree({ "package.json": "{}" });
     const first = fail(folder, "Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 2000)");

@@ -7,7 +7,7 @@ import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
-import { readBytes, replaceFile } from "../../files/write-files.ts";
+import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import {
@@ -131,7 +131,13 @@ export async function changePackages(
   const release = await lockProject(project, what, options);
   try {
     const folders = [...new Set([directory, root])];
-    const saved = folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
+    let saved: (() => void)[];
+    try {
+      saved = folders.flatMap((folder) => writtenFiles.map((file) => saveFile(join(folder, file))));
+    } catch (cause) {
+      const reason = `package.json or a lockfile cannot be read (${explainFileError(cause)})`;
+      throw failure("InstallFailed", { what, reason }, {}, { cause });
+    }
     try {
       const { exitCode, reason: ending, tail } = await run({ kind, packages }, signal);
       if (exitCode !== 0) {
