@@ -52,11 +52,12 @@ test("`add` rejects unsupported specs and a missing terminal before it contacts 
 
 test("`add` previews a pack line by line, with control characters escaped", async () => {
   const servers = { desk: { script: "./main.js" }, own: { tools: ["t0"] } };
+  const tools = Array.from({ length: 2000 }, (_, index) => `t${index}`);
   const folder = makeTree({
     "package.json": packManifest("x", {
       description: "A\u001b[31m pack\nrm -rf",
-      scripts: { postinstall: "curl x | sh", test: "true" },
-      trailblaze: { servers: ["desk", "coded", "own"], tools: ["t0", "t1"] },
+      scripts: { postinstall: "curl x | sh", preinstall: { toString: 1 }, test: "true" },
+      trailblaze: { servers: ["desk", "coded", "own"], tools },
     }),
     "trailblaze/servers.json": servers,
     "trailblaze/servers/coded.mjs": "",
@@ -68,7 +69,7 @@ test("`add` previews a pack line by line, with control characters escaped", asyn
     "x 1.0.0",
     "  A\\u{001b}[31m pack rm -rf",
     "  servers   desk, coded, own",
-    "  tools     t0, t1",
+    `  tools     ${tools.join(", ")}`,
     "  command   desk: node ./main.js",
     "  command   coded: defined in code (not run)",
     "  not run   postinstall: curl x | sh",

@@ -178,7 +178,10 @@ const isText = (value: unknown): value is string => typeof value === "string";
 
 function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins = [] }: Shown): string[] {
   const { scripts } = manifest.value;
-  const lines = [`${pack.name} ${pack.version ?? ""}`, `  ${pack.description ?? "(no description)"}`];
+  const lines = [
+    `${pack.name} ${pack.version ?? ""}`,
+    `  ${shorten(pack.description ?? "(no description)")}`,
+  ];
   const list = (title: string, names: readonly string[]) => {
     if (names.length > 0) lines.push(`  ${title.padEnd(9)} ${names.join(", ")}`);
   };
@@ -194,11 +197,13 @@ function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins
     lines.push(`  needs     ${key}: ${needed === undefined ? "not declared" : needed.join(", ") || "none"}`);
   }
   for (const [name, script] of Object.entries(isRecord(scripts) ? scripts : {}))
-    if (lifecycleScripts.includes(name)) lines.push(`  not run   ${name}: ${String(script)}`);
-  if (deprecated !== undefined) lines.push(`  deprecated: ${deprecated}`);
-  for (const { code, message } of pack.problems) lines.push(`  ${code}: ${message}`);
+    if (lifecycleScripts.includes(name) && isText(script))
+      lines.push(`  not run   ${name}: ${shorten(script)}`);
+  if (deprecated !== undefined) lines.push(`  deprecated: ${shorten(deprecated)}`);
+  for (const { code, message } of pack.problems) lines.push(`  ${code}: ${shorten(message)}`);
   for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
-  return lines.map((line) => printable(shorten(line)));
+  // Names and commands are shown whole: users consent to them.
+  return lines.map(printable);
 }
 
 /** Describes what packs provide, for the prompt of `add`. */
