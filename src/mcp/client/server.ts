@@ -429,11 +429,12 @@ export class Server {
 
   /** Answers a request of the server. */
   async #answer(id: unknown, method: string, params: JsonObject, requestId: unknown): Promise<void> {
+    if (method === "ping") return this.#send({ id, result: {} });
     const cancel = new AbortController();
     const { signal } = cancel;
     this.#asked.set(id, cancel);
     try {
-      const result = method === "ping" ? {} : await this.#elicit(method, params, requestId, signal);
+      const result = await this.#elicit(method, params, requestId, signal);
       // The server does not expect an answer to what it has canceled.
       if (!signal.aborted) this.#send({ id, result });
     } catch (error) {

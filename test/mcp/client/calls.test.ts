@@ -77,6 +77,26 @@ describe("a canceled call", () => {
   });
 });
 
+test("a question that the server withdraws ends with it, although a ping has the same id", async () => {
+  const server = await startFixture({}, { launch: { canAsk: true } }).ready;
+  const stops: AbortSignal[] = [];
+  const ask = (_: unknown, stop: AbortSignal) => {
+    stops.push(stop);
+    return new Promise<never>(() => {});
+  };
+  const params = { message: "?", requestedSchema: { type: "object", properties: { a: { type: "string" } } } };
+  const messages = [
+    { id: "q", method: "elicitation/create", params },
+    { id: "q", method: "ping" },
+    { method: "notifications/cancelled", params: { requestId: "q" } },
+  ];
+  const line = messages.map((message) => `${JSON.stringify({ jsonrpc: "2.0", ...message })}\n`).join("");
+  const open = outcome(server.call("tools/call", call("raw", { line }), { ...limit, ask }));
+  await expect.poll(() => stops.map(({ aborted }) => aborted)).toEqual([true]);
+  await server.close();
+  expect(await open).toMatchObject({ reason: "closed" });
+});
+
 test("arguments that are not JSON fail only that call", async () => {
   const server = await startFixture().ready;
   expect(await outcome(server.call("tools/call", call("echo", { big: 1n }), limit))).toMatchObject({
