@@ -132,7 +132,10 @@ async function searchRegistry(
   };
 
   /** Whether each hit has the keyword, by its name; `undefined` if there is no first page. */
-  async function findHits(words: string): Promise<Map<string, boolean | undefined> | undefined> {
+  async function findHits(
+    words: string,
+    isFallback = false,
+  ): Promise<Map<string, boolean | undefined> | undefined> {
     const hits = new Map<string, boolean | undefined>();
     for (let page = 0, from = 0; page < maximumPages; page++) {
       const query = new URLSearchParams({ text: words, size: String(pageSize), from: String(from) });
@@ -140,7 +143,9 @@ async function searchRegistry(
       const objects: unknown = read.state === "read" ? read.value.objects : undefined;
       if (read.state !== "read" || !Array.isArray(objects)) {
         const what = read.state === "absent" ? "does not support searching" : "sent an unexpected response";
-        note(read.state === "failed" ? read.reason : what);
+        const reason = read.state === "failed" ? read.reason : page === 0 ? what : undefined;
+        // npm's registry refuses a short text without a keyword.
+        if (reason !== undefined && !isFallback) note(reason);
         return page === 0 ? undefined : hits;
       }
       note(read.failure);
@@ -175,7 +180,7 @@ async function searchRegistry(
   const knowsKeywords = hits.size > 0 && [...hits.values()].every((hasKeyword) => hasKeyword === true);
   const others = text === "" ? [packKeyword, ""] : [text];
   for (const other of knowsKeywords ? [] : others)
-    for (const [name, hasKeyword] of (await findHits(other)) ?? []) hits.set(name, hasKeyword);
+    for (const [name, hasKeyword] of (await findHits(other, true)) ?? []) hits.set(name, hasKeyword);
   // Only hits from the registry that npm would use are trusted.
   const names = [...hits].flatMap(([name, hasKeyword]) =>
     hasKeyword !== false && client.registryOf(name) === registry ? [name] : [],

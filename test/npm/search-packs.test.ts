@@ -68,6 +68,15 @@ describe("a search", () => {
     expect(namesOf(await searchPacks("stripes", { cwd }))).toEqual([]);
   });
 
+  test("a registry that refuses a short text without a keyword finds nothing, and that is no failure", async () => {
+    const { cwd } = await setUp({
+      intercept: ({ query }, response) =>
+        (query.get("text") ?? "").length < 2 && response.writeHead(400).end("{}") !== undefined,
+    });
+    for (const text of ["", "x"])
+      expect(await searchPacks(text, { cwd })).toMatchObject({ total: 0, problems: [] });
+  });
+
   test("a search marks installed packs, whatever the config says", async () => {
     await setUp({ manifests: packs });
     const cwd = makeTree({
