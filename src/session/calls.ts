@@ -314,7 +314,7 @@ export class Calls {
         return new CallFailure(failedResult(describeServerExit(plan.label, exit), "FatalError", details));
       }
     } else {
-      const exited = isByCaller ? undefined : this.#frame.processes.runners.exitOf(route.owner);
+      const exited = this.#closing.aborted ? this.#frame.processes.runners.exitOf(route.owner) : undefined;
       const exit = error instanceof CodeExitError ? error : exited;
       if (exit !== undefined) {
         const { exitCode, signal } = exit;

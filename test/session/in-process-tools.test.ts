@@ -201,7 +201,8 @@ test("the exit of a tool's child process fails its call, with the end of its out
       process.stderr.write("hidden-value" + "x".repeat(4096 - 6), () => process.exit(7));
       return new Promise(() => {});
     };`;
-  const cwd = makeProject({ quitter: toolPack({ quit: {}, spill: {} }, module) });
+  const inputSchema = { type: "object", properties: { n: { type: "number" } } };
+  const cwd = makeProject({ quitter: toolPack({ quit: { inputSchema }, spill: {} }, module) });
   const open = () =>
     openForTest(cwd, {
       memory: { token: "hidden-value" },
@@ -212,6 +213,7 @@ test("the exit of a tool's child process fails its call, with the end of its out
     variant: "FatalError",
     details: { exitCode: 7, stderr: "last words, [redacted]\n" },
   });
+  expect((await session.callTool("quit", { n: "x" })).message).toContain("/n must be number");
   const exit = { exitCode: 7, stderrTail: expect.stringContaining("last words") };
   expect(session.problems).toMatchObject([{ code: "ServerDied", args: { exit } }]);
   expect(JSON.stringify(session.problems)).not.toContain("hidden-value");
