@@ -15,6 +15,8 @@ type Step =
 export type LinearPattern = readonly Step[];
 
 const maximumSteps = 5000;
+/** Limit on the steps that are written while a pattern is compiled, again in each group around them. */
+const mostWritten = 20 * maximumSteps;
 /** Turns of a repetition that a judgment of its cost writes out. */
 const few = 10;
 
@@ -79,6 +81,7 @@ function repeat(part: LinearPattern, min: number, max: number): LinearPattern {
 function compileSteps(pattern: string, flags: string, isJudged: boolean): LinearPattern {
   const characterFlags = ["i", "s"].filter((flag) => flags.includes(flag)).join("");
   let at = 0;
+  let written = 0;
 
   /** Consumes the match of a sticky expression at the current position. */
   function take(expression: RegExp): RegExpExecArray | undefined {
@@ -122,19 +125,30 @@ function compileSteps(pattern: string, flags: string, isJudged: boolean): Linear
   function readSequence(): LinearPattern {
     const steps: Step[] = [];
     while (at < pattern.length && pattern[at] !== "|" && pattern[at] !== ")") {
-      steps.push(...readRepeated());
-      checkSize(steps.length);
+      const part = readRepeated();
+      written += part.length;
+      checkSize(written > mostWritten ? written : steps.push(...part));
     }
     return steps;
   }
 
   function readChoice(): LinearPattern {
     const first = readSequence();
-    if (pattern[at] !== "|") return first;
-    at++;
-    const others = readChoice();
-    checkSize(first.length + others.length);
-    return [split(1, first.length + 2), ...first, split(others.length + 1), ...others];
+    const parts = [first];
+    while (pattern[at] === "|") {
+      at++;
+      parts.push(readSequence());
+    }
+    if (parts.length === 1) return first;
+    const size = parts.reduce((sum, { length }) => sum + length + 1, 1);
+    checkSize(size);
+    const ways: number[] = [];
+    const steps: Step[] = [split()];
+    for (const part of parts) {
+      ways.push(steps.length);
+      steps.push(...part, split(size - steps.length - part.length));
+    }
+    return [split(...ways), ...steps.slice(1)];
   }
 
   return readChoice();

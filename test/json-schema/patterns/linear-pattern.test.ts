@@ -64,6 +64,7 @@ describe("linear cost", () => {
     ["(((((a{9}){9}){9}){9}){9}){9}", "too large"],
     [`${"(?:".repeat(20_000)}a${")".repeat(20_000)}`, "nested too deeply"],
     ["a{100000}", "too large"],
+    ["(?:a{4999}){0}".repeat(50), "too large"],
     ["(?=a)b", "lookaround"],
     ["(a)\\1", "backreference"],
     ["(", "not a valid regular expression"],
