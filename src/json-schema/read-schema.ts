@@ -59,7 +59,9 @@ const nowhere = "schema://top/";
 const findDraft = ({ $schema }: Schema, by: "own" | "used"): Draft | undefined =>
   $schema === undefined
     ? "draft2020"
-    : (Object.keys(addresses) as Draft[]).find((draft) => addresses[draft][by].test(String($schema)));
+    : (Object.keys(addresses) as Draft[]).find(
+        (draft) => typeof $schema === "string" && addresses[draft][by].test($schema),
+      );
 
 /** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
 function resolveAddress(address: string, base: string): string | undefined {

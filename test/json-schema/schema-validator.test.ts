@@ -147,6 +147,7 @@ describe("schemas of tools", () => {
 
   test.each([
     [{ $schema: "https://example.com/mine" }, "/$schema must be the URI of JSON Schema 2020-12 or draft-07"],
+    [{ $schema: { toString: 1 } }, "/$schema must be the URI of JSON Schema 2020-12 or draft-07"],
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
     [{ allOf: [{ $ref: "#" }] }, "/allOf/0/$ref refers back to itself"],
   ])("the message about an unusable schema says why: %j", async (schema, fault) => {
