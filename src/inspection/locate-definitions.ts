@@ -130,10 +130,17 @@ export function locateDefinitions(
 
 /** Reports an item without a definition. */
 export function reportMissing(
-  { folder, combined }: LocatedKind,
+  { folder, combined, perItem }: LocatedKind,
   { kind, name, path }: Declaration,
   report: Report,
 ): void {
+  // One of a known format would have been used.
+  const [unknown] = perItem.get(name) ?? [];
+  if (unknown !== undefined) {
+    const { file } = unknown;
+    report("UnsupportedDefinitionFormat", { file, cause: "unknownFormat" }, { kind, item: name, file });
+    return;
+  }
   const args = {
     name,
     own: `${folder}/${name}.{json,yaml,mjs}`,

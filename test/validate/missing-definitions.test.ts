@@ -26,6 +26,16 @@ describe("the hint of MissingDefinitionFile", () => {
   });
 });
 
+test.each([
+  ["trailblaze/prompts/steepTime.toml", {}],
+  ["trailblaze/prompts/steepTime.toml", { "trailblaze/prompts.yaml": "other: {}\n" }],
+  ["trailblaze/prompts.toml", {}],
+])("%s is a definition of an unknown format, with %j", async (file, others) => {
+  const tree = { extension: { prompts: ["steepTime"] }, files: { [file]: "", ...others } };
+  const found = await validateTree(tree, [...codes, "UnsupportedDefinitionFormat"]);
+  expect(found).toMatchObject([{ item: "steepTime", file, args: { file, cause: "unknownFormat" } }]);
+});
+
 describe("the place of MissingDefinitionFile", () => {
   const files = { "trailblaze/prompts/one.json": prompt("one"), "trailblaze/prompts.yaml": "{}\n" };
 
