@@ -1,6 +1,7 @@
 import { mkdirSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import { checkResourceFiles } from "../../src/validate/checks/prompts-resources.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { argumentTexts } from "../support/argument-texts.ts";
 import { makeTree } from "../support/packs.ts";
@@ -118,6 +119,15 @@ describe("the file of a resource", () => {
       circle: expect.stringMatching(/^InvalidResourceDefinition: /),
     });
   });
+});
+
+test("a file of many resources is read once", () => {
+  const read: string[] = [];
+  const port = { readFile: (_: string, file: string) => ({ state: read.push(file) > 0 ? "absent" : "" }) };
+  const item = { shape: "resource", definition: { file: "./page.md" } };
+  const inspected = { items: [item, item, item], pack: { location: "/" } };
+  expect([...(checkResourceFiles({ port, inspected } as never) as Iterable<unknown>)]).toHaveLength(3);
+  expect(read).toEqual(["page.md"]);
 });
 
 test("two resources with one URI, or with templates that match the same URIs, are reported", async () => {

@@ -1,7 +1,7 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { stringsIn } from "../../data/strings-in.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
-import { maximumResourceBytes } from "../../files/inspection-port.ts";
+import { type FileRead, maximumResourceBytes } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
@@ -90,10 +90,17 @@ export const checkResourceUris: Check = function* ({ inspected }) {
 
 /** Checks that the files of resources are regular files inside the package. Does not keep what is in them. */
 export const checkResourceFiles: Check = function* ({ port, inspected: { items, pack } }) {
+  // Many resources may have one file.
+  const unread = new Map<string, Exclude<FileRead, { state: "read" }> | undefined>();
   for (const { item, file, path } of findResourceFiles(items)) {
     // The files of skills were found in their folders.
     if (path === undefined) continue;
-    const read = port.readFile(pack.location, file, maximumResourceBytes);
+    if (!unread.has(file)) {
+      const found = port.readFile(pack.location, file, maximumResourceBytes);
+      unread.set(file, found.state === "read" ? undefined : found);
+    }
+    const read = unread.get(file);
+    if (read === undefined) continue;
     const refuse = (what: string, hint?: string) =>
       findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, path);
     if (read.state === "outside")
