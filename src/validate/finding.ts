@@ -72,13 +72,26 @@ function placeFinding(
   return { problem: { ...problem, pack }, source, at: path ?? [] };
 }
 
+/** Limit on the errors, the warnings and the others of one check in one item, of which a definition may have any number. */
+const mostFindings = 1000;
+
 /** Runs checks on a pack. Returns located problems with their items. */
 export async function runChecks(
   pack: PackUnderTest,
   some: readonly Check[],
 ): Promise<{ problem: Problem; item: InspectedItem | undefined }[]> {
   const findings: Finding[] = [];
-  for (const check of some) for await (const finding of check(pack)) findings.push(finding);
+  for (const check of some) {
+    const counts = new Map<string, number>();
+    for await (const finding of check(pack)) {
+      const { kind, name } = finding.item?.declaration ?? {};
+      const key = `${finding.problem.severity} ${kind} ${name}`;
+      const count = (counts.get(key) ?? 0) + 1;
+      counts.set(key, count);
+      if (count <= mostFindings) findings.push(finding);
+      else if (finding.problem.severity === "error") break;
+    }
+  }
   const manifest = createJsonSource(pack.inspected.manifest.text);
   const placed = await locateProblems(findings.map((finding) => placeFinding(pack, manifest, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));

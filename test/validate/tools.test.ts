@@ -163,3 +163,11 @@ test("many findings of one check hide no error of another item", async () => {
   expect(problems).toHaveLength(1002);
   expect(problems).toContainEqual(expect.objectContaining({ code: "HandlerNotFound", item: "last" }));
 });
+
+test("one check reports at most 1,000 errors of one item", async () => {
+  const properties = Object.fromEntries(Array.from({ length: 1500 }, (_, index) => [index, { type: 1 }]));
+  const problems = await validateTool({ inputSchema: { type: "object", properties } }, [
+    "InvalidInputSchema",
+  ]);
+  expect(problems).toHaveLength(1000);
+});
