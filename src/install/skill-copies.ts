@@ -56,7 +56,9 @@ function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edi
 }
 
 /** Replaces a copy, or makes it. */
-async function writeCopy(session: Session, target: string, [{ route }, marker]: WantedCopy): Promise<void> {
+async function writeCopy(session: Session, target: string, [skill, marker]: WantedCopy): Promise<void> {
+  const { calls, state } = Session.frameOf(session);
+  const { route } = skill;
   // Clients pass over names that begin with a dot.
   const draft = join(dirname(target), `${markerFile}.new`);
   const copy = join(draft, "copy");
@@ -68,7 +70,8 @@ async function writeCopy(session: Session, target: string, [{ route }, marker]: 
       // Who may run it: a server does not say.
       const original =
         route.by === "code" ? find(join(route.owner.root, route.code.folder, path)) : undefined;
-      const content = await session.readSkill(marker.source, { file: path });
+      // Not by its name, which a skill of another server may have, too.
+      const content = await calls.readSkillFile(skill, path, { scope: calls.own, state: state() });
       writeFileSync(join(copy, path), content, { mode: 0o666 | ((original?.mode ?? 0) & 0o111) });
     }
     writeFileSync(join(copy, markerFile), `${JSON.stringify(marker, null, 2)}\n`);

@@ -17,7 +17,7 @@ import { makeProject, openForTest } from "../session/support/session.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree } from "../support/packs.ts";
 import type { Tree } from "../support/tree.ts";
-import { skillText } from "./support.ts";
+import { describeSkill, skillServer, skillText } from "./support.ts";
 
 const jira: Tree = {
   "package.json": {},
@@ -104,6 +104,26 @@ test("a skill with the name of another one's folder does not take it", async () 
   );
   const { installed } = await run(cwd, ["install", "claude-code", "--skills", "--dry-run"]);
   expect(installed.sort()).toEqual(["acme-jira-label", "app-acme-jira-label", "app-label", "triage"]);
+});
+
+test("a copy of a pack's skill has its files, also where a server with the pack's name has such a skill", async () => {
+  const { entry, contents } = await describeSkill("plan", {
+    "SKILL.md": skillText("plan", "Of the server."),
+  });
+  const cwd = makeProject(
+    { tools: { "package.json": {}, "skills/work/plan/SKILL.md": skillText("plan", "Of the pack.") } },
+    {
+      "trailblaze.config.json": {
+        mcpServers: { tools: { command: process.execPath, args: ["server.mjs"] } },
+      },
+      "server.mjs": skillServer,
+      "skills.json": { skills: [entry], contents },
+    },
+  );
+  const copied = { exitCode: 0, installed: ["tools-plan"], kept: [], problems: [] };
+  const args = ["install", "claude-code", "--skills"];
+  expect(await run(cwd, args)).toMatchObject(copied);
+  expect(read(cwd, ".claude/skills/tools-plan/SKILL.md")).toContain("Of the pack.");
 });
 
 test("without a skill, no folder is made", async () => {
