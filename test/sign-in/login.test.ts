@@ -120,8 +120,9 @@ const ask = (path, host = redirect.host) => new Promise((resolve) => {
   const all = [await ask("/callback?code=a&state=" + state, "evil.example"), await ask("/other?state=" + state), await ask("/callback?code=a&state=b")];
   require("node:fs").writeFileSync("${join(cwd, "statuses")}", JSON.stringify(all));
 })();`,
+    { mode: 0o755 },
   );
-  const { stdout, exitCode } = await run(args);
+  const { stdout, exitCode } = await run(args, "", () => {});
   expect({ exitCode, ...JSON.parse(stdout).error }).toMatchObject({
     exitCode: 1,
     args: { reason: "timeout" },

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { onTestFinished, vi } from "vitest";
 import { stringify } from "yaml";
@@ -9,14 +9,19 @@ import { makeProject } from "../session/support/session.ts";
 import { type Behavior, serveProtected } from "../support/authorization-server.ts";
 import { runMain } from "../support/main.ts";
 
-/** A project with a protected server `docs`, an empty state folder, and a program that follows redirects as a browser does. */
+/** Follows redirects as a browser does, also of addresses in text for the user. */
+const browse = (text: string) => {
+  const [address] = /^http:.*$/m.exec(text) ?? [];
+  if (address !== undefined) fetch(address).then((page) => page.text()).catch(() => {});
+};
+
+/** A project with a protected server `docs` and an empty state folder. This process is the browser; a file `browser` is another. */
 export async function makeSignIn(
   behavior: Partial<Behavior> = {},
   entry: { url?: string; oauth?: OAuthSettings } = {},
 ) {
   const remote = await serveProtected(behavior);
   const url = entry.url ?? remote.url;
-  const browser = `#!${process.execPath}\nfetch(process.argv[2]).then((page) => page.text()).catch(() => {});\n`;
   const cwd = makeProject(
     {},
     {
@@ -24,14 +29,12 @@ export async function makeSignIn(
         logDir: "logs",
         mcpServers: { docs: { ...entry, url } },
       }),
-      browser,
     },
   );
   const state = join(cwd, "state");
-  chmodSync(join(cwd, "browser"), 0o755);
   const env = { XDG_STATE_HOME: state, BROWSER: join(cwd, "browser") };
-  const run = (args: readonly string[], input?: string) =>
-    runMain(args, { cwd, env, ...(input !== undefined && { input }) });
+  const run = (args: readonly string[], input = "", onError = browse) =>
+    runMain(args, { cwd, env, input, onError });
   const folder = join(state, "trailblaze/oauth");
   const file = join(folder, `${createHash("sha256").update(url).digest("hex")}.json`);
   const stored = () => (existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined);
@@ -55,7 +58,7 @@ export async function makeSignIn(
       const { signal } = new AbortController();
       return login(
         { label: "docs", url: new URL(remote.url), headers: {}, oauth: {} },
-        { timeoutMs: 20_000, signal, readPasted: undefined, show() {}, ...options },
+        { timeoutMs: 20_000, signal, readPasted: undefined, show: browse, ...options },
       );
     },
     left: () => (existsSync(folder) ? readdirSync(folder) : []),

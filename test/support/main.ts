@@ -5,13 +5,18 @@ import { parseCommandLine } from "../../src/cli/parse-command-line.ts";
 import type { CliOptions } from "./run-cli.ts";
 import type { ProcessResult } from "./run-process.ts";
 
+interface Options extends CliOptions {
+  /** Gets what is written to stderr at once. */
+  readonly onError?: (text: string) => void;
+}
+
 let last: Promise<unknown> = Promise.resolve();
 
 /**
  * Runs a command line as `runCli` does, but in this process: without a terminal and the built command. One runs after the
  * other, because they share the environment, the input and where output goes.
  */
-export function runMain(args: readonly string[], options: CliOptions): Promise<ProcessResult> {
+export function runMain(args: readonly string[], options: Options): Promise<ProcessResult> {
   const result = last.then(() => run(args, options));
   last = result.catch(() => {});
   return result;
@@ -19,7 +24,7 @@ export function runMain(args: readonly string[], options: CliOptions): Promise<P
 
 async function run(
   args: readonly string[],
-  { cwd, env = {}, input = "" }: CliOptions,
+  { cwd, env = {}, input = "", onError }: Options,
 ): Promise<ProcessResult> {
   const stdin = Object.getOwnPropertyDescriptor(process, "stdin") ?? {};
   const before = Object.keys(env).map((name) => [name, process.env[name]] as const);
@@ -31,6 +36,7 @@ async function run(
       cwd,
       write(descriptor, text) {
         written[descriptor] += text;
+        if (descriptor === 2) onError?.(text);
       },
     });
     return { exitCode, stdout: written[1], stderr: written[2] };
