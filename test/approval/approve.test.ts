@@ -43,9 +43,9 @@ const isInSync = async (cwd: string) => (await diffLock({ cwd })).inSync;
 const starts = (cwd: string) =>
   existsSync(join(cwd, "pids")) ? readFileSync(join(cwd, "pids"), "utf8").trim().split("\n").length : 0;
 
-/** The names of a session's tools. */
+/** The names of a session's tools, which the lock has. */
 async function toolsOf(cwd: string): Promise<string[]> {
-  const session = await openSession({ cwd });
+  const session = await openSession({ cwd, start: "lazy" });
   await session.close();
   return session.tools.map(({ name }) => name).sort();
 }

@@ -44,9 +44,10 @@ const refuse = (project: string, options: SessionOptions = {}) =>
     (error: unknown) => error,
   );
 
-test("without a lock, a session compares nothing", async () => {
+test("without a lock, a session compares nothing, and a frozen one is LockMissing", async () => {
   const project = await makeLocked();
   rmSync(lockFileOf(project));
+  expect(await refuse(project, { lock: "frozen" })).toMatchObject({ code: "LockMissing" });
   const session = await openLocked(project);
   expect(session.problems).toEqual([]);
   expect(namesOf(session.tools)).toEqual(["status", "jira_createIssue", "jira_getIssue", "query", "count"]);
@@ -55,7 +56,7 @@ test("without a lock, a session compares nothing", async () => {
 test("a session calls approved tools after others have changed, in the order of their names", async () => {
   const project = await makeLocked();
   editJson(project, inPack("trailblaze/tools/createIssue.json"), (old: Values) => ({ ...old, title: "x" }));
-  const session = await openLocked(project);
+  const session = await openLocked(project, { start: "lazy" });
   expect(namesOf(session.tools)).toEqual(["status", "jira_getIssue", "count", "query"]);
   expect(await session.callTool("jira_getIssue")).toMatchObject({ variant: "Success" });
   expect(await session.callTool("mine/status")).toMatchObject({ variant: "Success" });
@@ -67,7 +68,7 @@ describe("a frozen lock", () => {
     const project = await makeLocked();
     setVersion(project, "1.2.1");
     for (const lock of ["surface", "frozen"] as const) {
-      const session = await openLocked(project, { lock });
+      const session = await openLocked(project, { lock, start: "lazy" });
       expect(session.tools).toHaveLength(5);
       expect(session.problems).toMatchObject([
         { code: "LockOutdated", severity: "info", pack: "@acme/jira", args: { name: "acme/jira" } },
@@ -137,16 +138,9 @@ describe("a frozen lock", () => {
       ...old,
       dependencies: { ...dependencies, mine: "*" },
     }));
-    expect(await refuse(project)).toBe("opened");
+    expect(await refuse(project, { start: "lazy" })).toBe("opened");
     editJson(project, "mine/list.json", () => ({ tools: [status, count] }));
     expect(await refuse(project)).toMatchObject({ problem: { args: { names: ["mine/count"] } } });
-  });
-
-  test("a frozen lock that does not exist is LockMissing, and others need none", async () => {
-    const project = await makeLocked();
-    rmSync(lockFileOf(project));
-    expect(await refuse(project, { lock: "frozen" })).toMatchObject({ code: "LockMissing" });
-    expect(await refuse(project, { lock: "surface" })).toBe("opened");
   });
 });
 
@@ -159,7 +153,7 @@ describe("what is not locked", () => {
       tools: [query, { ...count, title: "x" }],
     }));
     setLock(project, { unlocked: ["tool:acme/jira/getIssue", "tool:acme/jira/count"] });
-    const session = await openLocked(project);
+    const session = await openLocked(project, { start: "lazy" });
     expect(session.skipped).toEqual([]);
     expect(session.problems).toMatchObject([
       { code: "NotLocked", severity: "info", item: "getIssue" },
@@ -186,20 +180,20 @@ describe("what is not locked", () => {
         handler: "./own.js#own",
       }),
     );
-    expect(namesOf((await openLocked(project)).tools)).toContain("own");
+    expect(namesOf((await openLocked(project, { start: "lazy" })).tools)).toContain("own");
     setLock(project, { workspace: true });
-    const session = await openLocked(project);
+    const session = await openLocked(project, { start: "lazy" });
     expect(namesOf(session.tools)).not.toContain("own");
     expect(session.skipped).toMatchObject([{ name: "own", reason: "NotApproved" }]);
   });
 
   test("an option turns the lock off", async () => {
     const project = await makeLocked();
-    setLock(project, { frozen: true });
+    editJson(project, "trailblaze.config.json", () => ({ lock: { frozen: true } }));
     setVersion(project, "9.9.9");
     writeFileSync(lockFileOf(project), "<<<<<<< ours");
     const session = await openLocked(project, { lock: "off" });
-    expect(session.tools).toHaveLength(5);
+    expect(session.tools).toHaveLength(4);
   });
 });
 
@@ -225,7 +219,7 @@ describe("entries without an item", () => {
     await editLock(project, (lock) => {
       (lock.packs as Values)["@acme/jira"] = { denied: ["tool:getIssue"] };
     });
-    const session = await openLocked(project);
+    const session = await openLocked(project, { start: "lazy" });
     expect(session.problems.map(({ code }) => code)).not.toContain("LockOutdated");
   });
 
@@ -256,8 +250,8 @@ describe("entries without an item", () => {
     await editLock(project, (lock) => {
       (jiraOf(lock).servers?.warehouse as Values).lists = null;
     });
-    const session = await openLocked(project);
-    expect(isStarted(project)).toHaveLength(2);
+    const session = await openLocked(project, { start: "lazy" });
+    expect(isStarted(project)).toEqual([inPack("started.txt")]);
     expect(namesOf(session.tools)).toEqual(["status", "jira_createIssue", "jira_getIssue"]);
     expect(session.problems).toMatchObject([
       { code: "NotApproved", args: { name: "acme/jira/warehouse", state: "unlisted" } },
@@ -270,11 +264,11 @@ describe("entries without an item", () => {
       ...old,
       tools: ["getIssue", "acme/jira/createIssue"],
     }));
-    expect((await openLocked(project)).problems).toEqual([]);
+    expect((await openLocked(project, { start: "lazy" })).problems).toEqual([]);
     await editLock(project, (lock) => {
       (jiraOf(lock).toolsets?.issues as Values).members = ["acme/jira/getIssue", "acme/jira/gone"];
     });
-    const session = await openLocked(project);
+    const session = await openLocked(project, { start: "lazy" });
     expect(session.toolsets).toEqual([{ name: "issues", tools: ["jira_getIssue"] }]);
     expect(session.problems).toMatchObject([
       { code: "NotApproved", kind: "toolset", args: { differences: ["members"] } },
@@ -329,7 +323,7 @@ describe("files that are no lock", () => {
     const other = join(project, "locks.json");
     renameSync(lockFileOf(project), other);
     symlinkSync(other, lockFileOf(project));
-    expect((await openLocked(project)).problems).toEqual([]);
+    expect((await openLocked(project, { start: "lazy" })).problems).toEqual([]);
   });
 });
 
@@ -347,7 +341,7 @@ describe("a session that follows its project", () => {
   test("a changed tool leaves an open session's list, and comes back after it is approved", async () => {
     const project = await makeLocked();
     const before = readFileSync(lockFileOf(project), "utf8");
-    const followed = await openFollowed(project, { config: "trailblaze.config.json" });
+    const followed = await openFollowed(project, { config: "trailblaze.config.json", start: "lazy" });
     expect(followed.names()).toContain("jira_getIssue");
     const file = inPack("trailblaze/tools/getIssue.json");
     await followed.change(() => {
