@@ -3,7 +3,12 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { applyApproval, planApproval } from "../../src/lock.ts";
 import { lockEverything } from "../approval/support/locked-project.ts";
-import { makeJiraProject, openLocked, ownConfig } from "./support/locked-project.ts";
+import { makeProject as makeTree } from "../session/support/session.ts";
+import { editJson, makeRemote, openLocked } from "./support/locked-project.ts";
+
+type Config = { mcpServers: { mine: object } };
+
+const makeProject = () => makeRemote(makeTree({}, { "mine/list.json": {} }));
 
 /** Sets what the config's server lists: tools and prompts with these names. */
 function list(project: string, names: readonly string[]) {
@@ -29,7 +34,7 @@ const hashed = expect.stringMatching(/^a_b_[0-9a-f]{8}$/);
 const text = (name: string) => ({ type: "text", text: `got ${name}` });
 
 test.each(["eager", "lazy"] as const)("with start: %s, approved items keep their names", async (start) => {
-  const project = makeJiraProject();
+  const project = await makeProject();
   list(project, ["a.b"]);
   await lockEverything(project);
   const approved = { tools: [["a_b", "called a.b"]], prompts: [["a_b", text("a.b")]] };
@@ -43,7 +48,7 @@ test.each(["eager", "lazy"] as const)("with start: %s, approved items keep their
 });
 
 test("what a server no longer lists keeps its name from others", async () => {
-  const project = makeJiraProject();
+  const project = await makeProject();
   list(project, ["a_b", "a.b"]);
   await lockEverything(project);
   list(project, ["a.b"]);
@@ -54,25 +59,29 @@ test("what a server no longer lists keeps its name from others", async () => {
 });
 
 test.each(["the lock", "the config"])("what %s denies keeps its name from others", async (place) => {
-  const project = makeJiraProject();
+  const project = await makeProject();
   list(project, ["a_b", "a.b"]);
   if (place === "the lock") {
     await lockEverything(project);
     await applyApproval(await planApproval(["mine/a_b"], { cwd: project, deny: true }));
   } else {
-    const mine = { ...ownConfig.mcpServers.mine, tools: { deny: ["a_b"] } };
-    writeFileSync(join(project, "trailblaze.config.json"), JSON.stringify({ mcpServers: { mine } }));
+    editJson(project, "trailblaze.config.json", ({ mcpServers: { mine } }: Config) => ({
+      mcpServers: { mine: { ...mine, tools: { deny: ["a_b"] } } },
+    }));
   }
   expect((await namesIn(project, "eager")).tools).toEqual([[hashed, "called a.b"]]);
 });
 
 test("a tool that needs no approval gets no name of an approved one", async () => {
-  const project = makeJiraProject();
+  const project = await makeProject();
   list(project, ["a.b"]);
   await lockEverything(project);
   list(project, ["a_b", "a.b"]);
-  const config = { ...ownConfig, lock: { unlocked: ["tool:mine/a_b"] } };
-  const session = await openLocked(project, { config });
+  editJson(project, "trailblaze.config.json", (config: Config) => ({
+    ...config,
+    lock: { unlocked: ["tool:mine/a_b"] },
+  }));
+  const session = await openLocked(project);
   const names = session.tools.filter(({ source }) => source.server === "mine").map(({ name }) => name);
   expect(names.sort()).toEqual(["a_b", hashed]);
   expect(await session.callTool("a_b")).toMatchObject({ message: "called a.b" });

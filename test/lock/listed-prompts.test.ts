@@ -10,6 +10,7 @@ import {
   inPack,
   makeJiraProject,
   makeLocked,
+  makeRemote,
   openLocked,
   query,
   status,
@@ -62,7 +63,7 @@ async function offered(project: string, lock?: "frozen") {
 
 test("approving everything records what servers list, and what changes is not offered, what goes is removed", async () => {
   const listed = { ...others, templates: [row] };
-  const project = setOthers(makeJiraProject(), listed, ownOthers);
+  const project = setOthers(await makeRemote(makeJiraProject()), listed, ownOthers);
   const { approved } = await approve(project);
   expect(approved).toEqual(
     expect.arrayContaining([
@@ -120,7 +121,7 @@ test("what a server lists that a lock does not have is left out until the comman
 });
 
 test("a template that is not approved is not read, neither by a link nor where an approved one fits too", async () => {
-  const project = setOthers(makeJiraProject(), { resources, templates: [row] });
+  const project = setOthers(await makeRemote(makeJiraProject()), { resources, templates: [row] });
   await lockEverything(project);
   setOthers(project, { resources, templates: [row, { uriTemplate: "db://secret/{id}", name: "secret" }] });
   const session = await openLocked(project);
@@ -134,7 +135,7 @@ test("a template that is not approved is not read, neither by a link nor where a
 });
 
 test("what the config excludes of a pack's server is neither approved nor reported", async () => {
-  const project = setOthers(makeJiraProject(), others);
+  const project = setOthers(await makeRemote(makeJiraProject()), others);
   editConfig(project, { packs: { deny: ["acme/jira/audit", "acme/jira/tables"] } });
   await lockEverything(project);
   expect(warehouse(project).prompts).toEqual({ report: expect.anything() });
@@ -165,7 +166,11 @@ test("unlocked prompts and resources of a server are used as they are, a resourc
 
 test("a denied resource is not read through a template or a link, also when its server no longer lists it", async () => {
   const secret = { uri: "db://rows/7", name: "secret" };
-  const project = setOthers(makeJiraProject(), {}, { templates: [row], resources: [secret] });
+  const project = setOthers(
+    await makeRemote(makeJiraProject()),
+    {},
+    { templates: [row], resources: [secret] },
+  );
   await approve(project);
   await approve(project, [`mine/${secret.uri}`], true);
   setOthers(project, {}, { templates: [row], resources: [] });
@@ -180,7 +185,7 @@ test("a denied resource is not read through a template or a link, also when its 
 });
 
 test("a denied prompt or resource of a server is no difference, and is approved by its name only", async () => {
-  const project = setOthers(makeJiraProject(), others, ownOthers);
+  const project = setOthers(await makeRemote(makeJiraProject()), others, ownOthers);
   await approve(project);
   const names = ["acme/jira/warehouse/report", "mine/db://tables"];
   expect((await approve(project, names, true)).denied).toEqual(names);

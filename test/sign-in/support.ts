@@ -12,7 +12,10 @@ import { runMain } from "../support/main.ts";
 /** Follows redirects as a browser does, also of addresses in text for the user. */
 const browse = (text: string) => {
   const [address] = /^http:.*$/m.exec(text) ?? [];
-  if (address !== undefined) fetch(address).then((page) => page.text()).catch(() => {});
+  if (address !== undefined)
+    fetch(address)
+      .then((page) => page.text())
+      .catch(() => {});
 };
 
 /** A project with a protected server `docs` and an empty state folder. This process is the browser; a file `browser` is another. */

@@ -4,40 +4,11 @@ import type { LockFile } from "../../../src/lock/json.ts";
 import { formatLock, lockFileOf, readLock } from "../../../src/lock/lock-file.ts";
 import { lockEverything } from "../../approval/support/locked-project.ts";
 import { makeProject, openForTest } from "../../session/support/session.ts";
+import { sendJson, serveHttp } from "../../support/remote-servers.ts";
 
-/** An MCP server that says what `list.json` next to it contains, and notes each start in `started.txt`. */
-export const listServer = `
-import { appendFileSync, readFileSync } from "node:fs";
-import { createInterface } from "node:readline";
-import { fileURLToPath } from "node:url";
-const at = (name) => fileURLToPath(new URL(name, import.meta.url));
-appendFileSync(at("started.txt"), "started\\n");
-const { instructions, tools, prompts, resources, templates = [], isModern, results = {} } = JSON.parse(readFileSync(at("list.json"), "utf8"));
-createInterface({ input: process.stdin }).on("line", (line) => {
-  const { id, method, params } = JSON.parse(line);
-  const send = (message) => process.stdout.write(JSON.stringify({ jsonrpc: "2.0", id, ...message }) + "\\n");
-  const modern = isModern && { resultType: "complete", ttlMs: 0, cacheScope: "private" };
-  const answer = (result) => send({ result: { ...modern, ...result, ...results[method] } });
-  const serverInfo = { name: "list", version: "1.0.0" };
-  const capabilities = { tools: {}, ...(prompts && { prompts: {} }), ...(resources && { resources: {} }) };
-  if (method === "server/discover")
-    answer({ supportedVersions: ["2026-07-28"], capabilities, serverInfo, instructions });
-  else if (method === "initialize" && isModern) send({ error: { code: -32601, message: "Method not found" } });
-  else if (method === "initialize")
-    answer({ protocolVersion: params.protocolVersion, capabilities, serverInfo, instructions });
-  else if (method === "prompts/list") answer({ prompts });
-  else if (method === "resources/list") answer({ resources });
-  else if (method === "resources/templates/list") answer({ resourceTemplates: templates });
-  else if (method === "prompts/get")
-    answer({ messages: [{ role: "user", content: { type: "text", text: "got " + params.name } }] });
-  else if (method === "resources/read") answer({ contents: [{ uri: params.uri, text: "read " + params.uri }] });
-  else if (method === "tools/list") answer({ tools });
-  else if (method === "tools/call" && params.arguments?.exit) process.exit(3);
-  else if (method === "tools/call" && params.arguments?.link)
-    answer({ content: [{ type: "resource_link", name: "linked", uri: params.arguments.link }] });
-  else if (method === "tools/call") answer({ content: [{ type: "text", text: "called " + params.name }] });
-});
-`;
+const listServerFile = new URL("list-server.mjs", import.meta.url);
+export const listServer = readFileSync(listServerFile, "utf8");
+const { answerTo } = await import(listServerFile.href);
 
 export const query = {
   name: "query",
@@ -109,6 +80,18 @@ export const makeJiraProject = () =>
       "mine/list.json": { tools: [status] },
     },
   );
+
+/** Makes the server of the config a remote one in this process; it says what its list is at the time. */
+export async function makeRemote(project: string): Promise<string> {
+  const lists = () => JSON.parse(readFileSync(join(project, "mine/list.json"), "utf8"));
+  const { url } = await serveHttp(({ message }, _, response) => {
+    const answer = message?.id === undefined ? undefined : answerTo(message, lists());
+    return answer ? sendJson(response, 200, answer) : response.writeHead(message ? 202 : 405).end();
+  });
+  const mcpServers = { mine: { url, protocol: "legacy" } };
+  writeFileSync(join(project, "trailblaze.config.json"), JSON.stringify({ mcpServers }));
+  return project;
+}
 
 let approved: Promise<string> | undefined;
 
