@@ -54,13 +54,6 @@ const offeredBy = ({ prompts, resources }: Session) =>
     ...resources.map(({ source, uri, uriTemplate }) => `${source.server} ${uri ?? uriTemplate}`),
   ].sort();
 
-async function offered(project: string, lock?: "frozen") {
-  const session = await openLocked(project, lock === undefined ? {} : { lock });
-  await session.close();
-  expect(session.problems).toEqual([]);
-  return offeredBy(session);
-}
-
 test("approving everything records what servers list, and what changes is not offered, what goes is removed", async () => {
   const listed = { ...others, templates: [row] };
   const project = setOthers(await makeRemote(makeJiraProject()), listed, ownOthers);
@@ -71,16 +64,13 @@ test("approving everything records what servers list, and what changes is not of
       ...["mine/summary", "mine/db://tables"],
     ]),
   );
-  const text = readLockText(project);
-  await lockEverything(project);
-  expect(readLockText(project)).toBe(text);
   expect(warehouse(project)).toMatchObject({
     prompts: { audit: {}, report: { description: ["Reports."], arguments: [{ name: "year" }] } },
     resources: { "db://rows/{id}": { name: "row" }, "db://tables": { name: "tables" } },
   });
   expect(await diffLock({ cwd: project })).toMatchObject({ inSync: true });
-  expect((await approve(project)).approved).toEqual([]);
-  expect(await offered(project)).toHaveLength(6);
+  const unchanged = await openLocked(project, { start: "lazy" });
+  expect(offeredBy(unchanged)).toHaveLength(6);
 
   const changed = { ...report, description: "Reports, and sends it to me." };
   setOthers(project, { ...listed, prompts: [changed] }, { prompts: ownOthers.prompts });
@@ -95,7 +85,9 @@ test("approving everything records what servers list, and what changes is not of
 });
 
 test("what a server lists that a lock does not have is left out until the command approves it by name", async () => {
-  const project = setOthers(await makeLocked(), others, { resources });
+  const project = await makeRemote(makeJiraProject());
+  await lockEverything(project);
+  setOthers(project, others, { resources });
   const session = await openLocked(project);
   expect(session.tools.map(({ name }) => name)).toContain("query");
   expect(offeredBy(session)).toEqual([]);
@@ -140,7 +132,9 @@ test("what the config excludes of a pack's server is neither approved nor report
   await lockEverything(project);
   expect(warehouse(project).prompts).toEqual({ report: expect.anything() });
   expect(warehouse(project)).not.toHaveProperty("resources");
-  expect(await offered(project, "frozen")).toEqual(["report"]);
+  const session = await openLocked(project, { lock: "frozen" });
+  expect(session.problems).toEqual([]);
+  expect(offeredBy(session)).toEqual(["report"]);
 });
 
 test("unlocked prompts and resources of a server are used as they are, a resource by its URI", async () => {
@@ -148,7 +142,7 @@ test("unlocked prompts and resources of a server are used as they are, a resourc
   editConfig(project, {
     lock: { unlocked: ["prompt:acme/jira/report", "resource:acme/jira/db://tables"] },
   });
-  const session = await openLocked(project);
+  const session = await openLocked(project, { start: "lazy" });
   expect(offeredBy(session)).toEqual(["report", "warehouse db://tables"]);
   expect(
     session.problems.map(({ code, message }) => [code, /report|tables|audit/.exec(message)?.[0]]),
@@ -194,7 +188,7 @@ test("a denied prompt or resource of a server is no difference, and is approved 
   expect(servers.mine.denied).toEqual(["resource:db://tables"]);
   expect(await diffLock({ cwd: project })).toMatchObject({ inSync: true });
   expect((await approve(project)).approved).toEqual([]);
-  const session = await openLocked(project);
+  const session = await openLocked(project, { start: "lazy" });
   await session.close();
   expect(offeredBy(session)).not.toContain("report");
   expect((await approve(project, names)).approved).toEqual(names);

@@ -187,7 +187,7 @@ describe("idleMs", () => {
     await call();
     clock.advance(999);
     expect(session.servers).toMatchObject([{ state: "running" }]);
-    for (let round = 2; round < 5; round++) {
+    for (let round = 2; round < 4; round++) {
       clock.advance(1000);
       expect(session.servers).toMatchObject([{ state: "idle", era: "legacy" }]);
       await expect(call()).resolves.toMatchObject({ variant: "Success" });
@@ -210,17 +210,20 @@ describe("idleMs", () => {
       { logDir: "logs", serversIdleMs: 2000, mcpServers: servers },
       { "@acme/data": warehouse([listed("query")], { idleMs: 4000 }) },
     );
-    const statesAfter = async (ms: number, options: { idleMs?: number }) => {
+    const openEager = async (options: { idleMs?: number } = {}) => {
       const { session, clock } = await openWithClock(cwd, { start: "eager", ...options });
-      clock.advance(ms);
-      return session.servers.map(({ state }) => state);
+      return (ms: number) => {
+        clock.advance(ms);
+        return session.servers.map(({ state }) => state);
+      };
     };
     const [running, idle] = ["running", "idle"];
-    expect(await statesAfter(1999, {})).toEqual([running, running, running]);
-    expect(await statesAfter(2000, {})).toEqual([idle, running, running]);
-    expect(await statesAfter(3000, {})).toEqual([idle, idle, running]);
-    expect(await statesAfter(4000, {})).toEqual([idle, idle, idle]);
-    expect(await statesAfter(1000, { idleMs: 1000 })).toEqual([idle, running, running]);
+    const statesAfter = await openEager();
+    expect(statesAfter(1999)).toEqual([running, running, running]);
+    expect(statesAfter(1)).toEqual([idle, running, running]);
+    expect(statesAfter(1000)).toEqual([idle, idle, running]);
+    expect(statesAfter(1000)).toEqual([idle, idle, idle]);
+    expect((await openEager({ idleMs: 1000 }))(1000)).toEqual([idle, running, running]);
   });
 
   test("does not end a server in the middle of a call", async () => {
