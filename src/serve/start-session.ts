@@ -130,7 +130,13 @@ export async function startSession(
     onEnd: end,
     drainMs: drain === undefined ? undefined : drain * 1000,
   };
-  const running = await serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl }, ofStdio);
+  const serving = serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl }, ofStdio);
+  const running = await serving.catch(async (error) => {
+    end();
+    const session = await opening.catch(() => undefined);
+    await session?.close();
+    throw error;
+  });
   if (!isAwaited) begin();
 
   let fault: { error: unknown } | undefined;

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { expect, test } from "vitest";
 import { makeProject } from "../session/support/session.ts";
 import { connectLegacy, connectModern, hearUpdates, serveForTest, waitForTools } from "../support/clients.ts";
+import { isRunning, readPids } from "../support/processes.ts";
 
 const at = (specifier: string) => JSON.stringify(import.meta.resolve(specifier));
 
@@ -72,6 +73,19 @@ async function serve() {
   await waitForTools(modern, "old_touch", "new_touch");
   return { legacy, modern };
 }
+
+test("what was started for a server that cannot listen is ended", async () => {
+  const cwd = makeProject({});
+  const note = `import { appendFileSync } from "node:fs"; appendFileSync("pids", process.pid + "\\n");`;
+  writeFileSync(join(cwd, "old.mjs"), note + legacyServer("old"));
+  const server = { name: "old", command: process.execPath, args: [join(cwd, "old.mjs")], cwd };
+  const config = { logDir: "logs", trailblazeSubprocessToolsets: [server] } as never;
+  const { url } = await serveForTest("old", { cwd, config });
+  const transport = { port: Number(new URL(url).port) };
+  const again = serveForTest("old", { cwd, config, transport });
+  await expect(again).rejects.toMatchObject({ code: "ServerStartFailed" });
+  expect(readPids(join(cwd, "pids")).map(isRunning)).toEqual([true, false]);
+});
 
 test("clients of both eras get prompts and suggestions of servers of both eras", async () => {
   const { legacy, modern } = await serve();
