@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { listServer } from "../lock/support/locked-project.ts";
-import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { skillText } from "../skills/support.ts";
 import { runMain } from "../support/main.ts";
 import { publish } from "../support/publish.ts";
@@ -12,7 +12,7 @@ const configFile = "trailblaze.config.yaml";
 
 async function open(config?: string) {
   const registry = inject("registry");
-  useManagers(registry);
+  packQuickly(useManagers(registry));
   const cwd = await makeProject("npm", { registry, dependencies });
   if (config !== undefined) writeFileSync(join(cwd, configFile), config);
   const run = async (...args: string[]) => {

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { createCommand } from "../../src/install/entry.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
-import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runPackageManager, startPackageManager } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
@@ -60,7 +60,7 @@ beforeAll(async () => {
 });
 
 async function makeHost(registry: string = inject("registry")) {
-  useManagers(registry);
+  packQuickly(useManagers(registry));
   return makeProject("npm", { registry, dependencies, files: host });
 }
 

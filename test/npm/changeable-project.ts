@@ -1,6 +1,7 @@
-import { existsSync, readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { inject, onTestFinished, vi } from "vitest";
+import { findManagerProgram } from "../../src/npm/managers/package-manager.ts";
 import { type Consumer, copyInstalled } from "../support/install.ts";
 import type { PackageManager } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
@@ -26,6 +27,15 @@ export function useManagers(registry: string): string {
   // npm asks for its own newest version, whose document is large.
   vi.stubEnv("npm_config_update_notifier", "false");
   return home;
+}
+
+const node = `exec "${process.execPath}"`;
+const quickly = `if [ "$1" = pack ]; then ${node} "${inRepository("test/npm/quick-pack.mjs")}" "$@"; fi`;
+const throughNpm = `${node} "${findManagerProgram("npm")?.args[0]}" "$@"`;
+
+/** Has what previews are made of downloaded without npm, whose place for all else a shell script may take. */
+export function packQuickly(home: string, script: string = throughNpm): void {
+  writeFileSync(join(home, "bin/npm"), `#!/bin/sh\n${quickly}\n${script}\n`, { mode: 0o755 });
 }
 
 /** A copy of a project that a package manager has installed; it is removed after the running test. */
