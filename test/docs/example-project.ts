@@ -1,4 +1,4 @@
-import { chmodSync, cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { linkPackages } from "../scripting/support/scripting-package.ts";
@@ -7,7 +7,6 @@ import { runProcess } from "../support/run-process.ts";
 import { type SamplePack, samplePacks } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
-import { findTypeErrors, messageOf } from "../support/type-errors.ts";
 
 /** What stands in the docs for the folder that an example runs in. */
 const shownDirectory = "/home/you/project";
@@ -52,15 +51,23 @@ export class ExampleProject {
     );
   }
 
-  /** Copies what npm would publish of a package, near enough: package.json and what `files` lists. */
+  /**
+   * Copies what npm would publish of a package, near enough: package.json and what `files` lists. Declarations are links, so that
+   * for a compiler they are the same in all projects.
+   */
   #install(folder: string): void {
+    const filter = (from: string, to: string) => {
+      if (!/\.d\.[cm]?ts$/.test(from)) return true;
+      symlinkSync(from, to);
+      return false;
+    };
     const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as {
       name: string;
       files: string[];
     };
     for (const entry of ["package.json", ...manifest.files].filter((one) => !one.startsWith("!"))) {
       const target = join(this.#directory, "node_modules", manifest.name, entry);
-      cpSync(join(folder, entry), target, { recursive: true });
+      cpSync(join(folder, entry), target, { recursive: true, filter });
     }
   }
 
@@ -109,24 +116,6 @@ export class ExampleProject {
     const { stdout, stderr, exitCode } = await runProcess(command, args, { cwd, env, timeoutMs: 90_000 });
     if (mustSucceed && exitCode !== 0) throw new Error(stderr);
     return showTemporary(showConfinement(stdout.replaceAll(this.#directory, shownDirectory))).trimEnd();
-  }
-
-  /** What the compiler has to say about modules of the project, a line each. */
-  findTypeErrors(files: readonly string[]): string[] {
-    const errors = findTypeErrors(files, {
-      allowJs: true,
-      checkJs: true,
-      lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
-      types: ["node"],
-      typeRoots: [inRepository("node_modules/@types")],
-    });
-    return errors.map((error) => {
-      const { file, start } = error;
-      const text = messageOf(error);
-      if (file === undefined || start === undefined) return text;
-      const { line } = file.getLineAndCharacterOfPosition(start);
-      return `${file.fileName.replace(this.#directory, "")}:${line + 1}: ${text}`;
-    });
   }
 
   remove(): void {
