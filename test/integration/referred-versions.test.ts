@@ -2,10 +2,11 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { startServer } from "../../src/serve.ts";
-import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
+import { writeTree } from "../support/tree.ts";
 
 // 2.0.0 is the newest version of this pack; each of its tools tells its version.
 const name = "tb-versions";
@@ -34,10 +35,10 @@ interface Setting {
 
 async function setUp({ config, files = {}, dependencies = {} }: Setting = {}) {
   const registry = inject("registry");
-  const home = useManagers(registry);
-  const configFile = config === undefined ? {} : { "trailblaze.config.json": JSON.stringify(config) };
-  const project = { registry, dependencies, files: { ...files, ...configFile } };
-  return { home, cwd: await makeProject("npm", project) };
+  packQuickly(useManagers(registry));
+  const cwd = await makeProject("npm", { registry, dependencies });
+  writeTree(cwd, { ...files, "trailblaze.config.json": config });
+  return cwd;
 }
 
 const readJson = (...path: string[]) => JSON.parse(readFileSync(join(...path), "utf8"));
@@ -51,27 +52,27 @@ async function run(cwd: string, ...args: string[]) {
 
 test("call installs a missing pack in the version that its reference requires, whatever the config says", async () => {
   const config = { toolsets: { open: [`${name}/say`], mine: [`${name}@^1/tell`] } };
-  const { cwd } = await setUp({ config });
+  const cwd = await setUp({ config });
   const { answer } = await run(cwd, "call", `${name}@~1.1/tell`, "--install");
   expect(answer).toMatchObject({ variant: "Success", message: "1.1.0" });
   expect([installedIn(cwd), declaredIn(cwd)]).toEqual(["1.1.0", "~1.1"]);
 });
 
 test("run installs a missing pack in the version that a trail requires", async () => {
-  const { cwd } = await setUp({ files: { "trail.yaml": `- ${name}@1.0.0/tell: {}\n` } });
+  const cwd = await setUp({ files: { "trail.yaml": `- ${name}@1.0.0/tell: {}\n` } });
   const { answer } = await run(cwd, "run", "trail.yaml", "--install");
   expect(answer).toMatchObject({ steps: [{ variant: "Success", message: "1.0.0" }] });
 });
 
 test("start installs a missing pack in the version that the server's name requires", async () => {
-  const { cwd } = await setUp();
+  const cwd = await setUp();
   const running = await startServer(`${name}@^1.0/both`, { cwd, install: true, transport: { port: 0 } });
   await running.close();
   expect(installedIn(cwd)).toBe("1.2.0");
 });
 
 test("a declared range is kept and installed if a reference excludes it, which is reported", async () => {
-  const { cwd } = await setUp({ dependencies: { [name]: "^2.0.0" } });
+  const cwd = await setUp({ dependencies: { [name]: "^2.0.0" } });
   const before = readState(cwd);
   const mismatch = { code: "PackVersionMismatch", args: { name, version: "2.0.0", range: "~1.1" } };
   const call = () => run(cwd, "call", `${name}@~1.1/tell`, "--install");

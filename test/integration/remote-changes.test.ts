@@ -45,7 +45,8 @@ test.each(packageManagers)(
   "with %s, add installs a pack after showing it, a failure then restores the project, and remove uninstalls a pack",
   async (manager) => {
     const registry = inject("registry");
-    packQuickly(useManagers(registry));
+    const home = useManagers(registry);
+    if (manager !== "npm") packQuickly(home);
     const directory = await makeProject(manager, { registry, dependencies });
     const before = readState(directory);
     const readDirect = async () =>

@@ -7,7 +7,7 @@ import { beforeAll, describe, expect, inject, test } from "vitest";
 import { addPacks, installMissing } from "../../src/npm/add-packs.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
 import { openSession } from "../../src/session.ts";
-import { makeProject, readState, useManagers } from "../npm/changeable-project.ts";
+import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runMain } from "../support/main.ts";
 import { packManifest } from "../support/packs.ts";
@@ -28,6 +28,7 @@ beforeAll(async () => {
 async function makeHost() {
   const registry = inject("registry");
   const home = useManagers(registry);
+  packQuickly(home);
   const directory = await makeProject("npm", { registry, dependencies: { "tb-notes": "1.0.0" } });
   return { home, directory };
 }
