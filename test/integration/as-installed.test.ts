@@ -1,17 +1,19 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { cpSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import { expect, inject, onTestFinished, test, vi } from "vitest";
 import { processesWith } from "../confinement/evaluate-pack.ts";
 import { runMain } from "../support/main.ts";
-import { runUsersNpm } from "../support/package-managers.ts";
+import { makeTar } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { isRunning, readPids } from "../support/processes.ts";
 import { command } from "../support/run-cli.ts";
 import { runProcess } from "../support/run-process.ts";
 import { samplePack } from "../support/sample-packs.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
+import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 
 /** npm itself may leave its compile cache in a temporary folder. */
@@ -50,12 +52,6 @@ const makePack = (code: string, more: object = {}) =>
     "trailblaze/tools/greet.json": greetTool,
     "lib/greet.js": code,
   });
-
-test("a pack whose tools and server work has no problems", async () => {
-  const { document, exitCode } = await validate(samplePack("@acme/notes").folder, "--yes");
-  expect(document.problems).toEqual([]);
-  expect(exitCode).toBe(0);
-});
 
 test("modules and servers that fail or take too long are named with the reason, as are handlers that are missing", async () => {
   const title = join(makeTree({}), "importing");
@@ -127,12 +123,15 @@ test("modules and servers that fail or take too long are named with the reason, 
   expect(exitCode).toBe(1);
 });
 
-test("dependencies come from the registry, from tarballs that are given and, offline, from npm's cache alone", async () => {
-  const tarballs = makeTree({ "tb-unpublished/package.json": packManifest("tb-unpublished") });
-  await runUsersNpm(["pack", "--ignore-scripts", "./tb-unpublished"], tarballs);
-  const tarball = join(tarballs, readdirSync(tarballs).find((name) => name.endsWith(".tgz")) ?? "");
+test("a pack whose tools and server work has no problems; dependencies come from the registry, from tarballs that are given and, offline, from npm's cache alone", async () => {
+  const text = JSON.stringify(packManifest("tb-unpublished"));
+  const packed = gzipSync(makeTar([{ path: "package/package.json", text }]));
+  const tarball = join(makeTree({ "x.tgz": packed }), "x.tgz");
   const dependencies = { "tb-unpublished": "^1.0.0", "hello-tools": "^1.0.0" };
-  const cwd = makePack("export const greet = () => 1;", { dependencies });
+  const cwd = makeTree({});
+  cpSync(samplePack("@acme/notes").folder, cwd, { recursive: true });
+  const manifest = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+  writeTree(cwd, { "package.json": { ...manifest, dependencies } });
   const cache = join(makeTree({}), "cache");
   const args = ["--yes", "--with", tarball];
   const { document, exitCode } = await validateWith(cache, cwd, ...args, "--offline");
@@ -140,7 +139,7 @@ test("dependencies come from the registry, from tarballs that are given and, off
   expect(exitCode).toBe(1);
   for (const more of [[], ["--offline"]]) {
     const filled = await validateWith(cache, cwd, ...args, ...more);
-    expect(filled.document.problems.filter(isFailing)).toEqual([]);
+    expect(filled).toMatchObject({ exitCode: 0, document: { problems: [] } });
   }
 });
 
