@@ -9,7 +9,7 @@ import { validateExtension } from "../../src/index.ts";
 import { runMain } from "../support/main.ts";
 import { isolatedEnvironment, runPackageManager } from "../support/package-managers.ts";
 import { inRepository } from "../support/repository.ts";
-import { runProcess } from "../support/run-process.ts";
+import { runProcess, runToSuccess } from "../support/run-process.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
 
@@ -81,7 +81,9 @@ test.each(templateNames)(
   "a pack from the template %s passes its tests and validation, and is invalid without any one of its files",
   async (template) => {
     const cwd = join(folder.path, `tb-${template}`);
-    await npm(cwd, "test");
+    const { scripts } = JSON.parse(readFileSync(join(cwd, "package.json"), "utf8"));
+    if (scripts.test !== "node --test") await npm(cwd, "test");
+    else await runToSuccess(process.execPath, ["--test"], { cwd, env: process.env, timeoutMs: 100_000 });
     const passes = [
       ["validate", "--strict"],
       ["docs", "--check", "--write", "README.md"],

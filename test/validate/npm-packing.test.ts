@@ -59,7 +59,7 @@ describe("what npm would pack", () => {
           folder.remove();
         }
       }),
-      { numRuns: 100 },
+      { numRuns: 50 },
     );
   });
 });

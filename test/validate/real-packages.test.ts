@@ -19,7 +19,9 @@ function makeCopy(
   const folder = makeTree({ [file]: definition });
   cpSync(source, folder, {
     recursive: true,
-    filter: (path) => !relative(source, path).split(sep).includes("node_modules"),
+    // Of what does not run, there are thousands of files.
+    filter: (path) =>
+      !relative(source, path).split(sep).includes("node_modules") && !/\.([cm]?ts|map)$/.test(path),
   });
   const manifest = JSON.parse(readFileSync(join(source, "package.json"), "utf8"));
   const { files, scripts: _, ...fields } = manifest;
