@@ -21,19 +21,20 @@ export function publish(registry: string, files: Tree): Promise<void> {
   return upload(registry, files["package.json"] as unknown as Manifest, gzipSync(makeTar(entries)));
 }
 
-/** Publishes folders as npm packs them, without lifecycle scripts. */
+/** Publishes folders as npm packs them, without lifecycle scripts. `tags`: of folders that are not `latest`. */
 export async function publishFolders(
   registry: string,
   folders: readonly string[],
-  tag?: string,
+  tags: Readonly<Record<string, string>> = {},
 ): Promise<void> {
   const { path: cwd, remove } = makeTemporaryFolder();
   try {
     const args = ["pack", ...folders, "--json", "--ignore-scripts", "--pack-destination", cwd];
     const packed = await runPackageManager("npm", args, { cwd, registry, home: join(cwd, "home") });
     for (const [index, { filename }] of JSON.parse(packed).entries()) {
-      const manifest = JSON.parse(readFileSync(join(folders[index] ?? "", "package.json"), "utf8"));
-      await upload(registry, manifest, readFileSync(join(cwd, filename)), tag);
+      const folder = folders[index] ?? "";
+      const manifest = JSON.parse(readFileSync(join(folder, "package.json"), "utf8"));
+      await upload(registry, manifest, readFileSync(join(cwd, filename)), tags[folder]);
     }
   } finally {
     remove();

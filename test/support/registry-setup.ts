@@ -23,7 +23,6 @@ const published: readonly string[] = [
 ];
 
 async function publishEverything(url: string): Promise<void> {
-  await publishFolders(url, published);
   for (const version of ["1.0.0", "2.0.0"]) await publish(url, livePack(version));
   // A newer version, under the tag `next`, so that no test gets it without asking.
   const copy = makeTemporaryFolder();
@@ -31,7 +30,7 @@ async function publishEverything(url: string): Promise<void> {
     cpSync(samplePack("@globex/text").folder, copy.path, { recursive: true });
     const file = join(copy.path, "package.json");
     writeFileSync(file, JSON.stringify({ ...JSON.parse(readFileSync(file, "utf8")), version: "2.0.0" }));
-    await publishFolders(url, [copy.path], "next");
+    await publishFolders(url, [...published, copy.path], { [copy.path]: "next" });
   } finally {
     copy.remove();
   }
