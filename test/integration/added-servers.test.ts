@@ -10,9 +10,10 @@ import { publish } from "../support/publish.ts";
 const dependencies = { "hello-tools": "^1.0.0" };
 const configFile = "trailblaze.config.yaml";
 
-async function open(config?: string) {
+async function open(config?: string, { isQuick = true } = {}) {
   const registry = inject("registry");
-  packQuickly(useManagers(registry));
+  const home = useManagers(registry);
+  if (isQuick) packQuickly(home);
   const cwd = await makeProject("npm", { registry, dependencies });
   if (config !== undefined) writeFileSync(join(cwd, configFile), config);
   const run = async (...args: string[]) => {
@@ -123,7 +124,7 @@ test("add changes nothing for a package without a server or with several, and fo
 });
 
 test("add writes a config, which remove deletes, and none with --no-config; the version supports this Node.js", async () => {
-  const { registry, run, readConfig } = await open();
+  const { registry, run, readConfig } = await open(undefined, { isQuick: false });
   const name = "tb-engines";
   for (const [version, node] of [
     ["1.0.0", ">=18"],
