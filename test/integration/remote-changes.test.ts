@@ -90,7 +90,7 @@ test.each(packageManagers)(
 
 test("add in a member of a workspace changes that member only", async () => {
   const registry = inject("registry");
-  useManagers(registry);
+  packQuickly(useManagers(registry));
   const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
   const directory = await makeProject("npm", { registry, workspaces });
   const member = join(directory, "packages/app");
