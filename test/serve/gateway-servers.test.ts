@@ -87,7 +87,7 @@ test("what was started for a server that cannot listen is ended", async () => {
   expect(readPids(join(cwd, "pids")).map(isRunning)).toEqual([true, false]);
 });
 
-test("clients of both eras get prompts and suggestions of servers of both eras", async () => {
+test("clients of both eras get prompts, suggestions and updates of servers of both eras", async () => {
   const { legacy, modern } = await serve();
   for (const client of [legacy, modern]) {
     const { prompts } = await client.listPrompts();
@@ -128,10 +128,8 @@ test("clients of both eras get prompts and suggestions of servers of both eras",
       await expect(missing).rejects.toMatchObject({ code: client === legacy ? -32002 : -32602 });
     }
   }
-});
 
-test("subscriptions of clients go to the servers, also after a restart, and end with the last one", async () => {
-  const { legacy, modern } = await serve();
+  // Subscriptions of clients go to the servers, also after a restart, and end with the last one.
   const heard = hearUpdates(legacy, modern);
   const uris = ["old://rows/1", "new://rows/1"];
   for (const uri of uris) await legacy.subscribeResource({ uri });
