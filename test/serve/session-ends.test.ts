@@ -58,10 +58,6 @@ function startSession(args: readonly string[] = [], env: Readonly<Record<string,
 }
 
 type Started = ReturnType<typeof startSession>;
-const ends: [what: string, end: (started: Started) => unknown][] = [
-  ["SIGTERM", ({ child }) => child.kill("SIGTERM")],
-  ["the end of stdin", ({ child }) => child.stdin.end()],
-];
 
 test("the end of stdin ends a served session while its server is starting", async () => {
   const started = startSession([], { PROBE_GATE: "/nonexistent/gate" });
@@ -91,18 +87,15 @@ async function processesOf({ pids }: Started): Promise<number[]> {
   return readPids(pids);
 }
 
-test.each(ends)(
-  "over stdio, %s lets a call finish, and ends all processes with exit code 0",
-  async (_, end) => {
-    const started = await startCall();
-    const pids = await processesOf(started);
-    end(started);
-    finish(started);
-    expect(await started.ended).toEqual([0, null]);
-    await waitUntil(() => !pids.some(isRunning));
-    expect(started.stdout()).toContain("finished");
-  },
-);
+test("over stdio, the end of stdin lets a call finish, and ends all processes with exit code 0", async () => {
+  const started = await startCall();
+  const pids = await processesOf(started);
+  started.child.stdin.end();
+  finish(started);
+  expect(await started.ended).toEqual([0, null]);
+  await waitUntil(() => !pids.some(isRunning));
+  expect(started.stdout()).toContain("finished");
+});
 
 /** A session over HTTP that is ended by SIGTERM while a call of `slow` is under way, once it has become unhealthy. */
 async function startEnding(...args: string[]) {
