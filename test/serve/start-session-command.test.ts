@@ -5,7 +5,7 @@ import { Client as ModernClient } from "@modelcontextprotocol/client";
 import { StdioClientTransport as ModernStdio } from "@modelcontextprotocol/client/stdio";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { makeProject, probe, toolPack } from "../session/support/session.ts";
-import { connectToCommand as connect } from "../support/clients.ts";
+import { connectToCommand as connect, connectLegacy, serveForTest } from "../support/clients.ts";
 import { runMain } from "../support/main.ts";
 import { command as script } from "../support/run-cli.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -117,7 +117,7 @@ describe("the session over stdio", () => {
     );
     const served = await runMain(["tools", "--served", "--json"], { cwd: cwd });
     expect(namesOf(JSON.parse(served.stdout))).toEqual(["shop_find", "wiki_find"]);
-    const { client } = await connect(cwd, "--no-watch");
+    const client = await connectLegacy((await serveForTest(null, { cwd })).url);
     expect(namesOf(await client.listTools())).toEqual(["shop_find", "wiki_find"]);
     const called = await runMain(["call", "wiki_find", "--served", "--json"], { cwd: cwd });
     expect(JSON.parse(called.stdout)).toMatchObject({ variant: "Success", message: "wiki" });
@@ -128,12 +128,13 @@ describe("the session over stdio", () => {
 
 describe("`start` with the name of a pack", () => {
   test("a pack without servers is served whole: its tools, its bundles' entries and its prompts; one with a server means that", async () => {
-    const { client } = await connect(makeDesk(), "acme/whole");
+    const clientOf = async (name: string) =>
+      connectLegacy((await serveForTest(name, { cwd: makeDesk() })).url);
+    const client = await clientOf("acme/whole");
     expect(namesOf(await client.listTools())).toEqual(["remember", "other", "entry"]);
     expect((await client.listPrompts()).prompts.map(({ name }) => name)).toEqual(["text"]);
     expect(client.getServerVersion()).toMatchObject({ name: "whole" });
-    const { client: ofServer } = await connect(makeDesk(), "solo");
-    expect(ofServer.getServerVersion()).toMatchObject({ name: "only" });
+    expect((await clientOf("solo")).getServerVersion()).toMatchObject({ name: "only" });
   });
 
   test.each<[string, string[], string, object?]>([
