@@ -23,20 +23,26 @@ const formatDeclarations = (tools: readonly DeclaredTool[]) => format(tools, ["@
 /** A compiler is slow where several run. */
 const timeout = 180_000;
 
-/** What a strict compiler says of declarations and of code that uses them. */
-function compile(declarations: string, code: string, more: ts.CompilerOptions = {}): string[] {
-  const folder = makeTree({ "package.json": { type: "module" }, "tools.d.ts": declarations, "use.ts": code });
-  const files = [join(folder, "tools.d.ts"), join(folder, "use.ts")];
-  return findTypeErrors(files, {
+/** What a strict compiler says of declarations and of code that uses them: one program, which is slow to make. */
+function compile(files: Readonly<Record<string, string>>): string[] {
+  const folder = makeTree({ "package.json": { type: "module" }, ...files });
+  const paths = Object.keys(files).map((file) => join(folder, file));
+  return findTypeErrors(paths, {
     exactOptionalPropertyTypes: true,
     noUncheckedIndexedAccess: true,
     allowImportingTsExtensions: true,
-    lib: ["lib.es2022.d.ts"],
-    types: [],
-    paths: { "@trailblaze/scripting": [inRepository("packages/scripting/src/index.ts")] },
-    ...more,
+    lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
+    types: ["node"],
+    typeRoots: [inRepository("node_modules/@types")],
+    paths: {
+      "@trailblaze/scripting": [inRepository("packages/scripting/src/index.ts")],
+      "trailblaze/session": [inRepository("src/session.ts")],
+    },
   }).map(messageOf);
 }
+
+/** A line that compiles all the same makes the comment above it an error. */
+const refuse = (lines: readonly string[]) => lines.map((line) => `// @ts-expect-error\n${line}\n`).join("");
 
 const usage = (body: string) => `import type { TrailblazeClient } from "@trailblaze/scripting";
 declare const tools: TrailblazeClient["tools"];
@@ -65,8 +71,9 @@ const issue = tool("jira_createIssue", {
 });
 
 describe("generated declarations", () => {
-  test("declarations let the compiler check names, arguments and results", { timeout }, () => {
-    const declarations = formatDeclarations([issue, tool("ping")]);
+  test("declarations let the compiler check names, arguments and results, of tools and of what a host calls", {
+    timeout,
+  }, () => {
     const good = usage(`
 const made = await tools.jira_createIssue({
   summary: "x", labels: ["bug", null], parent: { key: "A-1", parent: {} }, "due-date": null, estimate: "unknown", fields: { points: 3 },
@@ -85,13 +92,7 @@ await tools.ping({});
       'await tools.jira_createIssue({ summary: "x", fields: { points: "3" } });',
       'await tools.jira_createIsue({ summary: "x" });',
     ];
-    // A line that compiles all the same makes the comment above it an error.
-    const refused = bad.map((line) => `// @ts-expect-error\n${line}\n`).join("");
-    expect(compile(declarations, `${good}${refused}`)).toEqual([]);
-  });
-
-  test("declarations let the compiler check what a host calls and gets", { timeout }, () => {
-    const code = `import { openSession } from "trailblaze/session";
+    const host = `import { openSession } from "trailblaze/session";
 const session = await openSession({ config: { crash: "isolate", "x-own": 1 } });
 const made = await session.callTool("jira_createIssue", { summary: "x" }, { onLog: ({ data }) => void data });
 export const key: string | undefined = made.structuredContent?.key;
@@ -105,22 +106,19 @@ for (const { name, description, inputSchema } of session.tools) {
 }
 export const other: unknown = (await session.callTool("other", given)).structuredContent;
 `;
-    const bad = [
+    const badHost = [
       'await openSession({ config: { crsh: "isolate" } });',
       "await openSession({ config: { nameCollisions: 5 } });",
       'await session.callTool("jira_createIssue");',
       'await session.callTool("jira_createIssue", { summary: 1 });',
       'export const text: string = (await session.callTool("other", given)).structuredContent;',
     ];
-    const host = {
-      lib: ["lib.es2023.d.ts", "lib.esnext.disposable.d.ts"],
-      types: ["node"],
-      typeRoots: [inRepository("node_modules/@types")],
-      paths: { "trailblaze/session": [inRepository("src/session.ts")] },
-    };
-    const declarations = format([issue, tool("ping")], ["trailblaze/session"]);
-    const refused = bad.map((line) => `// @ts-expect-error\n${line}\n`).join("");
-    expect(compile(declarations, `${code}${refused}`, host)).toEqual([]);
+    const errors = compile({
+      "tools.d.ts": format([issue, tool("ping")], ["trailblaze/session", "@trailblaze/scripting"]),
+      "use.ts": `${good}${refuse(bad)}`,
+      "host.ts": `${host}${refuse(badHost)}`,
+    });
+    expect(errors).toEqual([]);
   });
 
   test("declarations add to the packages that the project has installed", () => {
@@ -157,7 +155,7 @@ export const other: unknown = (await session.callTool("other", given)).structure
       }),
     );
     const declarations = formatDeclarations(tools);
-    expect(compile(declarations, usage("export { tools };"))).toEqual([]);
+    expect(compile({ "tools.d.ts": declarations, "use.ts": usage("export { tools };") })).toEqual([]);
     expect(membersOf(declarations)).toHaveLength(hostile.length);
     expect(/[\u0000-\u0009\u000b-\u001f\u202e\u2028]/.test(declarations)).toBe(false);
     expect(declarations).not.toMatch(/^\s*(\*|\/\*\*)\s*@/m);

@@ -8,9 +8,7 @@ const large = "a".repeat(1 << 18);
 const scope = {
   l: list(1000),
   s: list(300),
-  people: list(1000).map((age) => ({ age, name: `name ${age}` })),
   large,
-  text: "abc",
 };
 const variables = Object.fromEntries(Object.keys(scope).map((name) => [name, true as const]));
 
@@ -58,11 +56,6 @@ describe("limits of evaluation", () => {
   });
 });
 
-describe("ordinary evaluations", () => {
-  test.each([["a hostile pattern and a long text", "!(large + '!').matches('^(a+)+(a|aa)*(a*)*$')"]])(
-    "%s stays below the limit",
-    (_, expression) => {
-      expect(evaluate(expression)).toBe(true);
-    },
-  );
+test("a hostile pattern and a long text stay below the limit", () => {
+  expect(evaluate("!(large + '!').matches('^(a+)+(a|aa)*(a*)*$')")).toBe(true);
 });

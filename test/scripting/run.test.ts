@@ -33,8 +33,14 @@ const subprocess = { name: "probe", command: process.execPath, args: ["server.mj
 const config = { trailblazeSubprocessToolsets: [subprocess], logDir: "logs", memory: { userId: "42" } };
 
 describe("a server run in a session", () => {
-  test("handlers get the session's context, checked arguments, defaults, and memory to write", async () => {
-    const session = await openForTest(makeServerProject(), { config, device });
+  test("handlers get the session's context, checked arguments, defaults, and memory to write, and call back", async () => {
+    const greet = {
+      name: "greeter_greet",
+      description: "Greets.",
+      inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
+      handler: ({ name }: Record<string, unknown>) => ({ greeting: `Hello, ${name}!` }),
+    };
+    const session = await openForTest(makeServerProject(), { config, device, builtIns: [greet] });
     const result = await session.callTool("probe_context", { label: "x" });
     expect(result.variant).toBe("Success");
     expect(jsonOf(result)).toEqual({
@@ -67,16 +73,7 @@ describe("a server run in a session", () => {
     const failed = await session.callTool("probe_remember", { key: "name", value: "Bob", fail: true });
     expect(failed).toMatchObject({ variant: "FatalError", message: "Nothing is kept." });
     expect([...session.memory]).toEqual([["name", "Ada"]]);
-  });
 
-  test("a handler calls back other tools of the session", async () => {
-    const greet = {
-      name: "greeter_greet",
-      description: "Greets.",
-      inputSchema: { type: "object", properties: { name: { type: "string" } }, required: ["name"] },
-      handler: ({ name }: Record<string, unknown>) => ({ greeting: `Hello, ${name}!` }),
-    };
-    const session = await openForTest(makeServerProject(), { config, builtIns: [greet] });
     const asked = await session.callTool("probe_ask", { tool: "greeter_greet", with: { name: "Ada" } });
     const greeting = {
       content: [{ type: "text", text: '{"greeting":"Hello, Ada!"}' }],
@@ -223,8 +220,8 @@ describe("a server run by another MCP client", () => {
       });
   });
 
-  test("progress and log messages reach the client", async () => {
-    const { client, logged } = await connect(makeServerProject());
+  test("progress and log messages reach the client, canceling aborts, and the process ends with its client", async () => {
+    const { client, transport, logged, stderr } = await connect(makeServerProject());
     const steps = hearProgress(client);
     const result = await client.callTool({ name: "probe_steps" }, undefined, { onprogress: () => {} });
     expect(result.content).toMatchObject([{ text: expect.stringMatching(/^TypeError: Call progress/) }]);
@@ -236,10 +233,7 @@ describe("a server run by another MCP client", () => {
       { level: "warning", logger: "probe", data: { careful: true } },
       { level: "info", logger: "probe", data: "(not representable as JSON)" },
     ]);
-  });
 
-  test("canceling a call aborts its signal, and the process ends with its client", async () => {
-    const { client, transport, stderr } = await connect(makeServerProject());
     const { pid } = transport;
     const controller = new AbortController();
     const call = client.callTool({ name: "probe_slow" }, undefined, { signal: controller.signal });
