@@ -54,70 +54,60 @@ Next steps:
   });
 });
 
-describe("the command types", () => {
-  test("types prints declarations, writes them to a file, and checks whether a file is up to date", async () => {
-    const { directory, running } = makeProbePack();
-    const printed = await runCommand(directory, "types");
-    expect(printed.exitCode).toBe(0);
-    expect(printed.stdout).toContain('"probe_hello": {\n    arguments: { [key: string]: unknown };\n  };');
-    expect(printed.stdout).toContain('"probe_one"');
-    const check = () => runCommand(directory, "types", "--check", "--out", "types/tools.d.ts");
-    expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("out of date") });
-    expect(await runCommand(directory, "types", "--out", "tools.d.ts")).toMatchObject({
-      exitCode: 0,
-      stdout: "tools.d.ts: written\n",
-    });
-    expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe(printed.stdout);
-    const upToDate = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
-    expect(upToDate.exitCode).toBe(0);
-    expect(JSON.parse(upToDate.stdout)).toEqual({
-      files: [{ file: "tools.d.ts", changed: false, diff: "" }],
-      tools: ["probe_hello", "probe_one"],
-      problems: [],
-    });
-    writeFileSync(join(directory, "tools.d.ts"), "// mine\n");
-    const drifted = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
-    expect(drifted.exitCode).toBe(1);
-    expect(JSON.parse(drifted.stdout)).toMatchObject({ files: [{ changed: true }] });
-    expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe("// mine\n");
-    expect(await runCommand(directory, "types", "--check")).toMatchObject({ exitCode: 2 });
-    expect(running()).toEqual([]);
+test("types prints declarations, writes them to a file, and checks whether a file is up to date", async () => {
+  const { directory, running } = makeProbePack();
+  const printed = await runCommand(directory, "types");
+  expect(printed.exitCode).toBe(0);
+  expect(printed.stdout).toContain('"probe_hello": {\n    arguments: { [key: string]: unknown };\n  };');
+  expect(printed.stdout).toContain('"probe_one"');
+  const check = () => runCommand(directory, "types", "--check", "--out", "types/tools.d.ts");
+  expect(await check()).toMatchObject({ exitCode: 1, stdout: expect.stringContaining("out of date") });
+  expect(await runCommand(directory, "types", "--out", "tools.d.ts")).toMatchObject({
+    exitCode: 0,
+    stdout: "tools.d.ts: written\n",
   });
+  expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe(printed.stdout);
+  const upToDate = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
+  expect(upToDate.exitCode).toBe(0);
+  expect(JSON.parse(upToDate.stdout)).toEqual({
+    files: [{ file: "tools.d.ts", changed: false, diff: "" }],
+    tools: ["probe_hello", "probe_one"],
+    problems: [],
+  });
+  writeFileSync(join(directory, "tools.d.ts"), "// mine\n");
+  const drifted = await runCommand(directory, "types", "--check", "--out", "tools.d.ts", "--json");
+  expect(drifted.exitCode).toBe(1);
+  expect(JSON.parse(drifted.stdout)).toMatchObject({ files: [{ changed: true }] });
+  expect(readFileSync(join(directory, "tools.d.ts"), "utf8")).toBe("// mine\n");
+  expect(await runCommand(directory, "types", "--check")).toMatchObject({ exitCode: 2 });
+  expect(running()).toEqual([]);
 });
 
-describe("the command dev", () => {
-  test("dev ends cleanly on a signal, with one JSON document on stdout", async () => {
-    const { directory, pids, running } = makeProbePack();
-    const child = spawn(process.execPath, [command, "dev", directory, "--json"], {
-      stdio: "pipe",
-    });
-    let stdout = "";
-    let stderr = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      stdout += chunk;
-    });
-    const waitFor = (words: string) =>
-      new Promise<void>((resolve) => {
-        child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-          stderr += chunk;
-          if (stderr.includes(words)) resolve();
-        });
-      });
-    await waitFor("A session is open");
-    expect(stderr).toContain("Watching for changes.");
-    expect(running()).toEqual(pids());
-    const renamed = waitFor("  probe_two");
-    const server = join(directory, "trailblaze/servers/probe.json");
-    writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
-    await renamed;
-    child.kill("SIGTERM");
-    expect(await once(child, "close")).toEqual([0, null]);
-    expect(JSON.parse(stdout)).toMatchObject({
-      ok: true,
-      tools: ["probe_hello", "probe_two"],
-      problems: [],
-    });
-    expect(pids().length).toBeGreaterThan(1);
-    expect(running()).toEqual([]);
+test("dev ends cleanly on a signal, with one JSON document on stdout", async () => {
+  const { directory, pids, running } = makeProbePack();
+  const child = spawn(process.execPath, [command, "dev", directory, "--json"], { stdio: "pipe" });
+  let stdout = "";
+  let stderr = "";
+  child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+    stdout += chunk;
   });
+  const waitFor = (words: string) =>
+    new Promise<void>((resolve) => {
+      child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+        stderr += chunk;
+        if (stderr.includes(words)) resolve();
+      });
+    });
+  await waitFor("A session is open");
+  expect(stderr).toContain("Watching for changes.");
+  expect(running()).toEqual(pids());
+  const renamed = waitFor("  probe_two");
+  const server = join(directory, "trailblaze/servers/probe.json");
+  writeFileSync(server, readFileSync(server, "utf8").replace("probe_one", "probe_two"));
+  await renamed;
+  child.kill("SIGTERM");
+  expect(await once(child, "close")).toEqual([0, null]);
+  expect(JSON.parse(stdout)).toMatchObject({ ok: true, tools: ["probe_hello", "probe_two"], problems: [] });
+  expect(pids().length).toBeGreaterThan(1);
+  expect(running()).toEqual([]);
 });

@@ -109,10 +109,7 @@ describe("the command docs", () => {
     const readme = section("old");
     const cwd = makeToolPack({}, { "README.md": readme });
     const missing = await documentPack(cwd, "--check", "--out", "DOCS.md");
-    expect(missing).toMatchObject({
-      stdout: "DOCS.md: is out of date\n",
-      exitCode: 1,
-    });
+    expect(missing).toMatchObject({ stdout: "DOCS.md: is out of date\n", exitCode: 1 });
     const stale = await documentPack(cwd, "--check", "--write", "README.md", "--json");
     expect(stale.exitCode).toBe(1);
     expect(JSON.parse(stale.stdout)).toMatchObject({

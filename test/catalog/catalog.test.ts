@@ -267,8 +267,6 @@ describe("texts of packs in the page", () => {
 
   test.each([
     ["https://example.com/a", true],
-    ["http://example.com/a", false],
-    ["javascript:alert(1)", false],
     ["https://user:pass@example.com/", false],
     ["//example.com", false],
   ])("%s is an address to link to: %s", (address, isLink) => {

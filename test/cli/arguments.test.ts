@@ -59,32 +59,30 @@ describe("options before the command", () => {
   });
 });
 
-describe("invalid arguments", () => {
-  test.each(
-    [
-      ["lst"],
-      ["__proto__"],
-      ["list", "--nope"],
-      ["list", "--__proto__"],
-      ["list", "--global=yes"],
-      ["list", "--cwd"],
-      ["list", "widgets"],
-      ["list", "--\u202enope"],
-    ].map((args) => [args]),
-  )(
-    "the invalid arguments %j are explained on stderr, or with --json in one document, with exit code 2",
-    async (args) => {
-      const text = await run(...args);
-      expect(text).toMatchObject({ exitCode: 2, stdout: "" });
-      expect(text.stderr).toMatch(/^error InvalidArguments/);
-      expect(text.stderr).not.toMatch(/undefined|node:|\bat .*:\d+/);
-      const json = await run(...args, "--json");
-      expect(json).toMatchObject({ exitCode: 2, stderr: "" });
-      const { error, ...others } = JSON.parse(json.stdout);
-      expect(others).toEqual({});
-      expect(error).toMatchObject({ message: expect.any(String) });
-      expect(["InvalidArguments", "ProjectNotFound"]).toContain(error.code);
-      expect(text.stderr + json.stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
-    },
-  );
-});
+test.each(
+  [
+    ["lst"],
+    ["__proto__"],
+    ["list", "--nope"],
+    ["list", "--__proto__"],
+    ["list", "--global=yes"],
+    ["list", "--cwd"],
+    ["list", "widgets"],
+    ["list", "--\u202enope"],
+  ].map((args) => [args]),
+)(
+  "the invalid arguments %j are explained on stderr, or with --json in one document, with exit code 2",
+  async (args) => {
+    const text = await run(...args);
+    expect(text).toMatchObject({ exitCode: 2, stdout: "" });
+    expect(text.stderr).toMatch(/^error InvalidArguments/);
+    expect(text.stderr).not.toMatch(/undefined|node:|\bat .*:\d+/);
+    const json = await run(...args, "--json");
+    expect(json).toMatchObject({ exitCode: 2, stderr: "" });
+    const { error, ...others } = JSON.parse(json.stdout);
+    expect(others).toEqual({});
+    expect(error).toMatchObject({ message: expect.any(String) });
+    expect(["InvalidArguments", "ProjectNotFound"]).toContain(error.code);
+    expect(text.stderr + json.stdout).not.toMatch(/[^\P{Cc}\n]|\p{Cf}/u);
+  },
+);

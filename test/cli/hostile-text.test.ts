@@ -1,6 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 
@@ -51,22 +51,20 @@ function makeHostileProject(): string {
   return root;
 }
 
-describe("terminal control characters in a pack", () => {
-  test.each([[[]], [["tools"]]])(
-    "`list` with the arguments %j escapes control characters of packs, and with --json keeps texts complete",
-    async (args) => {
-      const cwd = makeHostileProject();
-      const { stdout, stderr, exitCode } = await runMain(["list", ...args], { cwd });
-      expect(exitCode).toBe(1);
-      expect(stdout + stderr).not.toMatch(acting);
-      expect(stdout + stderr).not.toMatch(/^FAKE/m);
-      expect(stdout).not.toContain("\ufffd");
-      const json = await runMain(["list", ...args, "--json"], { cwd });
-      expect(json.stdout).not.toMatch(acting);
-      expect(json.stderr).toBe("");
-      const document = JSON.parse(json.stdout);
-      const described = args.length === 0 ? document.packs[0].tools[0] : document.items[0];
-      expect(described.description).toBe(evil);
-    },
-  );
-});
+test.each([[[]], [["tools"]]])(
+  "`list` with the arguments %j escapes control characters of packs, and with --json keeps texts complete",
+  async (args) => {
+    const cwd = makeHostileProject();
+    const { stdout, stderr, exitCode } = await runMain(["list", ...args], { cwd });
+    expect(exitCode).toBe(1);
+    expect(stdout + stderr).not.toMatch(acting);
+    expect(stdout + stderr).not.toMatch(/^FAKE/m);
+    expect(stdout).not.toContain("\ufffd");
+    const json = await runMain(["list", ...args, "--json"], { cwd });
+    expect(json.stdout).not.toMatch(acting);
+    expect(json.stderr).toBe("");
+    const document = JSON.parse(json.stdout);
+    const described = args.length === 0 ? document.packs[0].tools[0] : document.items[0];
+    expect(described.description).toBe(evil);
+  },
+);

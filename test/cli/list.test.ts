@@ -28,67 +28,63 @@ const makeProject = (tree: Record<string, unknown> = {}) =>
 const brokenPack = {
   "node_modules/notes/package.json": packManifest("notes", { trailblaze: { tools: ["createNote", "../x"] } }),
 };
-describe("trailblaze list --json", () => {
-  test("`list --json` prints the documented JSON and nothing else", async () => {
-    const cwd = makeProject();
-    const { stdout, stderr, exitCode } = await runMain(["list", "--json"], { cwd });
-    expect(exitCode).toBe(0);
-    expect(stderr).toBe("");
-    expect(JSON.parse(stdout)).toStrictEqual({
-      project: cwd,
-      scope: "declared",
-      packs: [
-        {
-          name: "@acme/jira",
-          qualifiedName: "acme/jira",
-          version: "1.2.0",
-          description: "Jira for agents",
-          location: join(cwd, "node_modules/@acme/jira"),
-          origin: "direct",
-          shadowed: false,
-          enabled: true,
-          servers: [
-            { name: "project-management", qualifiedName: "acme/jira/project-management", description: null },
-          ],
-          tools: [
-            { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
-            { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: null },
-          ],
-          toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
-          prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
-          resources: [],
-          skills: [],
-          problems: [],
-        },
-        expect.objectContaining({ name: "notes", origin: "direct", enabled: true }),
-      ],
-      problems: [],
-    });
+test("`list --json` prints the documented JSON and nothing else", async () => {
+  const cwd = makeProject();
+  const { stdout, stderr, exitCode } = await runMain(["list", "--json"], { cwd });
+  expect(exitCode).toBe(0);
+  expect(stderr).toBe("");
+  expect(JSON.parse(stdout)).toStrictEqual({
+    project: cwd,
+    scope: "declared",
+    packs: [
+      {
+        name: "@acme/jira",
+        qualifiedName: "acme/jira",
+        version: "1.2.0",
+        description: "Jira for agents",
+        location: join(cwd, "node_modules/@acme/jira"),
+        origin: "direct",
+        shadowed: false,
+        enabled: true,
+        servers: [
+          { name: "project-management", qualifiedName: "acme/jira/project-management", description: null },
+        ],
+        tools: [
+          { name: "createIssue", qualifiedName: "acme/jira/createIssue", description: "Create an issue" },
+          { name: "getIssue", qualifiedName: "acme/jira/getIssue", description: null },
+        ],
+        toolsets: [{ name: "triage", qualifiedName: "acme/jira/triage", description: null }],
+        prompts: [{ name: "issueText", qualifiedName: "acme/jira/issueText", description: null }],
+        resources: [],
+        skills: [],
+        problems: [],
+      },
+      expect.objectContaining({ name: "notes", origin: "direct", enabled: true }),
+    ],
+    problems: [],
   });
 });
 
-describe("trailblaze list KIND --json", () => {
-  test("`list KIND --json` lists the items of a kind, with the documented keys", async () => {
-    const { stdout, stderr, exitCode } = await runMain(["list", "tool", "--json"], { cwd: makeProject() });
-    const { items, ...rest } = JSON.parse(stdout);
-    expect(items.map((item: { qualifiedName: string }) => item.qualifiedName)).toEqual([
-      "acme/jira/createIssue",
-      "acme/jira/getIssue",
-      "notes/createNote",
-    ]);
-    expect(items[0]).toStrictEqual({
-      kind: "tool",
-      qualifiedName: "acme/jira/createIssue",
-      name: "createIssue",
-      description: "Create an issue",
-      pack: "@acme/jira",
-      version: "1.2.0",
-    });
-    expect(rest).toEqual({ scope: "declared", problems: [] });
-    expect([exitCode, stderr]).toEqual([0, ""]);
-    const toolsets = await runMain(["list", "toolsets", "--json"], { cwd: makeProject() });
-    expect(JSON.parse(toolsets.stdout).items).toMatchObject([{ kind: "toolset", name: "triage" }]);
+test("`list KIND --json` lists the items of a kind, with the documented keys", async () => {
+  const { stdout, stderr, exitCode } = await runMain(["list", "tool", "--json"], { cwd: makeProject() });
+  const { items, ...rest } = JSON.parse(stdout);
+  expect(items.map((item: { qualifiedName: string }) => item.qualifiedName)).toEqual([
+    "acme/jira/createIssue",
+    "acme/jira/getIssue",
+    "notes/createNote",
+  ]);
+  expect(items[0]).toStrictEqual({
+    kind: "tool",
+    qualifiedName: "acme/jira/createIssue",
+    name: "createIssue",
+    description: "Create an issue",
+    pack: "@acme/jira",
+    version: "1.2.0",
   });
+  expect(rest).toEqual({ scope: "declared", problems: [] });
+  expect([exitCode, stderr]).toEqual([0, ""]);
+  const toolsets = await runMain(["list", "toolsets", "--json"], { cwd: makeProject() });
+  expect(JSON.parse(toolsets.stdout).items).toMatchObject([{ kind: "toolset", name: "triage" }]);
 });
 
 describe("trailblaze list as text", () => {
@@ -131,21 +127,19 @@ describe("trailblaze list as text", () => {
   });
 });
 
-describe("the exit code of list", () => {
-  test.each([
-    ["without a project", []],
-    ["if --cwd names a folder that does not exist", ["--cwd", "nowhere"]],
-  ])("`list` exits with 2 %s, and names the folder", async (_, args) => {
-    const cwd = makeTree({ "a.txt": "" });
-    const { exitCode, stdout, stderr } = await runMain(["list", ...args, "--json"], { cwd });
-    expect([exitCode, stderr]).toEqual([2, ""]);
-    expect(JSON.parse(stdout)).toEqual({
-      error: expect.objectContaining({
-        code: "ProjectNotFound",
-        message: expect.any(String),
-        args: { directory: join(cwd, args[1] ?? ""), exists: args.length === 0 },
-      }),
-    });
+test.each([
+  ["without a project", []],
+  ["if --cwd names a folder that does not exist", ["--cwd", "nowhere"]],
+])("`list` exits with 2 %s, and names the folder", async (_, args) => {
+  const cwd = makeTree({ "a.txt": "" });
+  const { exitCode, stdout, stderr } = await runMain(["list", ...args, "--json"], { cwd });
+  expect([exitCode, stderr]).toEqual([2, ""]);
+  expect(JSON.parse(stdout)).toEqual({
+    error: expect.objectContaining({
+      code: "ProjectNotFound",
+      message: expect.any(String),
+      args: { directory: join(cwd, args[1] ?? ""), exists: args.length === 0 },
+    }),
   });
 });
 

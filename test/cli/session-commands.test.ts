@@ -23,7 +23,6 @@ const shop = toolPack(
     },
     fail: { name: "shop_fail" },
     fatal: { name: "shop_fatal" },
-    memory: { name: "shop_memory" },
     rude: { name: "shop_rude" },
     data: { name: "shop_data" },
     host: { name: "shop_host", _meta: { "trailblaze/requiresHost": true } },
@@ -35,7 +34,6 @@ const shop = toolPack(
   `export const add = (args) => args;
    export const fail = () => { throw new Error("no stock"); };
    export const fatal = () => ({ content: [{ type: "text", text: "fire" }], isError: true, _meta: { trailblaze: { variant: "FatalError" } } });
-   export const memory = (args, { memory, device }) => ({ user: memory.get("user") ?? null, device });
    export const rude = () => "\\u001b[2Jcleared\\u202e";
    export const data = () => ({ content: [], structuredContent: { text: "\\u202e\\u009b31m" } });
    export const host = () => "host";
@@ -134,9 +132,9 @@ describe("trailblaze call", () => {
     }
   });
 
-  /** Runs a command with a server that ignores the end of its input and `ignored` signals, until it calls `probe_hang`. */
-  const startHanging = async (args: readonly string[], ignored = "", more = {}) => {
-    const env = { PROBE_STAY: ignored, PROBE_TRACE: "trace", PROBE_PIDS: "pids" };
+  /** Runs a command with a server that ignores the end of its input, until it calls `probe_hang`. */
+  const startHanging = async (args: readonly string[], more = {}) => {
+    const env = { PROBE_STAY: "", PROBE_TRACE: "trace", PROBE_PIDS: "pids" };
     const config = { logDir: "logs", trailblazeSubprocessToolsets: [probe("probe", env)] };
     const cwd = makeShop({ "trailblaze.config.json": config, ...more });
     const child = spawn(process.execPath, [command, ...args], { cwd });
@@ -165,7 +163,7 @@ describe("trailblaze call", () => {
 
   test("`run` prints the finished steps after SIGTERM", async () => {
     const trail = { "trail.yaml": "- probe_params: { n: 1 }\n- probe_hang: {}\n- probe_params: {}\n" };
-    const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], "", trail);
+    const { child, finish } = await startHanging(["run", "trail.yaml", "--json"], trail);
     child.kill("SIGTERM");
     const run = await finish();
     expect(run.exitCode).toBe(1);
@@ -279,27 +277,25 @@ describe("trailblaze run", () => {
   });
 });
 
-describe("trailblaze doctor", () => {
-  test("`doctor` passes if a session can open, and else names every server that does not start and every error in the config", async () => {
-    const passed = await json(["doctor"], makeShop());
-    expect(passed.exitCode).toBe(0);
-    const names = ["node", "project", "config", "packs", "lock", "servers", "session"];
-    expect(passed.answer.checks).toMatchObject(names.map((name) => ({ name, ok: true })));
-    const dead = (name: string) => ({ name, command: "nowhere-to-be-found" });
-    const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
-    const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
-    expect(exitCode).toBe(1);
-    const code = "ServerStartFailed";
-    expect(answer.problems).toMatchObject([{ code }, { code }]);
-    expect(answer.checks.slice(-2)).toEqual([
-      { name: "servers", ok: false, summary: "1 of 3 started; failed: one, two" },
-      { name: "session", ok: false, summary: "cannot open without one and two" },
-    ]);
-    const config = { crash: "never", device: 3 };
-    const wrong = await json(["doctor"], makeShop({ "trailblaze.config.json": config }));
-    expect(wrong.answer.problems).toMatchObject([{ code: "InvalidConfig" }, { code: "InvalidConfig" }]);
-    expect(wrong.exitCode).toBe(2);
-  });
+test("`doctor` passes if a session can open, and else names every server that does not start and every error in the config", async () => {
+  const passed = await json(["doctor"], makeShop());
+  expect(passed.exitCode).toBe(0);
+  const names = ["node", "project", "config", "packs", "lock", "servers", "session"];
+  expect(passed.answer.checks).toMatchObject(names.map((name) => ({ name, ok: true })));
+  const dead = (name: string) => ({ name, command: "nowhere-to-be-found" });
+  const servers = { trailblazeSubprocessToolsets: [dead("one"), probe(), dead("two")] };
+  const { exitCode, answer } = await json(["doctor"], makeShop({ "trailblaze.config.json": servers }));
+  expect(exitCode).toBe(1);
+  const code = "ServerStartFailed";
+  expect(answer.problems).toMatchObject([{ code }, { code }]);
+  expect(answer.checks.slice(-2)).toEqual([
+    { name: "servers", ok: false, summary: "1 of 3 started; failed: one, two" },
+    { name: "session", ok: false, summary: "cannot open without one and two" },
+  ]);
+  const config = { crash: "never", device: 3 };
+  const wrong = await json(["doctor"], makeShop({ "trailblaze.config.json": config }));
+  expect(wrong.answer.problems).toMatchObject([{ code: "InvalidConfig" }, { code: "InvalidConfig" }]);
+  expect(wrong.exitCode).toBe(2);
 });
 
 test("`list --built-in` adds the tools and servers of the config", async () => {

@@ -9,7 +9,6 @@ const inside =
 
 describe("repeated keys", () => {
   test.each([
-    ['{"a": 1, "b": 2, "a": 3}', [{ path: ["a"], offset: 17 }]],
     ['{"a": {"a": 1}, "b": [{"a": 1}, {"a": 1}]}', []],
     [
       '{"a": [0, {"b": 1, "c": {"d": 1}, "b": 2}], "a": 3}',

@@ -61,20 +61,18 @@ describe("a field with errors", () => {
   });
 });
 
-describe("an invalid package name", () => {
-  test.each([["../../evil"], ["\u001b[31m"], [5]])(
-    "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
-    async (name) => {
-      const { packs, problems } = await discoverPacks({
-        cwd: makeProject({ ...packManifest("x", { trailblaze: { tools: ["a"] } }), name }),
-      });
-      expect(packs).toMatchObject([
-        { name: "broken", qualifiedName: "broken", tools: [{ qualifiedName: "broken/a" }] },
-        { name: "zebra" },
-      ]);
-      expect([...problems, ...(packs[0]?.problems ?? [])]).toMatchObject([
-        { code: "MalformedPackageJson", severity: "error", pack: "broken", file: "package.json" },
-      ]);
-    },
-  );
-});
+test.each([["../../evil"], ["\u001b[31m"], [5]])(
+  "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
+  async (name) => {
+    const { packs, problems } = await discoverPacks({
+      cwd: makeProject({ ...packManifest("x", { trailblaze: { tools: ["a"] } }), name }),
+    });
+    expect(packs).toMatchObject([
+      { name: "broken", qualifiedName: "broken", tools: [{ qualifiedName: "broken/a" }] },
+      { name: "zebra" },
+    ]);
+    expect([...problems, ...(packs[0]?.problems ?? [])]).toMatchObject([
+      { code: "MalformedPackageJson", severity: "error", pack: "broken", file: "package.json" },
+    ]);
+  },
+);

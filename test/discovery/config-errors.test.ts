@@ -43,16 +43,14 @@ describe("an invalid config", () => {
   });
 });
 
-describe("a valid config", () => {
-  test("discovery reads the config of the project, not of the current folder or of the workspace's root", async () => {
-    const root = makeTree({
-      "package.json": { name: "root", workspaces: ["app"] },
-      "trailblaze.config.yaml": "packs: { deny: [notes] }",
-      "app/package.json": { name: "app", dependencies: { notes: "*" } },
-      "app/src/trailblaze.config.yaml": "packs: { deny: [notes] }",
-      "node_modules/notes/package.json": packManifest("notes"),
-    });
-    const { packs } = await discoverPacks({ cwd: join(root, "app/src") });
-    expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
+test("discovery reads the config of the project, not of the current folder or of the workspace's root", async () => {
+  const root = makeTree({
+    "package.json": { name: "root", workspaces: ["app"] },
+    "trailblaze.config.yaml": "packs: { deny: [notes] }",
+    "app/package.json": { name: "app", dependencies: { notes: "*" } },
+    "app/src/trailblaze.config.yaml": "packs: { deny: [notes] }",
+    "node_modules/notes/package.json": packManifest("notes"),
   });
+  const { packs } = await discoverPacks({ cwd: join(root, "app/src") });
+  expect(packs).toEqual([expect.objectContaining({ name: "notes", enabled: true })]);
 });

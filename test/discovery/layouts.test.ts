@@ -121,28 +121,24 @@ describe("Deno's layouts", () => {
   });
 });
 
-describe("Yarn's layouts", () => {
-  test("Plug'n'Play is reported, and the project's own packs are listed", async () => {
-    const root = makeTree({
-      "package.json": packManifest("app", { workspaces: ["packages/*"] }),
-      "packages/notes/package.json": notes,
-      ".pnp.cjs": "throw new Error('run');",
-    });
-    const args = { layout: "pnp", file: join(root, ".pnp.cjs") };
-    for (const cwd of [root, join(root, "packages/notes")]) {
-      const { packs, problems } = await discoverPacks({ cwd });
-      expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
-      expect(problems).toMatchObject([{ code: "UnsupportedLayout", severity: "error", args }]);
-    }
+test("Plug'n'Play is reported, and the project's own packs are listed", async () => {
+  const root = makeTree({
+    "package.json": packManifest("app", { workspaces: ["packages/*"] }),
+    "packages/notes/package.json": notes,
+    ".pnp.cjs": "throw new Error('run');",
   });
+  const args = { layout: "pnp", file: join(root, ".pnp.cjs") };
+  for (const cwd of [root, join(root, "packages/notes")]) {
+    const { packs, problems } = await discoverPacks({ cwd });
+    expect(packs.map(({ name }) => name)).toEqual(["app", "notes"]);
+    expect(problems).toMatchObject([{ code: "UnsupportedLayout", severity: "error", args }]);
+  }
 });
 
-describe("symbolic links", () => {
-  test("a link to an outside folder, as npm makes for file: dependencies, has that folder as location", async () => {
-    const outside = makeTree({ "package.json": jira, "node_modules/notes/package.json": notes });
-    const root = makeTree({ "package.json": app });
-    makeLink(outside, join(root, "node_modules/@acme/jira"));
-    await expectExpected(root);
-    expect((await discoverPacks({ cwd: root })).packs[0]?.location).toBe(outside);
-  });
+test("a link to an outside folder, as npm makes for file: dependencies, has that folder as location", async () => {
+  const outside = makeTree({ "package.json": jira, "node_modules/notes/package.json": notes });
+  const root = makeTree({ "package.json": app });
+  makeLink(outside, join(root, "node_modules/@acme/jira"));
+  await expectExpected(root);
+  expect((await discoverPacks({ cwd: root })).packs[0]?.location).toBe(outside);
 });

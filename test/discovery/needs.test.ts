@@ -60,16 +60,14 @@ describe("the needs of a pack", () => {
   });
 });
 
-describe("invalid needs", () => {
-  test("hostile paths and long lists are escaped and cut where people read them", async () => {
-    const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
-    const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };
-    for (const text of [await inspectForPeople(field), await preview(field)]) {
-      expect(text).toMatch(/V39 and 9960 more|V39.*… \([\d,]+ more characters/s);
-      expect(text).toContain("\\u{202e}gnp");
-      expect(text).toMatch(/x… \([\d,]+ more characters/);
-      expect(text).not.toContain("\u202e");
-      expect(text.length).toBeLessThan(20_000);
-    }
-  });
+test("hostile paths and long lists are escaped and cut where people read them", async () => {
+  const many = Array.from({ length: 10_000 }, (_, index) => `V${index}`);
+  const field = { env: many, read: ["${TMP}/\u202egnp", `\${TMP}/${"x".repeat(500_000)}`] };
+  for (const text of [await inspectForPeople(field), await preview(field)]) {
+    expect(text).toMatch(/V39 and 9960 more|V39.*… \([\d,]+ more characters/s);
+    expect(text).toContain("\\u{202e}gnp");
+    expect(text).toMatch(/x… \([\d,]+ more characters/);
+    expect(text).not.toContain("\u202e");
+    expect(text.length).toBeLessThan(20_000);
+  }
 });

@@ -56,31 +56,29 @@ describe("origins of packs", () => {
   });
 });
 
-describe("the contents of a listing", () => {
-  test("a listing is ordered by name, version and location, regardless of folder names", async () => {
-    const root = makeTree({
-      "package.json": { name: "app" },
-      "node_modules/@acme/a/package.json": packManifest("@acme/a"),
-      "node_modules/b/node_modules/notes/package.json": packManifest("notes", { version: "10.0.0" }),
-      "node_modules/b/package.json": { name: "b" },
-      "node_modules/c/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
-      "node_modules/c/package.json": { name: "c" },
-      "node_modules/d/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0-beta.1" }),
-      "node_modules/d/package.json": { name: "d" },
-      "node_modules/e/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
-      "node_modules/e/package.json": { name: "e" },
-      "node_modules/Upper/package.json": packManifest("Upper"),
-    });
-    const { packs } = await discoverPacks({ cwd: root, all: true });
-    expect(
-      packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)]),
-    ).toEqual([
-      ["@acme/a", "1.0.0", "@acme/a"],
-      ["Upper", "1.0.0", "Upper"],
-      ["notes", "9.0.0-beta.1", "d/node_modules/notes"],
-      ["notes", "9.0.0", "c/node_modules/notes"],
-      ["notes", "9.0.0", "e/node_modules/notes"],
-      ["notes", "10.0.0", "b/node_modules/notes"],
-    ]);
+test("a listing is ordered by name, version and location, regardless of folder names", async () => {
+  const root = makeTree({
+    "package.json": { name: "app" },
+    "node_modules/@acme/a/package.json": packManifest("@acme/a"),
+    "node_modules/b/node_modules/notes/package.json": packManifest("notes", { version: "10.0.0" }),
+    "node_modules/b/package.json": { name: "b" },
+    "node_modules/c/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
+    "node_modules/c/package.json": { name: "c" },
+    "node_modules/d/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0-beta.1" }),
+    "node_modules/d/package.json": { name: "d" },
+    "node_modules/e/node_modules/notes/package.json": packManifest("notes", { version: "9.0.0" }),
+    "node_modules/e/package.json": { name: "e" },
+    "node_modules/Upper/package.json": packManifest("Upper"),
   });
+  const { packs } = await discoverPacks({ cwd: root, all: true });
+  expect(
+    packs.map(({ name, version, location }) => [name, version, location.slice(root.length + 14)]),
+  ).toEqual([
+    ["@acme/a", "1.0.0", "@acme/a"],
+    ["Upper", "1.0.0", "Upper"],
+    ["notes", "9.0.0-beta.1", "d/node_modules/notes"],
+    ["notes", "9.0.0", "c/node_modules/notes"],
+    ["notes", "9.0.0", "e/node_modules/notes"],
+    ["notes", "10.0.0", "b/node_modules/notes"],
+  ]);
 });

@@ -65,11 +65,9 @@ describe("finding the project", () => {
   });
 });
 
-describe("without a project", () => {
-  test("the error for a project of Deno without package.json says how to install packages", async () => {
-    const root = makeTree({ "deno.json": "{}", "a/readme.txt": "" });
-    const problem = await failureOf(discoverPacks({ cwd: join(root, "a") }));
-    expect(problem).toMatchObject({ code: "ProjectNotFound", args: { denoFile: join(root, "deno.json") } });
-    expect(problem.hint).toContain('"nodeModulesDir": "auto"');
-  });
+test("the error for a project of Deno without package.json says how to install packages", async () => {
+  const root = makeTree({ "deno.json": "{}", "a/readme.txt": "" });
+  const problem = await failureOf(discoverPacks({ cwd: join(root, "a") }));
+  expect(problem).toMatchObject({ code: "ProjectNotFound", args: { denoFile: join(root, "deno.json") } });
+  expect(problem.hint).toContain('"nodeModulesDir": "auto"');
 });

@@ -1,7 +1,7 @@
 import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { join, relative } from "node:path";
-import { describe, expect, onTestFinished, test, vi } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
 import type { DiscoveryPort } from "../../src/files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
@@ -42,64 +42,58 @@ function makeProjectOfPacks() {
 
 const names = ["@acme/jira", "isolated", "linked", "member", "nested"];
 
-describe("what discovery reads", () => {
-  test("discovery reads only package.json files, folders and the project's own files through its port", async () => {
-    const root = makeProjectOfPacks();
-    const real = createNodeDiscoveryPort();
-    const calls: [string, string][] = [];
-    const port = new Proxy(real, {
-      get(target, method: keyof DiscoveryPort) {
-        const call = target[method] as (...args: unknown[]) => unknown;
-        return (...args: unknown[]) => {
-          const path = typeof args[0] === "string" ? relative(root, args[0]) : "";
-          const file = method === "readProjectFile" || method === "hasProjectFile" ? `${args[1]}` : "";
-          calls.push([method, join(path, file)]);
-          return call.apply(target, args);
-        };
-      },
-    });
-    const { packs } = await findPacks(port, { cwd: root, all: true });
-    expect(packs.map(({ pack }) => pack.name)).toEqual(names);
-
-    const pathsOf = (method: keyof DiscoveryPort) =>
-      calls.filter(([name]) => name === method).map(([, path]) => path);
-    // Files of the project are asked for at its top, at its workspace's and above, never in an installed pack.
-    for (const path of [...pathsOf("readProjectFile"), ...pathsOf("hasProjectFile")]) {
-      expect(path).toMatch(/^(\.\.\/)*[^/]+$/);
-    }
-    // Each package.json once.
-    const manifests = pathsOf("readManifest").filter((path) => path.includes("node_modules"));
-    expect(manifests).toEqual([...new Set(manifests)]);
-    // No folder of a pack's own is looked into: only those that hold packages.
-    for (const path of pathsOf("listDirectory"))
-      expect(path).toMatch(/(^packages|node_modules|node_modules\/@[^/]+|\.store)$/);
-    expect(pathsOf("globalPackages")).toEqual([]);
+test("discovery reads only package.json files, folders and the project's own files through its port", async () => {
+  const root = makeProjectOfPacks();
+  const real = createNodeDiscoveryPort();
+  const calls: [string, string][] = [];
+  const port = new Proxy(real, {
+    get(target, method: keyof DiscoveryPort) {
+      const call = target[method] as (...args: unknown[]) => unknown;
+      return (...args: unknown[]) => {
+        const path = typeof args[0] === "string" ? relative(root, args[0]) : "";
+        const file = method === "readProjectFile" || method === "hasProjectFile" ? `${args[1]}` : "";
+        calls.push([method, join(path, file)]);
+        return call.apply(target, args);
+      };
+    },
   });
+  const { packs } = await findPacks(port, { cwd: root, all: true });
+  expect(packs.map(({ pack }) => pack.name)).toEqual(names);
+
+  const pathsOf = (method: keyof DiscoveryPort) =>
+    calls.filter(([name]) => name === method).map(([, path]) => path);
+  // Files of the project are asked for at its top, at its workspace's and above, never in an installed pack.
+  for (const path of [...pathsOf("readProjectFile"), ...pathsOf("hasProjectFile")]) {
+    expect(path).toMatch(/^(\.\.\/)*[^/]+$/);
+  }
+  // Each package.json once.
+  const manifests = pathsOf("readManifest").filter((path) => path.includes("node_modules"));
+  expect(manifests).toEqual([...new Set(manifests)]);
+  // No folder of a pack's own is looked into: only those that hold packages.
+  for (const path of pathsOf("listDirectory"))
+    expect(path).toMatch(/(^packages|node_modules|node_modules\/@[^/]+|\.store)$/);
+  expect(pathsOf("globalPackages")).toEqual([]);
 });
 
-describe("file system errors", () => {
-  test("a package.json whose opening fails is a problem", async () => {
-    const code = "EMFILE";
-    const root = makeTree({
-      "package.json": { name: "app", dependencies: { broken: "*", zebra: "*" } },
-      "node_modules/broken/package.json": packManifest("broken"),
-      "node_modules/zebra/package.json": packManifest("zebra"),
-    });
-    const call = fs.openSync as (...args: unknown[]) => unknown;
-    const spy = vi.spyOn(fs, "openSync").mockImplementation(((...args: unknown[]) => {
-      if (String(args[0]).includes("broken")) throw Object.assign(new Error(code), { code });
-      return call(...args);
-    }) as never);
-    syncBuiltinESMExports();
-    onTestFinished(() => {
-      spy.mockRestore();
-      syncBuiltinESMExports();
-    });
-    const { packs, problems } = await discoverPacks({ cwd: root, all: true });
-    expect(packs.map(({ name }) => name)).toEqual(["zebra"]);
-    const args = { reason: expect.stringContaining(code) };
-    expect(problems).toMatchObject([
-      { code: "MalformedPackageJson", severity: "error", pack: "broken", args },
-    ]);
+test("a package.json whose opening fails is a problem", async () => {
+  const code = "EMFILE";
+  const root = makeTree({
+    "package.json": { name: "app", dependencies: { broken: "*", zebra: "*" } },
+    "node_modules/broken/package.json": packManifest("broken"),
+    "node_modules/zebra/package.json": packManifest("zebra"),
   });
+  const call = fs.openSync as (...args: unknown[]) => unknown;
+  const spy = vi.spyOn(fs, "openSync").mockImplementation(((...args: unknown[]) => {
+    if (String(args[0]).includes("broken")) throw Object.assign(new Error(code), { code });
+    return call(...args);
+  }) as never);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    spy.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const { packs, problems } = await discoverPacks({ cwd: root, all: true });
+  expect(packs.map(({ name }) => name)).toEqual(["zebra"]);
+  const args = { reason: expect.stringContaining(code) };
+  expect(problems).toMatchObject([{ code: "MalformedPackageJson", severity: "error", pack: "broken", args }]);
 });

@@ -23,52 +23,48 @@ function makeProject(workspaces: unknown, files: Record<string, unknown> = {}): 
 
 const namesOf = ({ packs }: Awaited<ReturnType<typeof discoverPacks>>) => packs.map(({ name }) => name);
 
-describe("a workspace pattern that exceeds a limit", () => {
-  test.each([
-    ["braces that multiply", "{a,b}".repeat(14)],
-    ["a range of numbers", "{1..10}"],
-    ["a group", "@(a|b)"],
-  ])(
-    "a pattern with %s is skipped with a problem at its place, and all other packs are listed",
-    async (_what, pattern) => {
-      const cwd = makeProject(["packages/*", pattern]);
-      const found = await discoverPacks({ cwd });
-      expect(namesOf(found)).toEqual(["lib", "notes"]);
-      const place = { file: "package.json", path: ["workspaces", 1], line: expect.any(Number) };
-      expect(found.problems).toMatchObject([
-        { code: "WorkspaceIncomplete", severity: "warning", ...place, args: { cause: "syntax" } },
-      ]);
-    },
-  );
-});
+test.each([
+  ["braces that multiply", "{a,b}".repeat(14)],
+  ["a range of numbers", "{1..10}"],
+  ["a group", "@(a|b)"],
+])(
+  "a pattern with %s is skipped with a problem at its place, and all other packs are listed",
+  async (_what, pattern) => {
+    const cwd = makeProject(["packages/*", pattern]);
+    const found = await discoverPacks({ cwd });
+    expect(namesOf(found)).toEqual(["lib", "notes"]);
+    const place = { file: "package.json", path: ["workspaces", 1], line: expect.any(Number) };
+    expect(found.problems).toMatchObject([
+      { code: "WorkspaceIncomplete", severity: "warning", ...place, args: { cause: "syntax" } },
+    ]);
+  },
+);
 
-describe("the syntax of workspace patterns", () => {
-  test.each([
-    [["{apps,libs}/**"], ["deep", "desk", "lib", "web"]],
-    [
-      ["{apps,libs}/**", "!**/test/**"],
-      ["desk", "lib", "web"],
-    ],
-    [
-      ["apps/we{b,c}", "libs/{lib,no}{,-*}"],
-      ["lib", "web"],
-    ],
-    [
-      ["*/*", "!apps/w*"],
-      ["desk", "lib"],
-    ],
-  ])("the patterns %j match %j", async (workspaces, names) => {
-    const cwd = makeTree({
-      "package.json": { name: "root", workspaces },
-      "apps/desk/package.json": packManifest("desk"),
-      "apps/web/package.json": packManifest("web"),
-      "libs/lib/package.json": packManifest("lib"),
-      "libs/lib/test/deep/package.json": packManifest("deep"),
-    });
-    const { packs, problems } = await discoverPacks({ cwd });
-    expect(packs.map(({ name }) => name)).toEqual(names);
-    expect(problems).toEqual([]);
+test.each([
+  [["{apps,libs}/**"], ["deep", "desk", "lib", "web"]],
+  [
+    ["{apps,libs}/**", "!**/test/**"],
+    ["desk", "lib", "web"],
+  ],
+  [
+    ["apps/we{b,c}", "libs/{lib,no}{,-*}"],
+    ["lib", "web"],
+  ],
+  [
+    ["*/*", "!apps/w*"],
+    ["desk", "lib"],
+  ],
+])("the patterns %j match %j", async (workspaces, names) => {
+  const cwd = makeTree({
+    "package.json": { name: "root", workspaces },
+    "apps/desk/package.json": packManifest("desk"),
+    "apps/web/package.json": packManifest("web"),
+    "libs/lib/package.json": packManifest("lib"),
+    "libs/lib/test/deep/package.json": packManifest("deep"),
   });
+  const { packs, problems } = await discoverPacks({ cwd });
+  expect(packs.map(({ name }) => name)).toEqual(names);
+  expect(problems).toEqual([]);
 });
 
 describe("the budget of one discovery", () => {

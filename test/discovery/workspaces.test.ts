@@ -72,7 +72,6 @@ describe("the borders of a workspace", () => {
   describe("links to members", () => {
     const workspaces = ["packages/*", "linked/*"];
     test.each([
-      ["the root", ".", "workspace"],
       ["a member", "packages/lib", "self"],
       ["a link to a member", "linked/lib", "self"],
     ])("a member with links is listed once, at its real location, from %s", async (_from, folder, origin) => {

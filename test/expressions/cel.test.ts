@@ -33,37 +33,35 @@ function errorOf(
 }
 const faultOf = (expression: string, mayBeAbsent = false) => errorOf(expression, mayBeAbsent, compile);
 
-describe("the value of an expression", () => {
-  test.each<[string, unknown]>([
-    // Numbers: ints among themselves as CEL has them, beside a number of JSON as JSON has them.
-    ["a.n / 2", 3.5],
-    ["a.n % 2 == 1", true],
-    ["a.n > 6 && a.n >= 7.0 && a.n < 8 && 6 < a.n && 6.5 <= a.n", true],
-    ["1 == 1.0 && a.n == 7 && 7 == a.n && a.n != 8", true],
-    ["a.list[0] + a.list[a.n - 6]", 3],
-    ["int('12') + int(2.9) + int(a.n)", 21],
-    ["timestamp(a.n) == timestamp(7) && int(timestamp(a.n)) == 7", true],
-    ["string(timestamp(0)) + ' ' + string(duration('1m30s'))", "1970-01-01T00:00:00.000Z 90s"],
-    // Texts.
-    ["'aXbX'.replace('X', '$&')", "a$&b$&"],
-    ["'hello'.substring(a.list[0], a.n - 3) + string('hello'.indexOf('l', a.list[0]))", "ell2"],
-    // What has no value does not matter where the other side decides.
-    ["[{'n': 1}, {}].all(e, e.n == 2)", false],
-    // What may be absent.
-    ["has(a.n) && !has(a.missing) && !has(a.own.valueOf)", true],
-    ["a.?missing.deeper.orValue('other')", "other"],
-    ["a[?'n'].hasValue() && !a.list[?9].hasValue()", true],
-    ["a.years[2026] + a.years['2027'] + a.?years[2026].orValue(0)", 5],
-    // Own keys, whatever they are called.
-    ["a.own.__proto__.polluted", true],
-    ["'constructor' in a || 'toString' in {} || '__proto__' in a", false],
-    ["'constructor' in a.own && '__proto__' in a.own", true],
-    // What JSON does not know.
-    ["b'abc'", "YWJj"],
-    ["timestamp('2026-01-31T12:00:00Z')", "2026-01-31T12:00:00.000Z"],
-  ])("the expression %s has the expected value", (expression, value) => {
-    expect(evaluate(expression)).toEqual(value);
-  });
+test.each<[string, unknown]>([
+  // Numbers: ints among themselves as CEL has them, beside a number of JSON as JSON has them.
+  ["a.n / 2", 3.5],
+  ["a.n % 2 == 1", true],
+  ["a.n > 6 && a.n >= 7.0 && a.n < 8 && 6 < a.n && 6.5 <= a.n", true],
+  ["1 == 1.0 && a.n == 7 && 7 == a.n && a.n != 8", true],
+  ["a.list[0] + a.list[a.n - 6]", 3],
+  ["int('12') + int(2.9) + int(a.n)", 21],
+  ["timestamp(a.n) == timestamp(7) && int(timestamp(a.n)) == 7", true],
+  ["string(timestamp(0)) + ' ' + string(duration('1m30s'))", "1970-01-01T00:00:00.000Z 90s"],
+  // Texts.
+  ["'aXbX'.replace('X', '$&')", "a$&b$&"],
+  ["'hello'.substring(a.list[0], a.n - 3) + string('hello'.indexOf('l', a.list[0]))", "ell2"],
+  // What has no value does not matter where the other side decides.
+  ["[{'n': 1}, {}].all(e, e.n == 2)", false],
+  // What may be absent.
+  ["has(a.n) && !has(a.missing) && !has(a.own.valueOf)", true],
+  ["a.?missing.deeper.orValue('other')", "other"],
+  ["a[?'n'].hasValue() && !a.list[?9].hasValue()", true],
+  ["a.years[2026] + a.years['2027'] + a.?years[2026].orValue(0)", 5],
+  // Own keys, whatever they are called.
+  ["a.own.__proto__.polluted", true],
+  ["'constructor' in a || 'toString' in {} || '__proto__' in a", false],
+  ["'constructor' in a.own && '__proto__' in a.own", true],
+  // What JSON does not know.
+  ["b'abc'", "YWJj"],
+  ["timestamp('2026-01-31T12:00:00Z')", "2026-01-31T12:00:00.000Z"],
+])("the expression %s has the expected value", (expression, value) => {
+  expect(evaluate(expression)).toEqual(value);
 });
 
 describe("the mark for an absent last step", () => {
@@ -89,33 +87,29 @@ describe("the mark for an absent last step", () => {
   );
 });
 
-describe("errors of evaluation", () => {
-  test.each([
-    ["a.missing", "missing does not exist (character 3)"],
-    ["a.list[3]", "element 3 does not exist (character 1)"],
-    ["a.missing || false", "missing does not exist (character 3)"],
-    ["9223372036854775807", "9223372036854775807 is too large for a JSON number; use string(…)"],
-    ["a.n / a.zero", "a JSON number cannot be Infinity"],
-    ["optional.none()", "an optional value is absent; use orValue(…)"],
-    ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
-    ["[1,\n a.missing]", "missing does not exist (character 8)"],
-  ])("the error of %s says what is wrong and where", (expression, message) => {
-    expect(errorOf(expression)).toEqual(message);
-  });
+test.each([
+  ["a.missing", "missing does not exist (character 3)"],
+  ["a.list[3]", "element 3 does not exist (character 1)"],
+  ["a.missing || false", "missing does not exist (character 3)"],
+  ["9223372036854775807", "9223372036854775807 is too large for a JSON number; use string(…)"],
+  ["a.n / a.zero", "a JSON number cannot be Infinity"],
+  ["optional.none()", "an optional value is absent; use orValue(…)"],
+  ["'a'.matches(a.own.constructor + '(')", expect.stringContaining("not a valid regular expression")],
+  ["[1,\n a.missing]", "missing does not exist (character 8)"],
+])("the error of %s says what is wrong and where", (expression, message) => {
+  expect(errorOf(expression)).toEqual(message);
 });
 
-describe("expressions that do not compile", () => {
-  test.each([
-    ["", "it is empty"],
-    ["a +", "unexpected token: EOF (character 4)"],
-    ["b + 1", "unknown variable b: the known variables are a, request (character 1)"],
-    ["request.nmae", "unknown key nmae: the known keys are name, session (character 9)"],
-    ["nothing(1)", "found no matching overload for 'nothing(dyn)' (character 1)"],
-    ["'x'.matches('(')", "the pattern is not a valid regular expression: unterminated group (character 13)"],
-    ["'x'.matches('(a)\\\\1')", "the pattern has a backreference, which is not supported (character 13)"],
-  ])("%j does not compile", (expression, message) => {
-    expect(faultOf(expression)).toBe(message);
-  });
+test.each([
+  ["", "it is empty"],
+  ["a +", "unexpected token: EOF (character 4)"],
+  ["b + 1", "unknown variable b: the known variables are a, request (character 1)"],
+  ["request.nmae", "unknown key nmae: the known keys are name, session (character 9)"],
+  ["nothing(1)", "found no matching overload for 'nothing(dyn)' (character 1)"],
+  ["'x'.matches('(')", "the pattern is not a valid regular expression: unterminated group (character 13)"],
+  ["'x'.matches('(a)\\\\1')", "the pattern has a backreference, which is not supported (character 13)"],
+])("%j does not compile", (expression, message) => {
+  expect(faultOf(expression)).toBe(message);
 });
 
 describe("limits of compiling and evaluating", () => {

@@ -21,48 +21,42 @@ function fill(value: unknown): unknown {
   return template(scope);
 }
 
-describe("a template that is the whole string", () => {
-  test.each<[string, unknown]>([
-    ["${{ a.n }}", 7],
-    ["${{ a.nil }}", null],
-    ["${{ a.list }}", [1, "two"]],
-    ['${{ "}}" }}', "}}"],
-    ["${{ a.missing? }}", absent],
-  ])("the value of %s keeps its type", (text, value) => {
-    expect(fill(text)).toEqual(value);
-  });
+test.each<[string, unknown]>([
+  ["${{ a.n }}", 7],
+  ["${{ a.nil }}", null],
+  ["${{ a.list }}", [1, "two"]],
+  ['${{ "}}" }}', "}}"],
+  ["${{ a.missing? }}", absent],
+])("the value of %s keeps its type", (text, value) => {
+  expect(fill(text)).toEqual(value);
 });
 
-describe("a template within a longer string", () => {
-  test.each([
-    ["${{ a.n }}${{ a.text }}", "7hello"],
-    ["[${{ a.missing? }}]", "[]"],
-    ["list ${{ a.list }}, map ${{ a.map }}", 'list [1,"two"], map {"k":[1]}'],
-    ["${{ a.n / 2 }} ${{ a.big }}", "3.5 1e+21"],
-    ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
-    ["$& ${{ '$&' }} $1", "$& $& $1"],
-  ])("templates in %s are replaced by strings", (text, filled) => {
-    expect(fill(text)).toBe(filled);
-  });
+test.each([
+  ["${{ a.n }}${{ a.text }}", "7hello"],
+  ["[${{ a.missing? }}]", "[]"],
+  ["list ${{ a.list }}, map ${{ a.map }}", 'list [1,"two"], map {"k":[1]}'],
+  ["${{ a.n / 2 }} ${{ a.big }}", "3.5 1e+21"],
+  ["$${{ a.n }} is ${{ a.n }} of $${{", "${{ a.n }} is 7 of ${{"],
+  ["$& ${{ '$&' }} $1", "$& $& $1"],
+])("templates in %s are replaced by strings", (text, filled) => {
+  expect(fill(text)).toBe(filled);
 });
 
-describe("templates in objects and arrays", () => {
-  test("an absent value removes its key or its element", () => {
-    const filled = fill({
-      kept: "${{ a.n }}",
-      dropped: "${{ a.missing? }}",
-      nil: "${{ a.nil? }}",
-      list: [1, "${{ a.missing? }}", ["${{ a.missing? }}"], "${{ a.text }}"],
-      "${{ a.n }}": "keys are no templates",
-      plain: [true, null, 1.5, { deep: "x${{ a.n }}" }],
-    });
-    expect(filled).toEqual({
-      kept: 7,
-      nil: null,
-      list: [1, [], "hello"],
-      "${{ a.n }}": "keys are no templates",
-      plain: [true, null, 1.5, { deep: "x7" }],
-    });
+test("an absent value removes its key or its element", () => {
+  const filled = fill({
+    kept: "${{ a.n }}",
+    dropped: "${{ a.missing? }}",
+    nil: "${{ a.nil? }}",
+    list: [1, "${{ a.missing? }}", ["${{ a.missing? }}"], "${{ a.text }}"],
+    "${{ a.n }}": "keys are no templates",
+    plain: [true, null, 1.5, { deep: "x${{ a.n }}" }],
+  });
+  expect(filled).toEqual({
+    kept: 7,
+    nil: null,
+    list: [1, [], "hello"],
+    "${{ a.n }}": "keys are no templates",
+    plain: [true, null, 1.5, { deep: "x7" }],
   });
 });
 

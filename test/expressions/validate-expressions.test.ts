@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { validateTree } from "../validate/validate-tree.ts";
 
 const validateBundle = (file: string, text: string) =>
@@ -33,41 +33,39 @@ entries:
         error: { code: -32001, message: "\${{ result }}" }
 `;
 
-describe("validating expressions", () => {
-  test("validation reports every expression that does not compile or names an unknown variable, with line and column", async () => {
-    const problems = await validateBundle("Searching.yaml", yaml);
-    expect(problems.map(({ code }) => code)).toEqual(problems.map(() => "InvalidExpression"));
-    expect(
-      problems.map(({ line, column, path, args }) => [`${line}:${column}`, path?.join("."), args]),
-    ).toEqual([
-      [
-        "12:11",
-        "entries.0.inputs.all.1",
-        { expression: "result.all", reason: expect.stringMatching(/\bresult\b.*\brequest\b.*\b1\b/) },
-      ],
-      [
-        "12:11",
-        "entries.0.inputs.all.1",
-        {
-          expression: "request.user",
-          reason: expect.stringMatching(/\buser\b.*\barguments, meta, name, session\b.*\b9\b/),
-        },
-      ],
-      [
-        "16:11",
-        "entries.0.result.content.0.text",
-        { expression: "result +", reason: expect.stringMatching(/\bEOF\b.*\b9\b/) },
-      ],
-      [
-        "20:9",
-        "entries.0.catches.0.when",
-        { expression: "error.code == 'NONE'", reason: expect.stringContaining("${{ … }}") },
-      ],
-      [
-        "21:32",
-        "entries.0.catches.0.error.message",
-        { expression: "result", reason: expect.stringMatching(/\bresult\b.*\berror, request\b.*\b1\b/) },
-      ],
-    ]);
-  });
+test("validation reports every expression that does not compile or names an unknown variable, with line and column", async () => {
+  const problems = await validateBundle("Searching.yaml", yaml);
+  expect(problems.map(({ code }) => code)).toEqual(problems.map(() => "InvalidExpression"));
+  expect(
+    problems.map(({ line, column, path, args }) => [`${line}:${column}`, path?.join("."), args]),
+  ).toEqual([
+    [
+      "12:11",
+      "entries.0.inputs.all.1",
+      { expression: "result.all", reason: expect.stringMatching(/\bresult\b.*\brequest\b.*\b1\b/) },
+    ],
+    [
+      "12:11",
+      "entries.0.inputs.all.1",
+      {
+        expression: "request.user",
+        reason: expect.stringMatching(/\buser\b.*\barguments, meta, name, session\b.*\b9\b/),
+      },
+    ],
+    [
+      "16:11",
+      "entries.0.result.content.0.text",
+      { expression: "result +", reason: expect.stringMatching(/\bEOF\b.*\b9\b/) },
+    ],
+    [
+      "20:9",
+      "entries.0.catches.0.when",
+      { expression: "error.code == 'NONE'", reason: expect.stringContaining("${{ … }}") },
+    ],
+    [
+      "21:32",
+      "entries.0.catches.0.error.message",
+      { expression: "result", reason: expect.stringMatching(/\bresult\b.*\berror, request\b.*\b1\b/) },
+    ],
+  ]);
 });

@@ -65,7 +65,6 @@ describe("the data about clients", () => {
 
 describe("a client's name", () => {
   test.each([
-    ["claude-code", "claude-code"],
     ["claude", "claude-code"],
     ["VS Code", "vscode"],
   ])("the name %s selects the client %s", (name, id) => {

@@ -136,15 +136,13 @@ describe("the entry of a server", () => {
   });
 });
 
-describe("the plan of an install", () => {
-  test("the plan of an install is applied to the current content of the file", async () => {
-    const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
-    const plan = await place.planInstall("cursor", "mine");
-    writeFileSync(plan.file, '{ "other": 1 }');
-    await place.apply(plan);
-    expect(JSON.parse(readFileSync(plan.file, "utf8"))).toMatchObject({ other: 1, mcpServers: { mine: {} } });
-    const again = await place.planInstall("cursor", server);
-    writeFileSync(plan.file, '{"mcpServers":{"project-management":{"command":"theirs"}}}');
-    await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
-  });
+test("the plan of an install is applied to the current content of the file", async () => {
+  const place = makeInstallPlace({ "home/.cursor/mcp.json": "{}" });
+  const plan = await place.planInstall("cursor", "mine");
+  writeFileSync(plan.file, '{ "other": 1 }');
+  await place.apply(plan);
+  expect(JSON.parse(readFileSync(plan.file, "utf8"))).toMatchObject({ other: 1, mcpServers: { mine: {} } });
+  const again = await place.planInstall("cursor", server);
+  writeFileSync(plan.file, '{"mcpServers":{"project-management":{"command":"theirs"}}}');
+  await expect(place.apply(again)).rejects.toMatchObject({ code: "ClientConfigConflict" });
 });

@@ -50,35 +50,26 @@ describe("values", () => {
   });
 });
 
-describe("the arguments of a server", () => {
-  test.each([
-    ["--config", '!{"apiKey":"s3cret", "mode": "fast"}'],
-    ['!--config={"a":[{"password":5}]}'],
-    ['!{"Authorization": "Bearer s3cret"}'],
-    ["!postgres://me:s3cret@host/db"],
-    ["postgres://me:${PW}@host/db", "mongodb://host:27017/a@b"],
-    ["-c", "!API_TOKEN=s3cret node server.js --port 3"],
-    ["-lc", "!node server.js --api-key 's3 c'"],
-    ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
-    ["run", "-i", "--rm", "-e", "TOKEN", "-e", "!TOKEN=s3cret", "!-eAPI_KEY=s3cret", "image"],
-    [
-      "--token",
-      "!s3cret",
-      "--password",
-      "!s3cret",
-      "--api-key=${X}",
-      "!--header=Authorization: Bearer s3cret",
-    ],
-    ["--no-auth", "/data", "--auth", "--verbose"],
-    ["-y", "@scope/server-everything@2025.11.25", "mcp-server-sqlite3-npx", "https://mcp.example.com/v1/mcp"],
-    ["!sk-ant-api03-0123456789abcdefghij", "!https://a.test/s/ZjE4NzQyNTktNDk1Ny00YjU3/mcp"],
-    ["!https://a.test/6f9619ff-8b86-d011-b42d-00c04fc964ff", "!https://h.test/?a=b&api_key=s3cret"],
-  ])("only the arguments marked with ! look secret in %j", (...marked) => {
-    const args = marked.map((arg) => arg.replace(/^!/, ""));
-    expect(args.filter((_, index) => looksSecret(args)[index])).toEqual(
-      marked.filter((arg) => arg.startsWith("!")).map((arg) => arg.slice(1)),
-    );
-  });
+test.each([
+  ["--config", '!{"apiKey":"s3cret", "mode": "fast"}'],
+  ['!--config={"a":[{"password":5}]}'],
+  ['!{"Authorization": "Bearer s3cret"}'],
+  ["!postgres://me:s3cret@host/db"],
+  ["postgres://me:${PW}@host/db", "mongodb://host:27017/a@b"],
+  ["-c", "!API_TOKEN=s3cret node server.js --port 3"],
+  ["-lc", "!node server.js --api-key 's3 c'"],
+  ["-c", "TOKEN=$TOKEN npx x --token ${T}"],
+  ["run", "-i", "--rm", "-e", "TOKEN", "-e", "!TOKEN=s3cret", "!-eAPI_KEY=s3cret", "image"],
+  ["--token", "!s3cret", "--password", "!s3cret", "--api-key=${X}", "!--header=Authorization: Bearer s3cret"],
+  ["--no-auth", "/data", "--auth", "--verbose"],
+  ["-y", "@scope/server-everything@2025.11.25", "mcp-server-sqlite3-npx", "https://mcp.example.com/v1/mcp"],
+  ["!sk-ant-api03-0123456789abcdefghij", "!https://a.test/s/ZjE4NzQyNTktNDk1Ny00YjU3/mcp"],
+  ["!https://a.test/6f9619ff-8b86-d011-b42d-00c04fc964ff", "!https://h.test/?a=b&api_key=s3cret"],
+])("only the arguments marked with ! look secret in %j", (...marked) => {
+  const args = marked.map((arg) => arg.replace(/^!/, ""));
+  expect(args.filter((_, index) => looksSecret(args)[index])).toEqual(
+    marked.filter((arg) => arg.startsWith("!")).map((arg) => arg.slice(1)),
+  );
 });
 
 describe("the diff of an entry", () => {

@@ -12,15 +12,12 @@ const list = <T>(length: number, make: (index: number) => T) =>
 const properties = (count: number, schema: unknown = { type: "string" }) =>
   Object.fromEntries(list(count, (index) => [`p${index}`, schema]));
 
-const distinct = Object.fromEntries(list(3000, (index) => [`p${index}`, { type: "string" }]));
-
 function nest(key: string, levels: number): unknown {
   return levels === 0 ? {} : { [key]: nest(key, levels - 1) };
 }
 
 describe("large schemas", () => {
   test.each<[string, Schema, unknown, unknown]>([
-    ["3,000 properties", { properties: distinct }, { p2999: "x" }, { p2999: 1 }],
     [
       "500 references to a large schema",
       { properties: properties(500, { $ref: "#/$defs/a" }), $defs: { a: { properties: properties(400) } } },
@@ -30,7 +27,7 @@ describe("large schemas", () => {
     ["a chain of references", chain(99, (next) => ({ anyOf: [next] })), { a: "xxxxx" }, { a: 1 }],
   ])("a schema with %s can be used", (_, schema, fitting, breaking) => {
     expect(check(schema, fitting)).toBe("ok");
-    if (breaking !== undefined) expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
+    expect(check(schema, breaking)).toMatch(/ (?:must|is) /);
   });
 
   test("a schema with more than 1,000 alternatives is not used", () => {

@@ -21,21 +21,19 @@ function readExpected(folder: string): string[] {
   return codes;
 }
 
-describe("broken sample packs", () => {
-  test.each(readdirSync(brokenPacks).sort())(
-    "validate reports exactly the expected codes for the broken sample pack %s",
-    async (code) => {
-      const folder = join(brokenPacks, code);
-      expect(Object.hasOwn(catalog, code)).toBe(true);
-      const { ok, problems } = await validateExtension(folder, { strict: true });
-      const codes = new Set(problems.map((problem) => problem.code));
-      expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
-      const isInfo = catalog[code as ProblemCode].severity === "info";
-      expect(ok).toBe(isInfo);
-      for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
-    },
-  );
-});
+test.each(readdirSync(brokenPacks).sort())(
+  "validate reports exactly the expected codes for the broken sample pack %s",
+  async (code) => {
+    const folder = join(brokenPacks, code);
+    expect(Object.hasOwn(catalog, code)).toBe(true);
+    const { ok, problems } = await validateExtension(folder, { strict: true });
+    const codes = new Set(problems.map((problem) => problem.code));
+    expect(codes).toEqual(new Set([code, ...readExpected(folder)]));
+    const isInfo = catalog[code as ProblemCode].severity === "info";
+    expect(ok).toBe(isInfo);
+    for (const { message, file, pack } of problems) expect([message, file, pack]).not.toContain(undefined);
+  },
+);
 
 describe("valid sample packs", () => {
   const project = makeTemporaryFolder();

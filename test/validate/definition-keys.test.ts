@@ -42,19 +42,17 @@ describe("misspelled keys of a tool", () => {
   });
 });
 
-describe("misspelled keys of other items", () => {
-  test("UnknownDefinitionKey is reported for misspelled keys of a bundle's entry and of its annotations", async () => {
-    const odd = entry({
-      argumentSchema: {},
-      argumentsSchema: undefined,
-      annotations: { idempotentHnt: true },
-    });
-    const problems = await validateEntries([entry({ name: "hello_other" }), odd], codes);
-    expect(problems.map(summary)).toEqual([
-      "entries.1.argumentSchema: argumentsSchema",
-      "entries.1.annotations.idempotentHnt: idempotentHint",
-    ]);
+test("UnknownDefinitionKey is reported for misspelled keys of a bundle's entry and of its annotations", async () => {
+  const odd = entry({
+    argumentSchema: {},
+    argumentsSchema: undefined,
+    annotations: { idempotentHnt: true },
   });
+  const problems = await validateEntries([entry({ name: "hello_other" }), odd], codes);
+  expect(problems.map(summary)).toEqual([
+    "entries.1.argumentSchema: argumentsSchema",
+    "entries.1.annotations.idempotentHnt: idempotentHint",
+  ]);
 });
 
 test("a misspelled required key is missing, and its name is suggested beside that", async () => {

@@ -19,11 +19,9 @@ async function findArguments(files: Record<string, unknown>, names: readonly str
   return (await validateTree(tree, codes)).map(({ args }) => args);
 }
 
-describe("the hint of MissingDefinitionFile", () => {
-  test("the hint names the combined file that exists, and a file for the item alone", async () => {
-    const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
-    expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);
-  });
+test("the hint names the combined file that exists, and a file for the item alone", async () => {
+  const files = { "trailblaze/prompts.yaml": "other: { name: other, content: Hi }\n" };
+  expect(await findArguments(files)).toEqual([{ ...missing, combined: "trailblaze/prompts.yaml" }]);
 });
 
 test.each([

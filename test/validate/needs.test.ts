@@ -1,5 +1,5 @@
 // What a pack needs, in validation. `test/extension-schema/needs.test.ts` has the forms of each key.
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { validateTree } from "./validate-tree.ts";
 
 const judge = async (needs: unknown, server: object = {}) => {
@@ -26,15 +26,13 @@ test("validation reports invalid needs as errors at their lines", async () => {
   ]);
 });
 
-describe("variables that servers take", () => {
-  test.each([
-    [{ env: ["A", "B"] }, ["B"], []],
-    [{ env: [] }, ["A", "A"], ["envPassthrough.0", "envPassthrough.1"]],
-    [{ env: ["A"] }, ["A", "__proto__", "A\u200b"], ["envPassthrough.1", "envPassthrough.2"]],
-  ])("with the needs %j, envPassthrough %j exceeds them at %j", async (needs, envPassthrough, paths) => {
-    const found = await judge(needs, { envPassthrough });
-    const exceeded = found.filter(([code]) => code === "error NeedsExceeded");
-    expect(exceeded.map(([, , path]) => path)).toEqual(paths);
-    for (const [, file] of exceeded) expect(file).toBe("trailblaze/servers/desk.json");
-  });
+test.each([
+  [{ env: ["A", "B"] }, ["B"], []],
+  [{ env: [] }, ["A", "A"], ["envPassthrough.0", "envPassthrough.1"]],
+  [{ env: ["A"] }, ["A", "__proto__", "A\u200b"], ["envPassthrough.1", "envPassthrough.2"]],
+])("with the needs %j, envPassthrough %j exceeds them at %j", async (needs, envPassthrough, paths) => {
+  const found = await judge(needs, { envPassthrough });
+  const exceeded = found.filter(([code]) => code === "error NeedsExceeded");
+  expect(exceeded.map(([, , path]) => path)).toEqual(paths);
+  for (const [, file] of exceeded) expect(file).toBe("trailblaze/servers/desk.json");
 });

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import packlist from "npm-packlist";
-import { describe, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { findPacked } from "../../src/validate/packing.ts";
 import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 import { writeTree } from "../support/tree.ts";
@@ -30,36 +30,34 @@ const packages = fc.record({
   main: fc.option(fc.constantFrom("lib/index.js", "./index.js"), { nil: undefined }),
 });
 
-describe("what npm would pack", () => {
-  test("validation and npm-packlist agree on the files that npm would pack", {
-    timeout: 120_000,
-  }, async () => {
-    await fc.assert(
-      fc.asyncProperty(packages, async ({ paths, files, ignores, main }) => {
-        const manifest = {
-          name: "x",
-          version: "1.0.0",
-          ...(files ? { files } : {}),
-          ...(main ? { main } : {}),
-        };
-        const folder = makeTemporaryFolder();
-        try {
-          const tree = Object.fromEntries(paths.map((one) => [one, "x"]));
-          writeTree(folder.path, { ...tree, ...ignores, "package.json": manifest });
-          const all = new Set(
-            (await packlist({ path: folder.path, package: manifest, isProjectRoot: true })).map((file) =>
-              file.replace(/^\.\//, ""),
-            ),
-          );
-          const expected = paths.filter((file) => all.has(file)).sort();
-          const request = { packageRoot: folder.path, manifest, files: paths };
-          const packed = await findPacked(request);
-          expect([...(packed ?? ["cannot tell"])].sort()).toEqual(expected);
-        } finally {
-          folder.remove();
-        }
-      }),
-      { numRuns: 50 },
-    );
-  });
+test("validation and npm-packlist agree on the files that npm would pack", {
+  timeout: 120_000,
+}, async () => {
+  await fc.assert(
+    fc.asyncProperty(packages, async ({ paths, files, ignores, main }) => {
+      const manifest = {
+        name: "x",
+        version: "1.0.0",
+        ...(files ? { files } : {}),
+        ...(main ? { main } : {}),
+      };
+      const folder = makeTemporaryFolder();
+      try {
+        const tree = Object.fromEntries(paths.map((one) => [one, "x"]));
+        writeTree(folder.path, { ...tree, ...ignores, "package.json": manifest });
+        const all = new Set(
+          (await packlist({ path: folder.path, package: manifest, isProjectRoot: true })).map((file) =>
+            file.replace(/^\.\//, ""),
+          ),
+        );
+        const expected = paths.filter((file) => all.has(file)).sort();
+        const request = { packageRoot: folder.path, manifest, files: paths };
+        const packed = await findPacked(request);
+        expect([...(packed ?? ["cannot tell"])].sort()).toEqual(expected);
+      } finally {
+        folder.remove();
+      }
+    }),
+    { numRuns: 50 },
+  );
 });

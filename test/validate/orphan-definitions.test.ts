@@ -15,14 +15,12 @@ async function findOrphans(files: Record<string, unknown>, extension: Record<str
   });
 }
 
-describe("files that are not orphans", () => {
-  test.each([
-    ["a name that no item can have", "_shared.mjs", code],
-    ["type declarations", "bye.d.ts", "export {};"],
-    ["a file of an unknown format", "README.md", "# Prompts"],
-  ])("OrphanDefinitionFile is not reported for %s: %s", async (_what, name, text) => {
-    expect(await findOrphans({ [`trailblaze/prompts/${name}`]: text })).toEqual([]);
-  });
+test.each([
+  ["a name that no item can have", "_shared.mjs", code],
+  ["type declarations", "bye.d.ts", "export {};"],
+  ["a file of an unknown format", "README.md", "# Prompts"],
+])("OrphanDefinitionFile is not reported for %s: %s", async (_what, name, text) => {
+  expect(await findOrphans({ [`trailblaze/prompts/${name}`]: text })).toEqual([]);
 });
 
 describe("files that are orphans", () => {

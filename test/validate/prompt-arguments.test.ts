@@ -48,28 +48,22 @@ describe("placeholders of declared arguments", () => {
   );
 });
 
-describe("placeholders without an argument", () => {
-  test("a placeholder without an argument is reported with a suggestion", async () => {
-    expect(await judge({ arguments: args("summary", "tone"), content: "On {{sumary}}." })).toEqual([
-      {
-        path: ["content"],
-        args: {
-          reason: expect.stringMatching(/"sumary".*`arguments`/),
-          hint: expect.stringContaining("{{summary}}"),
-        },
-        line: 12,
+test("a placeholder without an argument is reported with a suggestion", async () => {
+  expect(await judge({ arguments: args("summary", "tone"), content: "On {{sumary}}." })).toEqual([
+    {
+      path: ["content"],
+      args: {
+        reason: expect.stringMatching(/"sumary".*`arguments`/),
+        hint: expect.stringContaining("{{summary}}"),
       },
-    ]);
-  });
+      line: 12,
+    },
+  ]);
 });
 
 test("a duplicate argument is reported at its second declaration", async () => {
   const found = await judge({ arguments: args("topic", "tone", "topic", "Topic"), content: "{{topic}}" });
   expect(found).toMatchObject([
-    {
-      path: ["arguments", 2, "name"],
-      args: { reason: expect.stringContaining('"topic"') },
-      line: 12,
-    },
+    { path: ["arguments", 2, "name"], args: { reason: expect.stringContaining('"topic"') }, line: 12 },
   ]);
 });

@@ -37,7 +37,6 @@ function makeCopy(
 
 test.each([
   ["@modelcontextprotocol/sdk", "./dist/esm/server/mcp.js#McpServer"],
-  ["acorn", "./dist/acorn.mjs#parse"],
   ["jsonc-parser", "./lib/umd/main.js#parse"],
   ["yaml", "./dist/index.js#parse"],
   ["zod", "./index.js#string"],

@@ -119,31 +119,25 @@ describe("InvalidReference", () => {
   );
 });
 
-describe("UnknownBuiltIn", () => {
-  test("UnknownBuiltIn warns about an undeclared tool and suggests similar tools of the pack", async () => {
-    const problems = await findProblems({ tools: ["greet", "great"] });
-    expect(problems.map(summarize)).toEqual(["UnknownBuiltIn trailblaze/servers/desk.json tools.1"]);
-    expect(first(problems)).toMatchObject({ severity: "warning" });
-    expect(first(problems)?.args).toMatchObject({ reference: "great", nearest: ["greet"] });
-  });
+test("UnknownBuiltIn warns about an undeclared tool and suggests similar tools of the pack", async () => {
+  const problems = await findProblems({ tools: ["greet", "great"] });
+  expect(problems.map(summarize)).toEqual(["UnknownBuiltIn trailblaze/servers/desk.json tools.1"]);
+  expect(first(problems)).toMatchObject({ severity: "warning" });
+  expect(first(problems)?.args).toMatchObject({ reference: "great", nearest: ["greet"] });
 });
 
-describe("PackNotInstalled", () => {
-  test.each([
-    [{ devDependencies: { "@globex/text": "^1.0.0" } }, "warning"],
-    [{}, "error"],
-  ])("PackNotInstalled is a warning for a declared pack and else an error: %j", async (fields, severity) => {
-    const problems = await findProblems({ tools: ["globex/text/slugify"] }, { fields });
-    expect(problems).toMatchObject([{ code: "PackNotInstalled", severity, args: { name: "@globex/text" } }]);
-    expect(problems).toHaveLength(1);
-  });
+test.each([
+  [{ devDependencies: { "@globex/text": "^1.0.0" } }, "warning"],
+  [{}, "error"],
+])("PackNotInstalled is a warning for a declared pack and else an error: %j", async (fields, severity) => {
+  const problems = await findProblems({ tools: ["globex/text/slugify"] }, { fields });
+  expect(problems).toMatchObject([{ code: "PackNotInstalled", severity, args: { name: "@globex/text" } }]);
+  expect(problems).toHaveLength(1);
 });
 
-describe("PackVersionMismatch", () => {
-  test("PackVersionMismatch is an error if the installed version does not satisfy the range", async () => {
-    const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
-    const problems = await findProblems({ tools: ["globex/text@^2/slugify"] }, { files });
-    expect(problems.map(summarize)).toEqual(["PackVersionMismatch trailblaze/servers/desk.json tools.0"]);
-    expect(first(problems)).toMatchObject({ severity: "error", line: 3 });
-  });
+test("PackVersionMismatch is an error if the installed version does not satisfy the range", async () => {
+  const files = installed("@globex/text", { version: "1.4.0", trailblaze: { tools: ["slugify"] } });
+  const problems = await findProblems({ tools: ["globex/text@^2/slugify"] }, { files });
+  expect(problems.map(summarize)).toEqual(["PackVersionMismatch trailblaze/servers/desk.json tools.0"]);
+  expect(first(problems)).toMatchObject({ severity: "error", line: 3 });
 });

@@ -24,34 +24,32 @@ const judge = async (fields: object, files: object = {}, more: object = {}) =>
     ...more,
   });
 
-describe("a valid resource", () => {
-  test.each<[string, object]>([
-    [
-      "with all optional keys",
-      {
-        uri: "docs://page",
-        title: "Page",
-        mimeType: 'text/html;profile="mcp-app"; charset=utf-8',
-        annotations: { audience: ["user"], priority: 1, lastModified: "2026-01-31T12:00:00.5+01:00" },
-        _meta: { "example.com/rank": 1 },
-        subscribe: "./lib/pages.js#watch",
-        text: "Page",
-      },
-    ],
-    ["with a file", { uri: "docs://page", file: "./docs/page.md" }],
-    ["with a file of code that does not run", { uri: "docs://page", file: "./docs/example.js" }],
-    [
-      "with a template",
-      {
-        uriTemplate: "docs://{book}/{page}",
-        handler: "./lib/pages.js#read",
-        complete: { book: ["guide"], page: "./lib/pages.js#read" },
-      },
-    ],
-  ])("validate accepts a resource %s", async (_what, fields) => {
-    const files = { "docs/page.md": "# Page", "docs/example.js": "import './nowhere.js'; {" };
-    expect(await judge(fields, files)).toEqual([]);
-  });
+test.each<[string, object]>([
+  [
+    "with all optional keys",
+    {
+      uri: "docs://page",
+      title: "Page",
+      mimeType: 'text/html;profile="mcp-app"; charset=utf-8',
+      annotations: { audience: ["user"], priority: 1, lastModified: "2026-01-31T12:00:00.5+01:00" },
+      _meta: { "example.com/rank": 1 },
+      subscribe: "./lib/pages.js#watch",
+      text: "Page",
+    },
+  ],
+  ["with a file", { uri: "docs://page", file: "./docs/page.md" }],
+  ["with a file of code that does not run", { uri: "docs://page", file: "./docs/example.js" }],
+  [
+    "with a template",
+    {
+      uriTemplate: "docs://{book}/{page}",
+      handler: "./lib/pages.js#read",
+      complete: { book: ["guide"], page: "./lib/pages.js#read" },
+    },
+  ],
+])("validate accepts a resource %s", async (_what, fields) => {
+  const files = { "docs/page.md": "# Page", "docs/example.js": "import './nowhere.js'; {" };
+  expect(await judge(fields, files)).toEqual([]);
 });
 
 describe("an invalid resource", () => {

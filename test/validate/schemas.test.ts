@@ -25,58 +25,53 @@ async function expectFault(keywords: Record<string, unknown>, path: string, word
   else expect(reason).toMatch(words);
 }
 
-describe("usable schemas", () => {
-  test.each<[string, Record<string, unknown>]>([
-    ["2020-12 in its $schema", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
-    [
-      "draft-07 and a list of items",
-      { $schema: draft07, properties: { a: { items: [{}, {}], additionalItems: false } } },
-    ],
-    ["unknown keywords and formats", { "x-note": 5, properties: { a: { format: "phone", widget: {} } } }],
-    [
-      "values that look like schemas",
-      { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
-    ],
-    [
-      "references by pointer",
-      {
-        $defs: { "a/b~c d": {}, list: { anyOf: [{}] } },
-        properties: { a: { $ref: "#/$defs/a~1b~0c%20d" }, b: { $ref: "#/$defs/list/anyOf/0" } },
-      },
-    ],
-    [
-      "references by $id",
-      {
-        $id: "https://acme.example/tool",
-        $defs: { a: { $id: "issue", $defs: { k: {} } } },
-        properties: { a: { $ref: "issue#/$defs/k" }, b: { $ref: "https://acme.example/tool#/$defs/a" } },
-      },
-    ],
-    [
-      "a reference into an unknown keyword",
-      { "x-shared": { a: { type: "string" } }, properties: { a: { $ref: "#/x-shared/a" } } },
-    ],
-  ])("validate accepts a schema with %s", async (_what, keywords) => {
-    expect(await judge(keywords)).toEqual([]);
-  });
+test.each<[string, Record<string, unknown>]>([
+  ["2020-12 in its $schema", { $schema: draft2020, $defs: { a: { prefixItems: [true] } } }],
+  [
+    "draft-07 and a list of items",
+    { $schema: draft07, properties: { a: { items: [{}, {}], additionalItems: false } } },
+  ],
+  ["unknown keywords and formats", { "x-note": 5, properties: { a: { format: "phone", widget: {} } } }],
+  [
+    "values that look like schemas",
+    { properties: { a: { enum: [{ type: "text" }], const: { $ref: "x" }, examples: [{ pattern: "[" }] } } },
+  ],
+  [
+    "references by pointer",
+    {
+      $defs: { "a/b~c d": {}, list: { anyOf: [{}] } },
+      properties: { a: { $ref: "#/$defs/a~1b~0c%20d" }, b: { $ref: "#/$defs/list/anyOf/0" } },
+    },
+  ],
+  [
+    "references by $id",
+    {
+      $id: "https://acme.example/tool",
+      $defs: { a: { $id: "issue", $defs: { k: {} } } },
+      properties: { a: { $ref: "issue#/$defs/k" }, b: { $ref: "https://acme.example/tool#/$defs/a" } },
+    },
+  ],
+  [
+    "a reference into an unknown keyword",
+    { "x-shared": { a: { type: "string" } }, properties: { a: { $ref: "#/x-shared/a" } } },
+  ],
+])("validate accepts a schema with %s", async (_what, keywords) => {
+  expect(await judge(keywords)).toEqual([]);
 });
 
-describe("schemas that the meta-schema forbids", () => {
-  test.each<[Record<string, unknown>, string, RegExp?]>([
-    [
-      { properties: { a: { type: "text" } } },
-      "properties.a.type",
-      /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
-    ],
-    [{ required: ["a", 5] }, "required.1", /5/],
-    [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
-    [
-      { $schema: "http://json-schema.org/draft-04/schema#" },
-      "$schema",
-      /JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
-    ],
-  ])("InvalidInputSchema is reported for %j", expectFault);
-});
+test.each<[Record<string, unknown>, string, RegExp?]>([
+  [
+    { properties: { a: { type: "text" } } },
+    "properties.a.type",
+    /array.*boolean.*integer.*null.*number.*object.*string.*"text"/,
+  ],
+  [{ $schema: draft07, properties: { a: { items: 5 } } }, "properties.a.items", /5/],
+  [
+    { $schema: "http://json-schema.org/draft-04/schema#" },
+    "$schema",
+    /JSON Schema 2020-12.*draft-07.*"http:\/\/json-schema\.org\/draft-04\/schema#"/,
+  ],
+])("InvalidInputSchema is reported for %j", expectFault);
 
 describe("the type of a schema", () => {
   test.each([
@@ -101,49 +96,40 @@ describe("the type of a schema", () => {
       codes,
     );
     expect(problems).toMatchObject([
-      {
-        path: ["entries", 0, "argumentsSchema"],
-        args: { key: "argumentsSchema" },
-      },
+      { path: ["entries", 0, "argumentsSchema"], args: { key: "argumentsSchema" } },
       { path: ["entries", 0, "outputSchema", "type"] },
     ]);
   });
 });
 
-describe("references in schemas", () => {
-  test.each([
-    ["to a URL", "https://acme.example/issue.json"],
-    ["to a missing schema", "#/$defs/a"],
-  ])("InvalidInputSchema is reported for a reference %s: %s", async (_what, $ref) => {
-    const keywords = { description: "a", properties: { a: { $ref } } };
-    await expectFault(keywords, "properties.a.$ref", `("${$ref}")`);
-  });
+test.each([
+  ["to a URL", "https://acme.example/issue.json"],
+  ["to a missing schema", "#/$defs/a"],
+])("InvalidInputSchema is reported for a reference %s: %s", async (_what, $ref) => {
+  const keywords = { description: "a", properties: { a: { $ref } } };
+  await expectFault(keywords, "properties.a.$ref", `("${$ref}")`);
 });
 
-describe("patterns in schemas", () => {
-  test("validate never runs the patterns of a schema", async () => {
-    const hostile = `^(${"a?".repeat(30)}|b)*${"a".repeat(30)}$`;
-    expect(
-      await judge({
-        patternProperties: { [hostile]: {} },
-        properties: { ["a".repeat(40)]: { pattern: hostile } },
-      }),
-    ).toEqual([]);
-  });
+test("validate never runs the patterns of a schema", async () => {
+  const hostile = `^(${"a?".repeat(30)}|b)*${"a".repeat(30)}$`;
+  expect(
+    await judge({
+      patternProperties: { [hostile]: {} },
+      properties: { ["a".repeat(40)]: { pattern: hostile } },
+    }),
+  ).toEqual([]);
 });
 
-describe("the place of a problem in a schema", () => {
-  test("a problem in the short form of parameters is reported at its place", async () => {
-    const parameters = { person: { type: "strang", required: true }, "odd.name": { minLength: "1" } };
-    expect(await validateTool({ parameters }, codes)).toMatchObject([
-      {
-        path: ["parameters", "person", "type"],
-        line: 7,
-        args: { key: "parameters", reason: expect.stringContaining("`person.type`") },
-      },
-      { path: ["parameters", "odd.name", "minLength"] },
-    ]);
-  });
+test("a problem in the short form of parameters is reported at its place", async () => {
+  const parameters = { person: { type: "strang", required: true }, "odd.name": { minLength: "1" } };
+  expect(await validateTool({ parameters }, codes)).toMatchObject([
+    {
+      path: ["parameters", "person", "type"],
+      line: 7,
+      args: { key: "parameters", reason: expect.stringContaining("`person.type`") },
+    },
+    { path: ["parameters", "odd.name", "minLength"] },
+  ]);
 });
 
 describe("defaults in schemas", () => {

@@ -73,20 +73,18 @@ describe("commands of a dependency", () => {
   });
 });
 
-describe("programs in node_modules", () => {
-  test.each([
-    [{ command: "./node_modules/.bin/base-mcp" }, "command", "`package: @acme/base` and `bin: base-mcp`"],
-    [
-      { command: "node", args: ["node_modules/@acme/base/cli.js"] },
-      "args.0",
-      "`command` with `package: @acme/base`",
-    ],
-    [{ command: "./node_modules/.bin/stray" }, "command", "`package`"],
-  ])("a program in node_modules is an error with a hint to use `package`: %j", async (server, path, keys) => {
-    const problems = await judge(server);
-    expect(problems.map(({ found }) => found)).toEqual([`error InvalidServerDefinition ${path}`]);
-    expect(problems[0]?.args.hint).toContain(keys);
-  });
+test.each([
+  [{ command: "./node_modules/.bin/base-mcp" }, "command", "`package: @acme/base` and `bin: base-mcp`"],
+  [
+    { command: "node", args: ["node_modules/@acme/base/cli.js"] },
+    "args.0",
+    "`command` with `package: @acme/base`",
+  ],
+  [{ command: "./node_modules/.bin/stray" }, "command", "`package`"],
+])("a program in node_modules is an error with a hint to use `package`: %j", async (server, path, keys) => {
+  const problems = await judge(server);
+  expect(problems.map(({ found }) => found)).toEqual([`error InvalidServerDefinition ${path}`]);
+  expect(problems[0]?.args.hint).toContain(keys);
 });
 
 describe("programs outside the package", () => {

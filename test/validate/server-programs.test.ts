@@ -24,29 +24,23 @@ async function judge(server: Record<string, unknown>): Promise<string[]> {
   return problems.map(({ code, path, args }) => `${code} ${path?.join(".")}: ${argumentTexts(args)}`);
 }
 
-describe("programs that exist", () => {
-  test.each([
-    [{ command: "node", args: ["--no-warnings", "./main.js", "./not/of/the/package"], cwd: "./server" }],
-    [{ command: "./bin/start", cwd: "server" }],
-    [{ command: "node", args: ["server/main.js"] }],
-    [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
-    [{ command: "node", args: ["/opt/elsewhere/main.js"] }],
-  ])("validate accepts the server %j", async (server) => {
-    expect(await judge(server)).toEqual([]);
-  });
+test.each([
+  [{ command: "node", args: ["--no-warnings", "./main.js", "./not/of/the/package"], cwd: "./server" }],
+  [{ command: "./bin/start", cwd: "server" }],
+  [{ command: "node", args: ["--import", "not/looked/at.js", "server/main.js", "other.js"] }],
+  [{ command: "node", args: ["/opt/elsewhere/main.js"] }],
+])("validate accepts the server %j", async (server) => {
+  expect(await judge(server)).toEqual([]);
 });
 
-describe("HandlerNotFound", () => {
-  test.each([
-    [{ script: "./server/start.js" }, 'script: .*"server/start.js"'],
-    [{ command: "node", args: ["./main.js"] }, 'args.0: .*"main.js"'],
-    [{ command: "node", args: ["server/main.js"], cwd: "server" }, 'args.0: .*"server/server/main.js"'],
-    [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
-  ])("HandlerNotFound is reported for the server %j", async (server, reason) => {
-    const found = await judge(server);
-    expect(found).toHaveLength(1);
-    expect(found[0]).toMatch(new RegExp(`^HandlerNotFound ${reason}`));
-  });
+test.each([
+  [{ script: "./server/start.js" }, 'script: .*"server/start.js"'],
+  [{ command: "node", args: ["./main.js"] }, 'args.0: .*"main.js"'],
+  [{ command: "node", args: ["--no-warnings", "dist/index.js"] }, 'args.1: .*"dist/index.js"'],
+])("HandlerNotFound is reported for the server %j", async (server, reason) => {
+  const found = await judge(server);
+  expect(found).toHaveLength(1);
+  expect(found[0]).toMatch(new RegExp(`^HandlerNotFound ${reason}`));
 });
 
 test.each([

@@ -58,18 +58,12 @@ test.each([
 
 test("an item is no target: its pack is", async () => {
   const cwd = makeTree({
-    "package.json": packManifest("app", { dependencies: { tea: "1" } }),
+    "package.json": packManifest("app"),
     "node_modules/@acme/jira/package.json": packManifest("@acme/jira", { trailblaze: { tools: ["issue"] } }),
-    "node_modules/tea/package.json": packManifest("tea", { trailblaze: { tools: ["steep"] } }),
   });
-  for (const [item, pack] of [
-    ["tea/steep", "tea"],
-    ["acme/jira/issue", "@acme/jira"],
-  ] as const)
-    await expect(validateExtension(item, { cwd })).rejects.toMatchObject({
-      code: "InvalidArguments",
-      problem: {
-        args: { reason: expect.stringMatching(/\bitem\b/), hint: `Pass its pack, ${pack}.` },
-      },
-    });
+  const args = { reason: expect.stringMatching(/\bitem\b/), hint: "Pass its pack, @acme/jira." };
+  await expect(validateExtension("acme/jira/issue", { cwd })).rejects.toMatchObject({
+    code: "InvalidArguments",
+    problem: { args },
+  });
 });
