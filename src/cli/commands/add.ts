@@ -194,7 +194,9 @@ function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins
   list("commands", serverBins);
   for (const key of pack.needs === undefined ? [] : needsKeys) {
     const needed = pack.needs?.[key];
-    lines.push(`  needs     ${key}: ${needed === undefined ? "not declared" : needed.join(", ") || "none"}`);
+    lines.push(
+      `  needs     ${key}: ${needed === undefined ? "not declared" : shorten(needed.join(", ")) || "none"}`,
+    );
   }
   for (const [name, script] of Object.entries(isRecord(scripts) ? scripts : {}))
     if (lifecycleScripts.includes(name) && isText(script))
