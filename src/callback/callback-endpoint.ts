@@ -66,8 +66,8 @@ export interface Invocation {
 }
 
 interface RunningInvocation extends Invocation {
-  /** Aborts when it ends. */
-  ended: AbortController;
+  /** Aborts when it ends. Made by its first call back: most invocations have none. */
+  ended?: AbortController;
 }
 
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
@@ -181,6 +181,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const lateReason = `The tool did not answer within ${limits.timeoutMs} ms and was canceled.`;
     const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
     const limit = new TimeLimit(limits.timeoutMs, onOver, { keepsAlive: false });
+    invocation.ended ??= new AbortController();
     const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
     const call = { invocationId, toolName, arguments: args, limit, signal };
     try {
@@ -235,16 +236,18 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     },
     revokeToken: (token) => void servers.delete(digestOf(token)),
     beginInvocation(invocation) {
-      const ended = new AbortController();
-      invocations.set(invocation.id, { ...invocation, ended });
+      const running: RunningInvocation = { ...invocation };
+      invocations.set(invocation.id, running);
       return () => {
         invocations.delete(invocation.id);
-        ended.abort(new DOMException("The tool was canceled because the invocation ended.", "AbortError"));
+        running.ended?.abort(
+          new DOMException("The tool was canceled because the invocation ended.", "AbortError"),
+        );
       };
     },
     close: () => {
       for (const { ended } of invocations.values())
-        ended.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
+        ended?.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
       return listening.close(0);
     },
   };
