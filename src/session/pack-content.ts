@@ -42,7 +42,7 @@ export interface PackResource {
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 
-/** What a handler returned, but for bytes. Throws an error for the caller if it is no JSON. */
+/** What a handler returned, but for bytes. Throws a failure for the caller if it is not JSON. */
 function jsonOf(returned: Returned): unknown {
   if (returned.kind === "refused") throw new Error(returned.message);
   return returned.kind === "json"
