@@ -9,20 +9,53 @@ import {
 } from "@marcbachmann/cel-js";
 import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
-import { printable } from "../problems/index.ts";
-import {
-  absent,
-  type Evaluation,
-  EvaluationLimit,
-  ExpressionError,
-  type Shape,
-  type Variables,
-} from "./evaluation.ts";
+import { printable, quote } from "../problems/index.ts";
+
+/**
+ * The statically known shape of a variable: `true` for any JSON, or an object with its keys. Unknown variables and keys
+ * are compile-time faults.
+ */
+export type Shape = true | { readonly [key: string]: Shape };
+
+/** The variables of an expression. */
+export type Variables = Readonly<Record<string, Shape>>;
+
+/** The result of an expression marked with `?` whose last member does not exist. */
+export const absent: unique symbol = Symbol("absent");
 
 const longestExpression = 20_000;
 const maximumLoops = 2;
+/** A few seconds at most. */
+const maximumSteps = 20_000_000;
 /** The cost of each part of an expression that an error passes. */
 const stepsPerError = 60;
+
+// Evaluations are synchronous, so there is one at a time.
+let stepsLeft = 0;
+
+/** Counts steps of the evaluation. Throws, from then on each time, if there are none left. */
+function spend(steps = 1): void {
+  stepsLeft -= steps;
+  if (stepsLeft < 0)
+    throw new EvaluationError(`it exceeds the limit of ${maximumSteps.toLocaleString("en-US")} steps`);
+}
+
+/** Converts JSON for cel-js. Objects become maps, because it cannot read keys such as `constructor` of objects. */
+function toCel(value: unknown): unknown {
+  if (typeof value !== "object" || value === null) return value;
+  if (Array.isArray(value)) return value.map(toCel);
+  const entries = Object.entries(value).filter(([, member]) => member !== undefined);
+  return new Map(entries.map(([key, member]) => [key, toCel(member)]));
+}
+
+/** The variables of an evaluation as cel-js reads them. */
+export type Values = ReadonlyMap<string, unknown>;
+
+/** Begins an evaluation: the expressions until the next one share its variables, which are JSON, and its limit of steps. */
+export function beginEvaluation(scope: Readonly<Record<string, unknown>>, steps = maximumSteps): Values {
+  stepsLeft = steps;
+  return toCel(scope) as Values;
+}
 
 /** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 function compileMatch(pattern: string): LinearPattern {
@@ -235,26 +268,19 @@ function shapeOf(node: Node, scope: Scope): Shape {
   throw fail(`unknown key ${name}: the known keys are ${listNames(shape)}`, node);
 }
 
-/** cel-js's words, as the end of a sentence. */
-function toClause(summary: string): string {
+/** Why an expression does not compile or has no value, and where. Continues a message after a colon. */
+function explain(error: unknown): string {
+  if (!(error instanceof EvaluationError || error instanceof CheckError || error instanceof ParseError))
+    return "it is nested too deeply or too large";
+  const { summary, range } = error;
   const words = summary
     .replace(/^[A-Z](?=[a-z])/, (letter) => letter.toLowerCase())
     .replaceAll(/dyn<([^<>]*(?:<.*?>)?)>/g, "$1")
     .replaceAll("_(", "(");
-  return printable(words);
-}
-
-/** Converts anything that compilation or evaluation throws. Unknown errors are limits of JavaScript. */
-function toExpressionError(expression: string, error: unknown): ExpressionError {
-  if (error instanceof EvaluationLimit) return new ExpressionError(expression, error.message, undefined);
-  if (error instanceof EvaluationError || error instanceof CheckError || error instanceof ParseError)
-    return new ExpressionError(expression, toClause(error.summary), error.range?.start);
-  return new ExpressionError(expression, "it is nested too deeply or too large", undefined);
+  return printable(range === undefined ? words : `${words} (character ${range.start + 1})`);
 }
 
 const environment = createEnvironment();
-// Evaluations are synchronous, so there is one at a time.
-let current: Evaluation | undefined;
 
 /** Makes a node count its steps when it is evaluated, and hides its type from the nodes around it. */
 function watch(node: Node): void {
@@ -266,11 +292,11 @@ function watch(node: Node): void {
     const checked = self.meta.alternate ?? self;
     const { evaluate } = checked.meta;
     checked.setMeta("evaluate", (evaluator, own, inner) => {
-      current?.spend();
+      spend();
       try {
         return evaluate(evaluator, own, inner);
       } catch (error) {
-        current?.spend(stepsPerError);
+        spend(stepsPerError);
         throw error;
       }
     });
@@ -297,7 +323,7 @@ function prepareCall(node: Node, scope: Scope): void {
   // Otherwise, a loop that absorbs errors goes on after the limit, however long its list is.
   const loop = (isLoop ? node.meta.alternate?.args : {}) as { condition?: (value: unknown) => boolean };
   const { condition } = loop;
-  if (condition !== undefined) loop.condition = (value) => !current?.isStopped && condition(value);
+  if (condition !== undefined) loop.condition = (value) => stepsLeft >= 0 && condition(value);
   const loops = scope.loops + (isLoop ? 1 : 0);
   if (loops > maximumLoops) throw fail(`loops nest more than ${maximumLoops} levels deep`, node);
   const hasLocal = first !== undefined && (isLoop || node.meta.macro?.var !== undefined);
@@ -349,8 +375,8 @@ export function isExpression(text: string): boolean {
   }
 }
 
-/** Evaluates to new JSON or, as text, to a string for interpolation. Throws only `ExpressionError`. */
-export type Expression = (evaluation: Evaluation, asText: boolean) => unknown;
+/** Evaluates to new JSON or, as text, to a string for interpolation. Throws an `Error` for people. */
+export type Expression = (values: Values, asText: boolean) => unknown;
 
 /** For interpolation: empty for null, JSON for objects and arrays. */
 function toText(value: unknown): string {
@@ -361,28 +387,33 @@ function toText(value: unknown): string {
 
 /**
  * Compiles an expression of CEL with optional values (`a.?b`), mixed number types, patterns without backtracking, and a limit on
- * steps. `mayBeAbsent`: the last member may not exist; then the value is `absent`, or empty as text. Throws only `ExpressionError`.
+ * steps. `mayBeAbsent`: the last member may not exist; then the value is `absent`, or empty as text. Returns a reason for what
+ * does not compile.
  */
-export function compileExpression(expression: string, variables: Variables, mayBeAbsent = false): Expression {
-  const attempt = <Result>(run: () => Result): Result => {
+export function compileExpression(
+  expression: string,
+  variables: Variables,
+  mayBeAbsent = false,
+): Expression | string {
+  let evaluate: (values: Values) => unknown;
+  try {
+    evaluate = prepareExpression(expression, variables, mayBeAbsent);
+  } catch (error) {
+    return explain(error);
+  }
+  return (values, asText) => {
     try {
-      return run();
-    } catch (error) {
-      throw toExpressionError(expression, error);
-    }
-  };
-  const parsed = attempt(() => prepareExpression(expression, variables, mayBeAbsent));
-  return (evaluation, asText) =>
-    attempt(() => {
-      current = evaluation;
       let value: unknown;
       try {
-        value = parsed(evaluation.variables);
+        value = evaluate(values);
       } finally {
         // Some part may have absorbed the error of the limit.
-        evaluation.spend(0);
+        spend(0);
       }
       if (mayBeAbsent && value instanceof Optional && !value.hasValue()) return asText ? "" : absent;
       return asText ? toText(value) : toJson(value);
-    });
+    } catch (error) {
+      throw new Error(`${quote(expression, 200)}: ${explain(error)}`);
+    }
+  };
 }

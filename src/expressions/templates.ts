@@ -1,7 +1,15 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Path } from "../problems/index.ts";
-import { compileExpression, type Expression, isExpression } from "./cel.ts";
-import { absent, Evaluation, ExpressionError, type Shape, type Variables } from "./evaluation.ts";
+import {
+  absent,
+  beginEvaluation,
+  compileExpression,
+  type Expression,
+  isExpression,
+  type Shape,
+  type Values,
+  type Variables,
+} from "./cel.ts";
 
 /** An expression in a string: `${{ … }}`. */
 interface WrittenTemplate {
@@ -10,8 +18,6 @@ interface WrittenTemplate {
   /** Written as `${{ expr? }}`: an absent value omits its key or element. */
   mayBeAbsent: boolean;
 }
-
-const opening = "${{";
 
 /** How many `}}` of one string may be part of expressions, in nested maps and in strings. */
 const mostInner = 100;
@@ -22,10 +28,12 @@ function readTemplate(text: string): WrittenTemplate {
   return { expression: mayBeAbsent ? inner.slice(0, -1).trim() : inner, mayBeAbsent };
 }
 
-/** Finds the `}}` that close the expressions of a string: the first one after valid CEL, else the first; -1 if there is none. */
-function createEndFinder(text: string): (start: number) => number {
+/** Splits a string at its templates. `$${{` is a literal `${{`. `unclosed` is what begins with a template that has no end. */
+export function splitTemplates(text: string) {
+  const parts: (string | WrittenTemplate)[] = [];
   let inner = 0;
-  return (start) => {
+  /** The `}}` that closes an expression: the first one after valid CEL, else the first; -1 if there is none. */
+  const findEnd = (start: number): number => {
     const first = text.indexOf("}}", start);
     for (let end = first; end >= 0 && inner < mostInner; inner++) {
       if (isExpression(readTemplate(text.slice(start, end)).expression)) return end;
@@ -33,34 +41,24 @@ function createEndFinder(text: string): (start: number) => number {
     }
     return first;
   };
-}
-
-/** Splits a string at its templates. `$${{` is a literal `${{`. `unclosed` is the offset of a template that has no end. */
-export function splitTemplates(text: string): {
-  parts: (string | WrittenTemplate)[];
-  unclosed: number | undefined;
-} {
-  const parts: (string | WrittenTemplate)[] = [];
-  const findEnd = createEndFinder(text);
-  let unclosed: number | undefined;
+  const addText = (literal: string) => {
+    if (literal !== "") parts.push(literal.replaceAll("$${{", () => "${{"));
+  };
   let at = 0;
-  for (let start = text.indexOf(opening); start >= 0; ) {
-    const inner = start + opening.length;
-    if (text.charAt(start - 1) === "$") {
-      start = text.indexOf(opening, inner);
-      continue;
-    }
-    const close = findEnd(inner);
+  let unclosed: string | undefined;
+  for (const { index } of text.matchAll(/(?<!\$)\$\{\{/g)) {
+    if (index < at) continue;
+    const close = findEnd(index + 3);
     if (close < 0) {
-      unclosed = start;
+      unclosed = text.slice(index);
       break;
     }
-    parts.push(text.slice(at, start), readTemplate(text.slice(inner, close)));
+    addText(text.slice(at, index));
+    parts.push(readTemplate(text.slice(index + 3, close)));
     at = close + 2;
-    start = text.indexOf(opening, at);
   }
-  const literals = [...parts, text.slice(at)];
-  return { parts: literals.filter((part) => part !== ""), unclosed };
+  addText(text.slice(at));
+  return { parts, unclosed };
 }
 
 /** An expression that does not compile, with its path. `reason` continues a message after a colon. */
@@ -79,35 +77,27 @@ export interface TemplateOptions {
 }
 
 /** Evaluates a part: returns its value, or `absent` to omit its key or element. */
-type Fill = (evaluation: Evaluation) => unknown;
+type Fill = (values: Values) => unknown;
 
 /**
  * A compiled value that contains templates. Returns it with evaluated templates: new JSON; `absent` if the whole value is one
- * template without a value. Throws `ExpressionError`. All templates share one limit of steps.
+ * template without a value. Throws an `Error` for people. All templates share one limit of steps.
  */
 export type Template = (scope: Readonly<Record<string, unknown>>) => unknown;
 
-const writeLiteral = (text: string) => text.replaceAll("$${{", () => "${{");
-
 function fillString(text: string, { variables, path, onFault }: TemplateOptions): Fill {
   const { parts, unclosed } = splitTemplates(text);
-  if (unclosed !== undefined)
-    onFault({ expression: text.slice(unclosed), reason: "the closing }} is missing", path });
-  const compiled = parts.flatMap((part): (string | Expression)[] => {
-    if (typeof part === "string") return [writeLiteral(part)];
+  if (unclosed !== undefined) onFault({ expression: unclosed, reason: "the closing }} is missing", path });
+  const compiled = parts.map((part): string | Expression => {
+    if (typeof part === "string") return part;
     const { expression, mayBeAbsent } = part;
-    try {
-      return [compileExpression(expression, variables, mayBeAbsent)];
-    } catch (error) {
-      if (!(error instanceof ExpressionError)) throw error;
-      onFault({ expression, reason: error.message, path });
-      return [];
-    }
+    const result = compileExpression(expression, variables, mayBeAbsent);
+    if (typeof result === "string") onFault({ expression, reason: result, path });
+    return result;
   });
   const [whole, ...others] = compiled;
-  if (typeof whole === "function" && others.length === 0) return (evaluation) => whole(evaluation, false);
-  return (evaluation) =>
-    compiled.map((part) => (typeof part === "string" ? part : part(evaluation, true))).join("");
+  if (typeof whole === "function" && others.length === 0) return (values) => whole(values, false);
+  return (values) => compiled.map((part) => (typeof part === "string" ? part : part(values, true))).join("");
 }
 
 function compileFill(value: unknown, options: TemplateOptions): Fill {
@@ -118,8 +108,8 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
     const path = [...options.path, isList ? Number(key) : key];
     return [key, compileFill(entry, { ...options, path })] as const;
   });
-  return (evaluation) => {
-    const filled = fills.map(([key, fill]) => [key, fill(evaluation)] as const);
+  return (values) => {
+    const filled = fills.map(([key, fill]) => [key, fill(values)] as const);
     const present = filled.filter(([, one]) => one !== absent);
     // `fromEntries` makes a key called __proto__ an ordinary key.
     return isList ? present.map(([, one]) => one) : Object.fromEntries(present);
@@ -132,7 +122,7 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
  */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
-  return (scope) => fill(new Evaluation(scope));
+  return (scope) => fill(beginEvaluation(scope));
 }
 
 /**
@@ -164,44 +154,32 @@ export const bundleVariables = {
   catches: { error, request },
 } satisfies Record<string, Variables>;
 
-/** A compiled element of `catches`. */
-export interface CatchTemplates {
-  /** The error code that it catches; `undefined` for any. */
-  code: string | undefined;
-  when: Template | undefined;
-  /** Evaluates to the error to return: `code`, `message`, `data`. */
-  error: Template;
-}
-
-/** The compiled templates of an entry. */
-export interface EntryTemplates {
-  inputs: Template | undefined;
-  result: Template | undefined;
-  catches: readonly CatchTemplates[];
-}
-
 /**
  * Compiles the templates of a bundle's entry at `path`. Reports every fault. Ignores values of the wrong shape, which are
  * faults of the definition.
  */
 export function compileEntryTemplates(
-  entry: Readonly<Record<string, unknown>>,
+  { inputs, result, catches }: Readonly<Record<string, unknown>>,
   path: Path,
   onFault: (fault: TemplateFault) => void,
-): EntryTemplates {
+) {
   const at = (key: keyof typeof bundleVariables, ...rest: (string | number)[]): TemplateOptions => ({
     onFault,
     variables: bundleVariables[key],
     path: [...path, key, ...rest],
   });
-  const { inputs, result, catches } = entry;
   return {
     inputs: inputs === undefined ? undefined : compileTemplate(inputs, at("inputs")),
     result: result === undefined ? undefined : compileTemplate(result, at("result")),
     catches: (Array.isArray(catches) ? catches.filter(isRecord) : []).map(({ code, when, error }, index) => ({
+      /** The error code that it catches; `undefined` for any. */
       code: typeof code === "string" || typeof code === "number" ? String(code) : undefined,
       when: typeof when === "string" ? compileCondition(when, at("catches", index, "when")) : undefined,
+      /** Evaluates to the error to return: `code`, `message`, `data`. */
       error: compileTemplate(error, at("catches", index, "error")),
     })),
   };
 }
+
+/** The compiled templates of an entry. */
+export type EntryTemplates = ReturnType<typeof compileEntryTemplates>;

@@ -1,10 +1,9 @@
 // Bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
-import { ExpressionError } from "../expressions/evaluation.ts";
-import type { CatchTemplates, compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
+import type { compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
 import { placeInItems } from "../inspection/place-problems.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { createProblem, type Problem, quote } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { convertReturned, findFaultOfResult } from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
@@ -86,6 +85,7 @@ export class EntryError extends Error {
   }
 }
 
+type CatchTemplates = EntryTemplates["catches"][number];
 type Scope = Readonly<Record<string, unknown>>;
 
 /** A condition that fails to evaluate does not hold. */
@@ -144,10 +144,8 @@ function evaluate<Value>(key: "inputs" | "result", run: () => Value): Value {
   try {
     return run();
   } catch (error) {
-    const reason =
-      error instanceof ExpressionError
-        ? `${quote(error.expression, 200)}: ${error.message}`
-        : "the value is nested too deeply or is too large";
+    const { message } = error as Error;
+    const reason = error instanceof RangeError ? "the value is nested too deeply or is too large" : message;
     throw new Error(`Cannot evaluate the tool's \`${key}\`: ${reason}.`);
   }
 }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { absent, ExpressionError } from "../../src/expressions/evaluation.ts";
+import { absent } from "../../src/expressions/cel.ts";
 import { compileCondition, compileTemplate, type TemplateFault } from "../../src/expressions/templates.ts";
 
 const variables = { a: true } as const;
@@ -97,13 +97,8 @@ describe("problems of templates", () => {
 
   test("an error of evaluation names its expression", () => {
     const { template } = compile({ k: ["${{ a.missing.deeper? }}"] });
-    expect(() => template(scope)).toThrow(
-      expect.objectContaining({
-        name: "ExpressionError",
-        expression: "a.missing.deeper",
-        message: "missing does not exist (character 3)",
-      }),
-    );
+    const message = '"a.missing.deeper": missing does not exist (character 3)';
+    expect(() => template(scope)).toThrow(message);
   });
 });
 
@@ -146,7 +141,7 @@ describe("arbitrary templates", () => {
   const value = fc.oneof(text, fc.array(text, { maxLength: 3 }), fc.dictionary(name, text, { maxKeys: 3 }));
   const data = fc.dictionary(name, fc.jsonValue(), { noNullPrototype: true });
 
-  test("any template compiles or has problems, evaluates to JSON or an ExpressionError, and changes nothing", () => {
+  test("any template compiles or has problems, evaluates to JSON or throws an error for people, and changes nothing", () => {
     const prototypes = [Object.prototype, Array.prototype, Function.prototype, String.prototype];
     const before = prototypes.map((prototype) => Reflect.ownKeys(prototype).length);
     let values = 0;
@@ -160,7 +155,7 @@ describe("arbitrary templates", () => {
           values++;
           if (filled !== absent) expect(JSON.parse(JSON.stringify(filled))).toEqual(filled);
         } catch (error) {
-          if (!(error instanceof ExpressionError)) throw error;
+          if ((error as Error).constructor !== Error) throw error;
         }
         expect(JSON.stringify(a)).toBe(kept);
       }),
