@@ -18,8 +18,6 @@ import { TimeLimit } from "../runtime/time-limit.ts";
 
 /** A tool call that a server makes during one of its own calls. */
 export interface CallbackCall {
-  /** The invocation that makes the call. */
-  invocationId: string;
   /** Hostile: any string. */
   toolName: string;
   /** Parsed, but not validated against a schema. */
@@ -35,11 +33,22 @@ export type CallbackOutcome =
   | { success: true; text: string; structuredContent?: unknown }
   | { success: false; errorMessage: string; text?: string };
 
+/** A running call of a server, during which that may call back. */
+export interface Invocation {
+  server: string;
+  /** Of one of several sessions that may share the server. */
+  sessionId: string;
+  /** Aborts when it ends. */
+  ended: AbortSignal;
+  /** Calls a tool of the session. Its errors are not revealed. */
+  callTool(call: CallbackCall): Promise<CallbackOutcome>;
+}
+
 export interface CallbackOptions {
   sessionId: string;
   limits: SessionConfig["callback"];
-  /** Calls a tool of the session. Its errors are not revealed. */
-  dispatch(call: CallbackCall): Promise<CallbackOutcome>;
+  /** `id`: hostile. `undefined` if it is unknown or has ended. */
+  findInvocation(id: string): Invocation | undefined;
 }
 
 /** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
@@ -51,23 +60,8 @@ export interface CallbackEndpoint {
   issueToken(server: string): string;
   /** Revokes the token of a server that has exited or was restarted. */
   revokeToken(token: string): void;
-  /** Allows a server to call back during this call, until the returned function is called, which aborts its open callbacks. */
-  beginInvocation(invocation: Invocation): () => void;
   /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
   close(): Promise<void>;
-}
-
-/** A running call of a server. */
-export interface Invocation {
-  id: string;
-  server: string;
-  /** Id of the session that it belongs to, if that is one of several that share the server. */
-  clientSession?: string;
-}
-
-interface RunningInvocation extends Invocation {
-  /** Aborts when it ends. Made by its first call back: most invocations have none. */
-  ended?: AbortController;
 }
 
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
@@ -156,22 +150,18 @@ function parseRequest(bytes: Uint8Array) {
 
 /** Opens the endpoint. It does not keep the process alive. */
 export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
-  const { sessionId, limits, dispatch } = options;
+  const { sessionId, limits, findInvocation } = options;
   /** The servers by the digests of their tokens. */
   const servers = new Map<string, string>();
-  const invocations = new Map<string, RunningInvocation>();
+  const closing = new AbortController();
 
-  /**
-   * Dispatches a call and answers with its outcome, at the latest on a disconnect, at the end of the invocation or on a timeout; a
-   * later outcome is dropped.
-   */
+  /** Answers with the outcome of a call, at the latest on a disconnect, at the end of the invocation or on a timeout. */
   const answer = async (server: string, body: Uint8Array, client: AbortSignal): Promise<Response> => {
     const request = parseRequest(body);
-    const { invocationId, toolName } = request;
-    const running = invocations.get(invocationId);
+    const running = findInvocation(request.invocationId);
     const invocation = running?.server === server ? running : undefined;
     // A server knows the endpoint's session from its environment, and the session of the call from its envelope.
-    if (![sessionId, invocation?.clientSession].includes(request.sessionId))
+    if (![sessionId, invocation?.sessionId].includes(request.sessionId))
       throw unsupported("The session_id is not the one of this session.");
     // One answer for all unknown ids, so that a server cannot probe for ids of others.
     if (invocation === undefined) throw unsupported("Unknown invocation, or it has ended.");
@@ -181,11 +171,10 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const lateReason = `The tool did not answer within ${limits.timeoutMs} ms and was canceled.`;
     const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
     const limit = new TimeLimit(limits.timeoutMs, onOver, { keepsAlive: false });
-    invocation.ended ??= new AbortController();
-    const signal = AbortSignal.any([client, invocation.ended.signal, late.signal]);
-    const call = { invocationId, toolName, arguments: args, limit, signal };
+    const signal = AbortSignal.any([client, invocation.ended, closing.signal, late.signal]);
+    const call = { toolName: request.toolName, arguments: args, limit, signal };
     try {
-      return createCallResult(await abortable(signal, () => dispatch(call)));
+      return createCallResult(await abortable(signal, () => invocation.callTool(call)));
     } catch {
       // A general error: the host's own errors are not revealed to packs.
       return failedCall(signal.aborted ? signal.reason.message : "The host failed to call the tool.");
@@ -235,19 +224,8 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
       return token;
     },
     revokeToken: (token) => void servers.delete(digestOf(token)),
-    beginInvocation(invocation) {
-      const running: RunningInvocation = { ...invocation };
-      invocations.set(invocation.id, running);
-      return () => {
-        invocations.delete(invocation.id);
-        running.ended?.abort(
-          new DOMException("The tool was canceled because the invocation ended.", "AbortError"),
-        );
-      };
-    },
-    close: () => {
-      for (const { ended } of invocations.values())
-        ended?.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
+    close() {
+      closing.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
       return listening.close(0);
     },
   };

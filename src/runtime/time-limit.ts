@@ -19,9 +19,8 @@ export const systemClock: Clock = {
 /** The time of a call, which stands still while the user is asked. */
 export class TimeLimit {
   readonly ms: number;
-  /** Called once, when the time is over. */
-  onOver: () => void;
   isOver = false;
+  readonly #onOver: () => void;
   #used = 0;
   /** When the time last began to run; `undefined` while it stands still. */
   #since: number | undefined;
@@ -30,10 +29,10 @@ export class TimeLimit {
   readonly #keepsAlive: boolean;
 
   /** Begins at once. Milliseconds. `keepsAlive`: whether the process waits for its end. */
-  constructor(ms: number, onOver: () => void = () => {}, { keepsAlive = true } = {}) {
+  constructor(ms: number, onOver: () => void, { keepsAlive = true } = {}) {
     this.#keepsAlive = keepsAlive;
     this.ms = Math.max(1, timerMs(ms));
-    this.onOver = onOver;
+    this.#onOver = onOver;
     this.#run();
   }
 
@@ -42,7 +41,7 @@ export class TimeLimit {
     const restMs = timerMs(Math.max(1, this.ms - this.#used));
     this.#timer = setTimeout(() => {
       this.isOver = true;
-      this.onOver();
+      this.#onOver();
     }, restMs);
     if (!this.#keepsAlive) this.#timer.unref();
   }
@@ -61,7 +60,7 @@ export class TimeLimit {
     };
   }
 
-  /** Ends it for good; `onOver` is not called any more. */
+  /** Ends it for good; nothing is called any more. */
   end(): void {
     this.#pauses += 1;
     clearTimeout(this.#timer);

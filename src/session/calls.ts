@@ -1,6 +1,6 @@
 // The one path of every call of a tool, a prompt or a resource, by hosts, clients, tools and servers.
 import { randomUUID } from "node:crypto";
-import type { CallbackCall, CallbackOutcome } from "../callback/callback-endpoint.ts";
+import type { Invocation } from "../callback/callback-endpoint.ts";
 import { matchesAny } from "../config/packs-policy.ts";
 import type { Device } from "../config/session-config.ts";
 import { carryIntegers, parseExactly, stringifyExactly } from "../data/exact-integers.ts";
@@ -48,14 +48,15 @@ import {
 } from "../runtime/tool-result.ts";
 import { rootOf } from "../skills/skill-entry.ts";
 import { askHost, createHostInput, type Listeners, listen, type ToolLog } from "./host-functions.ts";
-import type {
-  ItemOf,
-  ResourceRoute,
-  Route,
-  SessionItem,
-  SessionPrompt,
-  SkillItem,
-  ToolItem,
+import {
+  type ItemOf,
+  labelOf,
+  type ResourceRoute,
+  type Route,
+  type SessionItem,
+  type SessionPrompt,
+  type SkillItem,
+  type ToolItem,
 } from "./items.ts";
 import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
@@ -66,26 +67,21 @@ import { describeServerExit } from "./session-servers.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
-/** What every call of a session carries besides its arguments. */
-interface CallFacts {
-  sessionId: string;
-  invocationId: string;
-  /** `undefined` if callbacks are disabled. */
-  baseUrl: string | undefined;
-  device: Device | undefined;
-  /** The part of the memory that the tool's pack may see. */
-  memory: Record<string, string>;
-}
-
 /** `arguments._trailblazeContext`: only memory and device, the platform in upper case. */
-export function createLegacyContext({ memory, device }: Pick<CallFacts, "memory" | "device">) {
-  return { memory, device: device === undefined ? null : { ...device } };
-}
+export const createLegacyContext = (memory: Record<string, string>, device: Device | undefined) => ({
+  memory,
+  device: device === undefined ? null : { ...device },
+});
 
-/** `_meta.trailblaze` of a `tools/call`, the platform in lower case. */
-export function createCallMeta({ sessionId, invocationId, baseUrl, device, memory }: CallFacts) {
+/** `_meta.trailblaze` of a `tools/call`, the platform in lower case. `baseUrl`: `undefined` if callbacks are disabled. */
+export function createCallMeta(
+  call: { sessionId: string; invocationId: string },
+  baseUrl: string | undefined,
+  memory: Record<string, string>,
+  device: Device | undefined,
+) {
   const lower = device && { ...device, platform: device.platform?.toLowerCase() ?? null };
-  const rest = { sessionId, invocationId, device: lower ?? null, memory };
+  const rest = { ...call, device: lower ?? null, memory };
   return baseUrl === undefined ? rest : { baseUrl, ...rest };
 }
 
@@ -134,7 +130,7 @@ export interface CallRequest extends Listeners {
   /** What a client answers that the call asked in an earlier request. */
   round?: InputRound | undefined;
   /** What makes a nested call. */
-  parent?: Running;
+  parent?: Call;
 }
 
 /** How long suggestions may take: users wait for them while they type. Milliseconds. */
@@ -147,19 +143,18 @@ const longestQuestion = 1960;
 const mostLinks = 10_000;
 const longestLink = 8192;
 
-/** What is called, by its advertised name or its URI. */
-interface Target extends Pick<SessionItem, "kind"> {
+/** What is called. */
+interface Target<Code = unknown> {
+  kind: SessionItem["kind"];
+  /** The advertised name, or the URI. */
   name: string;
-  route: Route<unknown>;
-  /** Of a tool. */
-  isRecordable?: boolean;
-  /** Whether it is an entry of a bundle, which is not bound to the names of its pack. */
-  isEntry?: boolean;
+  route: Route<Code>;
+  tool?: ToolItem;
 }
 
-/** Code that runs for a call, or on its own. */
-interface Running {
-  target: Target;
+/** An open call, or the watch of a resource. */
+interface Call extends Target {
+  id: string;
   request: CallRequest;
   /** 0 for a call of the host or of a client, one more for each nested call. */
   depth: number;
@@ -167,14 +162,9 @@ interface Running {
   limits: readonly TimeLimit[];
   /** The listeners of the request, for this call. */
   heard: Listeners;
-  stop: Cancellation;
-}
-
-/** One open call. Its `limits` begin with its own. */
-interface OpenCall extends Running {
-  id: string;
   stop: CallStop;
-  limit: TimeLimit;
+  /** Ends the callbacks of its server. Made by the first one: most calls have none. */
+  ended?: AbortController;
 }
 
 /** The requests of MCP, whose results code answers. */
@@ -185,18 +175,11 @@ const methods = {
   skill: "resources/read",
 } as const;
 
-/** What the config says of calls of a tool, where the host does not decide. */
-type CallRule = "deny" | "ask" | "allow";
-
-/** Runs a call once, with the answers to what it asked before. */
-type Run<Answer> = (call: OpenCall, round: InputRound | undefined) => Promise<Round<Answer>>;
-
 /** The pack whose code or server answers; `undefined` for the host's own code, and servers of the config. */
-const packOf = ({ route }: Target): string | undefined =>
+const packOf = ({ route }: Pick<Target, "route">): string | undefined =>
   route.by === "code" ? route.owner.pack?.qualifiedName : route.from.plan.pack;
 
-const describeLate = (kind: Target["kind"], { ms }: TimeLimit) =>
-  `The ${kind} did not answer within ${ms} ms.`;
+const describeLate = ({ kind }: Target, { ms }: TimeLimit) => `The ${kind} did not answer within ${ms} ms.`;
 
 /** Why a call that was not canceled has failed, as the result of a tool. `cause`: the error, if it is not an exit or the end of its time. */
 class CallFailure extends Error {
@@ -212,7 +195,7 @@ class CallFailure extends Error {
 export class Calls {
   readonly #frame: SessionFrame;
   readonly #closing: AbortSignal;
-  readonly #open = new Map<string, OpenCall>();
+  readonly #open = new Map<string, Call>();
   /** The scope of the host's own calls. */
   readonly own: CallScope;
   #validator: SchemaValidator | undefined;
@@ -240,29 +223,27 @@ export class Calls {
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
-    run: Run<Answer>,
+    run: (call: Call, round: InputRound | undefined) => Promise<Round<Answer>>,
   ): Promise<Answer> {
     const { signal, timeoutMs, state, scope, parent } = request;
-    const depth = parent === undefined ? 0 : parent.depth + 1;
-    const { kind, name, route } = target;
+    const { name, route } = target;
     this.#closing.throwIfAborted();
     signal?.throwIfAborted();
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
     const ofServer = route.by === "server" ? route.from.plan.timeouts?.callMs : undefined;
     const limit = new TimeLimit(timeoutMs ?? ofServer ?? state.config.timeouts.callMs, () =>
-      stop.abort(new DOMException(describeLate(kind, limit), "TimeoutError")),
+      stop.abort(new DOMException(describeLate(target, limit), "TimeoutError")),
     );
     const heard = listen(request, name, scope.memory, this.#frame.reportOnce);
-    const call: OpenCall = {
+    const call: Call = {
+      ...target,
       id: randomUUID(),
-      target,
       request,
-      heard,
-      depth,
-      stop,
-      limit,
+      depth: parent === undefined ? 0 : parent.depth + 1,
       limits: [limit, ...(parent?.limits ?? [])],
+      heard,
+      stop,
     };
     this.#open.set(call.id, call);
     const server = route.by === "server" ? route.from.server : undefined;
@@ -273,7 +254,7 @@ export class Calls {
       return await answerRounds(
         (round) => run(call, round),
         (asked) => {
-          const ask = askFor(call, { state: asked.state, isOutermost: depth === 0 });
+          const ask = askFor(call, { state: asked.state, isOutermost: parent === undefined });
           if (ask !== undefined) return ask(asked.requests, stop.signal);
           const { requests: inputRequests, ...rest } = asked;
           const listed = listRequests(inputRequests);
@@ -285,11 +266,14 @@ export class Calls {
         request.round,
       );
     } catch (error) {
-      throw this.#explain(error, call);
+      throw this.#explain(error, call, limit);
     } finally {
       limit.end();
       heard.end();
       this.#open.delete(call.id);
+      call.ended?.abort(
+        new DOMException("The tool was canceled because the invocation ended.", "AbortError"),
+      );
       server?.endRequest();
       endCall();
       release?.();
@@ -297,9 +281,8 @@ export class Calls {
   }
 
   /** What a call rejects with. */
-  #explain(error: unknown, call: OpenCall): unknown {
-    const { target, stop, limit, depth, request } = call;
-    const { kind, name, route } = target;
+  #explain(error: unknown, call: Call, limit: TimeLimit): unknown {
+    const { name, route, stop, depth, request } = call;
     const { scope } = request;
     if (error instanceof CallFailure) return error;
     // An exit may end the session; its own calls must report the exit and not the closed session.
@@ -322,7 +305,7 @@ export class Calls {
         return new CallFailure(failedResult(message, "FatalError", { exitCode, signal, stderr }));
       }
     }
-    if (limit.isOver) return new CallFailure(failedResult(describeLate(kind, limit)));
+    if (limit.isOver) return new CallFailure(failedResult(describeLate(call, limit)));
     if (stop.aborted) return stop.reason;
     const message = error instanceof Error ? error.message : String(error);
     if (error instanceof InvalidQuestionError) {
@@ -347,12 +330,12 @@ export class Calls {
    * `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by this name.
    */
   async #askServer<Answer extends object>(
-    call: OpenCall,
+    call: Call,
     { from, id }: ServerRoute,
     round: InputRound | undefined,
     ask: (server: Server, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
   ): Promise<Round<Answer>> {
-    const { target, stop: signal, limit, limits, request } = call;
+    const { kind, stop: signal, limits, heard, request } = call;
     const { server: source, plan } = from;
     if (source.exit !== undefined)
       throw new CallFailure(failedResult(describeServerExit(plan.label, source.exit), "FatalError"));
@@ -365,11 +348,12 @@ export class Calls {
       const paused = life.is === "starting" && life.cause === "request" ? limits : [];
       server = await whilePaused(paused, () => abortable(signal, () => ready));
     }
-    from.refuse(target.kind, id);
+    from.refuse(kind, id);
     const { sessionId: user, request: ofClient } = request.scope;
     const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
     const asked = askFor(call, { isWaiting: true });
-    const answer = await ask(server, { signal, limit, round, ask: asked, user, apps });
+    const { onProgress, onLog } = heard;
+    const answer = await ask(server, { signal, round, ask: asked, user, apps, onProgress, onLog });
     const { inputRequired } = answer;
     return inputRequired === undefined ? answer : { inputRequired };
   }
@@ -378,7 +362,6 @@ export class Calls {
   async callTool(tool: ToolItem, args: unknown, request: CallRequest): Promise<ToolResult> {
     const { shown, listing, route, meta } = tool;
     const { name } = shown;
-    const { isRecordable } = meta;
     const written = writeArguments(args);
     if ("fault" in written) return failedResult(written.fault);
     const { json } = written;
@@ -387,18 +370,26 @@ export class Calls {
     const given = fixed && Object.keys(JSON.parse(json)).find((key) => Object.hasOwn(fixed, key));
     if (given !== undefined)
       return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
+    // The server validates the arguments, too, but a call that makes this one relies on the advertised schema.
+    if (ofServer !== undefined && request.parent !== undefined) {
+      const validator = await this.#loadValidator();
+      const sent = parseExactly(json) as Record<string, unknown>;
+      const checked = validator.checkOwned(shown.inputSchema, sent, "url" in ofServer.from.plan);
+      // An invalid schema is the server author's error, and the server still validates.
+      if (!checked.ok && checked.schemaFault === undefined)
+        return failedResult(describeRefusal(name, checked));
+    }
     const rule = findRule(tool, request.state);
     const mayRun = rule === "allow" && this.#frame.options.onCall === undefined;
     let decided: ToolResult | undefined;
-    const isEntry = route.by === "code" && route.code.entry !== undefined;
-    const target: Target = { kind: "tool", name, route, isRecordable, isEntry };
+    const target: Target = { kind: "tool", name, route, tool };
     const answered = await this.#execute<ToolResult>(target, request, (call, round) => {
       // A copy for each run, which may change it.
       const fresh = parseExactly(json) as Record<string, unknown>;
       if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
       const run = () =>
         route.by === "server"
-          ? this.#callServer(call, route, tool, fresh, round)
+          ? this.#callServer(call, route, tool.legacyContext, fresh, round)
           : this.#callCode(call, route.code, fresh, round);
       // A call that goes on with answers has been approved, perhaps where nothing denied it.
       if (mayRun || (round !== undefined && rule !== "deny")) return run();
@@ -412,7 +403,7 @@ export class Calls {
     });
     // Recorded without the schema's defaults, which the replay adds again.
     const answer = decided ?? request.state.outside(answered, route);
-    if (answer.variant === "Success" && isRecordable && isNoted(request) && decided === undefined)
+    if (answer.variant === "Success" && meta.isRecordable && isNoted(request) && decided === undefined)
       request.scope.record(name, json);
     const maker = route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
     this.#noteLinks(answer.content, maker);
@@ -435,9 +426,9 @@ export class Calls {
    * first, then the host, then `calls.ask`. The time of the call stands still meanwhile.
    */
   async #decide(
-    rule: CallRule,
+    rule: ReturnType<typeof findRule>,
     tool: ToolItem,
-    call: OpenCall,
+    call: Call,
     args: Record<string, unknown>,
   ): Promise<ToolResult | undefined> {
     const { name, annotations, source } = tool.shown;
@@ -457,55 +448,51 @@ export class Calls {
     });
   }
 
-  /** Executes a call that a server makes during one of its own calls. */
-  async callFromServer({ invocationId, toolName, ...call }: CallbackCall): Promise<CallbackOutcome> {
-    const outer = this.#open.get(invocationId);
-    if (outer === undefined)
-      return { success: false, errorMessage: "The calling tool's own call has ended." };
-    const { signal, limit } = call;
-    const parent = { ...outer, limits: [limit, ...outer.limits] };
-    const how = { signal, timeoutMs: limit.ms };
-    const result = await this.#callInner(parent, toolName, call.arguments, how);
-    if (result.variant !== "Success") return { success: false, errorMessage: result.message };
-    return { success: true, text: result.message, structuredContent: result.structuredContent };
+  /** A running call of a tool of a server, which may call back. */
+  findInvocation(id: string): Invocation | undefined {
+    const call = this.#open.get(id);
+    if (call?.kind !== "tool" || call.route.by !== "server") return undefined;
+    call.ended ??= new AbortController();
+    return {
+      server: call.route.from.plan.key,
+      sessionId: call.request.scope.sessionId,
+      ended: call.ended.signal,
+      callTool: async ({ toolName, arguments: args, signal, limit }) => {
+        const parent = { ...call, limits: [limit, ...call.limits] };
+        const result = await this.#callInner(parent, toolName, args, { signal, timeoutMs: limit.ms });
+        const { variant, message, structuredContent } = result;
+        if (variant !== "Success") return { success: false, errorMessage: message };
+        return { success: true, text: message, structuredContent };
+      },
+    };
   }
 
   /** Executes a call that code makes. */
-  async #callFromCode(parent: Running, name: string, args: unknown) {
+  async #callFromCode(parent: Call, name: string, args: unknown) {
     const result = await this.#callInner(parent, name, args, { signal: parent.stop });
     return { ...result, isError: result.variant !== "Success" };
   }
 
   /** Executes a call that another makes. Code may use the short names of its pack. */
   async #callInner(
-    parent: Running,
+    parent: Call,
     name: string,
     args: unknown,
     how: Pick<CallRequest, "signal" | "timeoutMs">,
   ): Promise<ToolResult> {
-    const { target, heard, request } = parent;
-    const { scope, state } = request;
+    const { scope, state } = parent.request;
     const { maxDepth } = state.config.callback;
     if (parent.depth >= maxDepth)
       return failedResult(`Tool calls are nested more than ${maxDepth} levels deep.`);
     let tool: ToolItem;
     try {
-      tool = await state.resolveStarting(name, { pack: target.isEntry ? undefined : packOf(target) });
+      // Entries of bundles are not bound to the names of their pack.
+      const pack = parent.tool?.bundle === undefined ? packOf(parent) : undefined;
+      tool = await state.resolveStarting(name, { pack });
     } catch (error) {
       return failedResult((error as Error).message);
     }
-    const { shown, route } = tool;
-    // The server validates the arguments, too, but the caller relies on the advertised schema.
-    const written = writeArguments(args);
-    if (route.by === "server" && "json" in written) {
-      const validator = await this.#loadValidator();
-      const sent = parseExactly(written.json) as Record<string, unknown>;
-      const checked = validator.checkOwned(shown.inputSchema, sent, "url" in route.from.plan);
-      // An invalid schema is the server author's error, and the server still validates.
-      if (!checked.ok && checked.schemaFault === undefined)
-        return failedResult(describeRefusal(shown.name, checked));
-    }
-    return this.callTool(tool, args, { scope, state, onLog: heard.onLog, parent, ...how });
+    return this.callTool(tool, args, { scope, state, onLog: parent.heard.onLog, parent, ...how });
   }
 
   /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
@@ -518,38 +505,28 @@ export class Calls {
   }
 
   async #callServer(
-    call: OpenCall,
+    call: Call,
     route: ServerRoute,
-    { legacyContext }: ToolItem,
+    legacyContext: boolean | undefined,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, heard, request } = call;
-    const { sessionId, memory } = request.scope;
-    const { config } = request.state;
+    const { scope, state } = call.request;
+    const { sessionId, memory } = scope;
+    const { device } = state.config;
     const { plan } = route.from;
-    let endInvocation: (() => void) | undefined;
-    try {
-      const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
-        // A remote server gets no address that it could call back.
-        const callback = plan.context && !("url" in plan) ? this.#frame.processes.callback : undefined;
-        const snapshot = memory.snapshot(visibleMemory(config, plan.pack));
-        const baseUrl = callback?.baseUrl;
-        const facts = { sessionId, invocationId: id, baseUrl, device: config.device, memory: snapshot };
-        const sent = legacyContext
-          ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(facts) })
-          : args;
-        endInvocation = callback?.beginInvocation({ id, server: plan.key, clientSession: sessionId });
-        const _meta = plan.context ? { trailblaze: createCallMeta(facts) } : undefined;
-        const { onProgress, onLog } = heard;
-        const params = { name: route.id, arguments: sent, _meta };
-        return server.call("tools/call", params, { ...how, onProgress, onLog });
-      });
-      if ("inputRequired" in answer) return answer;
-      return this.#readAnswer(answer, request.scope);
-    } finally {
-      endInvocation?.();
-    }
+    const answer = await this.#askServer<CallToolResult>(call, route, round, (server, how) => {
+      // A remote server gets no address that it could call back.
+      const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
+      const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
+      const sent = legacyContext
+        ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
+        : args;
+      const ids = { sessionId, invocationId: call.id };
+      const _meta = plan.context ? { trailblaze: createCallMeta(ids, baseUrl, seen, device) } : undefined;
+      return server.call("tools/call", { name: route.id, arguments: sent, _meta }, how);
+    });
+    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope);
   }
 
   async #loadValidator(): Promise<SchemaValidator> {
@@ -558,30 +535,27 @@ export class Calls {
   }
 
   async #callCode(
-    call: OpenCall,
+    call: Call,
     tool: RunnableTool,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<Round<ToolResult>> {
-    const { id, request, target } = call;
-    const { scope, state } = request;
-    const { name } = target;
+    const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { owner, options } = tool.code;
     const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
-    const { device } = state.config;
-    const legacyContext = createLegacyContext({ memory: memory.snapshot(visible), device });
+    const legacyContext = createLegacyContext(memory.snapshot(visible), state.config.device);
     // Members of a composed server get nothing of a session: no id, device or memory.
     const isWithoutSession = this.#frame.rules.selection !== undefined;
-    const ofSession = { sessionId, invocationId: id, device: legacyContext.device, memory: callMemory };
+    const ofSession = { sessionId, invocationId: call.id, device: legacyContext.device, memory: callMemory };
     const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options, ...round });
     const answer = await invokeTool(tool, use, {
       args,
       legacyContext: isWithoutSession ? undefined : legacyContext,
       validator: this.#validator ?? (await this.#loadValidator()),
       request: {
-        name: tool.entry?.name ?? name,
+        name: tool.entry?.name ?? call.name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
     });
@@ -689,7 +663,7 @@ export class Calls {
    * `ResourceFailed`, its own error, or what cancels it.
    */
   async #answer<Answer extends object, Code>(
-    target: Target & { route: Route<Code> },
+    target: Target<Code>,
     request: CallRequest,
     ofServer: (server: Server, id: string, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
     ofCode: (code: Code, use: CodeUse, owner: CodeOwner) => Promise<Round<Answer>>,
@@ -715,10 +689,8 @@ export class Calls {
     }
   }
 
-  /** How code runs for a call, or on its own. */
-  #useCode(running: Running, owner: CodeOwner, more: Partial<RunContext> | undefined): CodeUse {
-    const { heard, request, stop, target } = running;
-    const { kind, name } = target;
+  #useCode(call: Call, owner: CodeOwner, more: Partial<RunContext> | undefined): CodeUse {
+    const { kind, name, heard, request, stop } = call;
     const { pack } = owner;
     const place = pack === undefined ? {} : { pack: pack.name };
     return {
@@ -731,7 +703,7 @@ export class Calls {
           heard.onLog?.({ level, data });
         },
         progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
-        callTool: (inner, args = {}) => this.#callFromCode(running, inner, args),
+        callTool: (inner, args = {}) => this.#callFromCode(call, inner, args),
         ...more,
       },
       leaveOut: noteLeftOut(methods[kind], { name }, (fault) =>
@@ -744,14 +716,25 @@ export class Calls {
   async watch(
     route: Extract<ResourceRoute, { by: "code" }>,
     request: CallRequest,
-    stop: AbortSignal,
+    signal: AbortSignal,
     changed: () => void,
   ): Promise<void> {
     const { code, owner, id } = route;
     if (code.watch === undefined) return;
-    const target: Target = { kind: "resource", name: id, route };
-    const running: Running = { target, request, depth: 0, limits: [], heard: {}, stop };
-    const { runner, context } = this.#useCode(running, owner, { changed });
+    const stop = new CallStop();
+    whenAborted(signal, () => stop.abort(signal.reason));
+    const call: Call = {
+      id,
+      kind: "resource",
+      name: id,
+      route,
+      request,
+      depth: 0,
+      limits: [],
+      heard: {},
+      stop,
+    };
+    const { runner, context } = this.#useCode(call, owner, { changed });
     await (await runner()).invoke(code.watch, { ...code.match(id), uri: id }, context);
   }
 }
@@ -779,13 +762,12 @@ export const readerOf = ({
  * in the name of another; `undefined` if the session has no user.
  */
 function askFor(
-  { target, limits, request: { scope } }: OpenCall,
+  { name: tool, route, limits, request: { scope } }: Call,
   how: Partial<AskedRound>,
 ): ServerCallOptions["ask"] {
   const { ask } = scope;
   if (ask === undefined) return undefined;
-  const { name: tool, route } = target;
-  const author = packOf(target) ?? (route.by === "server" ? route.from.plan.label : undefined);
+  const author = packOf({ route }) ?? (route.by === "server" ? route.from.plan.label : undefined);
   return async (requests, signal) => {
     const signed = Object.entries(requests).map(([key, request]) => {
       const isSigned = author !== undefined && !("method" in request);
@@ -795,7 +777,8 @@ function askFor(
   };
 }
 
-function findRule(tool: ToolItem, { config: { calls } }: SessionState): CallRule {
+/** What the config says of calls of a tool, where the host does not decide. */
+function findRule(tool: ToolItem, { config: { calls } }: SessionState): "deny" | "ask" | "allow" {
   if (calls === undefined) return "allow";
   const names = patternNames(tool);
   return matchesAny(calls.deny, names) ? "deny" : matchesAny(calls.ask, names) ? "ask" : "allow";
@@ -803,11 +786,10 @@ function findRule(tool: ToolItem, { config: { calls } }: SessionState): CallRule
 
 /** Asks the user whether a call may run. Resolves with why it may not. Rejects only when the call ends. */
 async function findObjection(
-  { target, depth, stop, request: { scope } }: OpenCall,
+  { name: tool, route, depth, stop, request: { scope } }: Call,
   args: Record<string, unknown>,
 ): Promise<string | undefined> {
-  const { name: tool, route } = target;
-  const label = route.by === "server" ? route.from.plan.label : packOf(target);
+  const label = labelOf(route);
   const whose = label === undefined ? "" : ` of ${quote(label, 200)}`;
   const json = stringifyExactly(scope.memory.redact(args));
   const message = shorten(printable(`Call ${quote(tool)}${whose}? Arguments: ${json}`), longestQuestion);
@@ -825,7 +807,7 @@ async function findObjection(
 
 /** Whether a call is recorded if it succeeds: of nested calls, only the outermost recordable one is. */
 const isNoted = ({ parent }: CallRequest): boolean =>
-  parent === undefined || (parent.target.isRecordable === false && isNoted(parent.request));
+  parent === undefined || (parent.tool?.meta.isRecordable === false && isNoted(parent.request));
 
 /** The arguments of a prompt as strings. Throws `InvalidArguments`. */
 function readArguments(prompt: SessionPrompt, values: unknown): Record<string, string> {

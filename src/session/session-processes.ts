@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
-import type { CallbackEndpoint, CallbackOptions } from "../callback/callback-endpoint.ts";
+import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Authorization } from "../mcp/client/remote-server.ts";
 import type { Server } from "../mcp/client/server.ts";
@@ -76,8 +76,8 @@ export class SessionProcesses {
     const { callback: limits } = config();
     if (!limits.enabled) return;
     const { openCallbackEndpoint } = await import("../callback/callback-endpoint.ts");
-    const dispatch: CallbackOptions["dispatch"] = (call) => calls.callFromServer(call);
-    const callback = await openCallbackEndpoint({ sessionId, limits, dispatch });
+    const findInvocation = (invocationId: string) => calls.findInvocation(invocationId);
+    const callback = await openCallbackEndpoint({ sessionId, limits, findInvocation });
     resources.add(() => callback.close());
     this.callback = callback;
   }

@@ -56,10 +56,12 @@ function runHost(afterwards: string) {
     const endpoint = await openCallbackEndpoint({
       sessionId: "s",
       limits: { enabled: true, timeoutMs: 600000, maxDepth: 16, maxBodyBytes: 4096, bodyTimeoutMs: 600000 },
-      dispatch: () => { dispatched(); return new Promise(() => {}); },
+      findInvocation: () => ({
+        server: "api", sessionId: "s", ended: new AbortController().signal,
+        callTool: () => { dispatched(); return new Promise(() => {}); },
+      }),
     });
     const token = endpoint.issueToken("api");
-    endpoint.beginInvocation({ id: "i", server: "api" });
     const idle = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     const calling = connect(endpoint.port, "127.0.0.1").on("error", () => {});
     await Promise.all([once(idle, "connect"), once(calling, "connect")]);

@@ -1,8 +1,9 @@
 import { onTestFinished } from "vitest";
-import type { CallbackCall } from "../../src/callback/callback-endpoint.ts";
 import {
+  type CallbackCall,
   type CallbackEndpoint,
   type CallbackOptions,
+  type Invocation,
   openCallbackEndpoint,
 } from "../../src/callback/callback-endpoint.ts";
 
@@ -15,19 +16,22 @@ export interface OpenedEndpoint {
   token: string;
   /** What was dispatched, in order. */
   calls: CallbackCall[];
+  /** Begins another invocation, until the returned function is called. */
+  begin(id: string, server?: string, ofSession?: string): () => void;
   /** Ends the invocation. */
   end: () => void;
 }
 
 interface Changes {
   limits?: Partial<CallbackOptions["limits"]>;
-  dispatch?: CallbackOptions["dispatch"];
+  dispatch?: Invocation["callTool"];
 }
 
 /** An endpoint with small limits, one server and one invocation; closed when the test ends. */
 export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoint> {
   const calls: CallbackCall[] = [];
   const { dispatch = async () => ({ success: true, text: "done" }) } = changes;
+  const invocations = new Map<string, Invocation>();
   const endpoint = await openCallbackEndpoint({
     sessionId,
     limits: {
@@ -38,15 +42,23 @@ export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoin
       bodyTimeoutMs: 60_000,
       ...changes.limits,
     },
-    dispatch: (call) => {
-      calls.push(call);
-      return dispatch(call);
-    },
+    findInvocation: (id) => invocations.get(id),
   });
   onTestFinished(() => endpoint.close());
   const token = endpoint.issueToken("api");
-  const end = endpoint.beginInvocation({ id: invocationId, server: "api" });
-  return { endpoint, token, calls, end };
+  const callTool = (call: CallbackCall) => {
+    calls.push(call);
+    return dispatch(call);
+  };
+  const begin: OpenedEndpoint["begin"] = (id, server = "api", ofSession = sessionId) => {
+    const ended = new AbortController();
+    invocations.set(id, { server, sessionId: ofSession, ended: ended.signal, callTool });
+    return () => {
+      invocations.delete(id);
+      ended.abort();
+    };
+  };
+  return { endpoint, token, calls, begin, end: begin(invocationId) };
 }
 
 /** The body of a callback, with changes. */

@@ -124,9 +124,8 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
 
   test("a call of one of several sessions that share the server may name its own session, and no other", async () => {
     const opened = await openEndpoint();
-    const { endpoint, calls } = opened;
-    endpoint.beginInvocation({ id: "shared", server: "api", clientSession: "client-1" });
-    endpoint.beginInvocation({ id: "next", server: "api", clientSession: "client-2" });
+    opened.begin("shared", "api", "client-1");
+    opened.begin("next", "api", "client-2");
     const ask = async (session_id: string, invocation_id: string) =>
       (await resultOf(await post(opened, createRequest({ session_id, invocation_id })))).type;
     expect(await ask("client-1", "shared")).toBe("call_tool_result");
@@ -134,14 +133,13 @@ describe("a valid request that cannot be executed gets 200 with an error", () =>
     expect(await ask("client-2", "shared")).toBe("error");
     expect(await ask("session-2", "shared")).toBe("error");
     expect(await ask("client-1", "next")).toBe("error");
-    expect(calls.map(({ invocationId }) => invocationId)).toEqual(["shared", "shared"]);
+    expect(opened.calls).toHaveLength(2);
   });
 
   test("unknown and ended invocations, and those of other servers, get the same error", async () => {
     const opened = await openEndpoint();
-    const { endpoint } = opened;
-    endpoint.beginInvocation({ id: "ended", server: "api" })();
-    endpoint.beginInvocation({ id: "other", server: "other" });
+    opened.begin("ended")();
+    opened.begin("other", "other");
     const answers = new Set<string>();
     for (const id of ["unknown", "ended", "other", "__proto__", ""]) {
       const response = await post(opened, createRequest({ invocation_id: id }));

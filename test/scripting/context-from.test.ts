@@ -3,19 +3,15 @@ import { clientFrom, contextFrom, OutsideSessionError } from "../../packages/scr
 import { createCallMeta, createLegacyContext } from "../../src/session/calls.ts";
 
 const device = { platform: "ANDROID", widthPixels: 1080, heightPixels: 2400, driverType: "android-host" };
-const facts = {
-  sessionId: "s-1",
-  invocationId: "i-1",
-  baseUrl: "http://127.0.0.1:1",
-  device,
-  memory: { userId: "42" },
-};
+const ids = { sessionId: "s-1", invocationId: "i-1" };
+const baseUrl = "http://127.0.0.1:1";
+const memory = { userId: "42" };
 
 describe("contextFrom", () => {
   test("contextFrom reads the context from `_meta` first, and always returns one shape", () => {
-    const _meta = { trailblaze: createCallMeta(facts), progressToken: 1 };
-    const legacy = { _trailblazeContext: createLegacyContext({ memory: { userId: "old" }, device }) };
-    expect(contextFrom(legacy, { _meta, signal: undefined })).toEqual(facts);
+    const _meta = { trailblaze: createCallMeta(ids, baseUrl, memory, device), progressToken: 1 };
+    const legacy = { _trailblazeContext: createLegacyContext({ userId: "old" }, device) };
+    expect(contextFrom(legacy, { _meta, signal: undefined })).toEqual({ ...ids, baseUrl, memory, device });
     expect(contextFrom(legacy, { _meta: {} })).toEqual({ memory: { userId: "old" }, device });
     expect(contextFrom(legacy)).toEqual({ memory: { userId: "old" }, device });
   });

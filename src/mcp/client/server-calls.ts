@@ -13,7 +13,6 @@ import type {
 } from "../../runtime/handler-context.ts";
 import { findInputFault } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
-import type { TimeLimit } from "../../runtime/time-limit.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
 import { type JsonObject, own, type ServerProtocol } from "./json-rpc.ts";
 import type { ListCapability, ListFault } from "./server-lists.ts";
@@ -69,12 +68,7 @@ export interface ServerLog {
 export interface ServerCallOptions {
   /** When it aborts, `notifications/cancelled` is sent once and the call rejects with its reason. */
   signal?: Cancellation | undefined;
-  /** Its end is left to the caller. */
-  limit: TimeLimit;
-  /**
-   * Answers what a legacy server asks during the call; the limit is then for the caller to stop. The server gets the message
-   * of a rejection.
-   */
+  /** Answers what a legacy server asks during the call. The server gets the message of a rejection. */
   ask?: ((requests: InputRequests, signal: AbortSignal) => Promise<InputAnswers>) | undefined;
   /** Identifies who is asked. */
   user?: unknown;
@@ -93,19 +87,12 @@ export interface ServerCallOptions {
 /** A failed call to a server. A call rejects with this or with the reason of its `signal`. */
 export class ServerCallError extends Error {
   override readonly name = "ServerCallError";
-  /** `exited`: the process ended; `timeout`; `protocol`: an error answer or an invalid one; `closed`: by us. */
-  readonly reason: "exited" | "timeout" | "protocol" | "closed";
+  /** Set if its process has ended. */
   readonly exit: UnexpectedExit | undefined;
 
   /** `cause`: the server's error answer. */
-  constructor(
-    reason: ServerCallError["reason"],
-    message: string,
-    exit?: UnexpectedExit,
-    options?: { cause: unknown },
-  ) {
-    super(message, options);
-    this.reason = reason;
+  constructor(message: string, { exit, cause }: { exit?: UnexpectedExit; cause?: unknown } = {}) {
+    super(message, { cause });
     this.exit = exit;
   }
 }

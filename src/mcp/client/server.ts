@@ -284,7 +284,7 @@ export class Server {
   async #fail(error: unknown): Promise<never> {
     const { label } = this;
     const end = this.#end;
-    this.#stop(new ServerCallError("closed", `Server "${label}" is closed.`));
+    this.#stop(new ServerCallError(`Server "${label}" is closed.`));
     await this.#carrier.end(true);
     if (error instanceof TrailblazeError) throw error;
     const { exit } = end ?? {};
@@ -298,7 +298,7 @@ export class Server {
   /** The server has ended by itself. */
   lose(exit: UnexpectedExit): void {
     if (this.#end !== undefined) return;
-    this.#stop(new ServerCallError("exited", `Server "${this.label}" ${describeExit(exit)}.`, exit));
+    this.#stop(new ServerCallError(`Server "${this.label}" ${describeExit(exit)}.`, { exit }));
     this.#resolveExit(exit);
   }
 
@@ -307,7 +307,7 @@ export class Server {
    * Ends the session of a remote server, within 1 s. Idempotent.
    */
   close(): Promise<void> {
-    this.#stop(new ServerCallError("closed", `Server "${this.label}" is closed.`));
+    this.#stop(new ServerCallError(`Server "${this.label}" is closed.`));
     return this.#carrier.end(false);
   }
 
@@ -508,7 +508,7 @@ export class Server {
   async call<Method extends ResultMethod>(
     method: Method,
     params: Readonly<JsonObject>,
-    { signal, limit, onProgress, onLog, ask, user, apps, round }: ServerCallOptions,
+    { signal, onProgress, onLog, ask, user, apps, round }: ServerCallOptions = {},
   ): Promise<ServerAnswer<Results[Method]>> {
     const { label } = this;
     const isModern = this.#era === "modern";
@@ -526,11 +526,11 @@ export class Server {
     const ended = new CallStop();
     const call = { ask, onProgress, onLog, apps, questions: 0, isAsking: false, ended };
     const request = this.#request(method, { ...params, ...answers, _meta: meta }, call);
-    const { onOver } = limit;
-    limit.onOver = () => request.cancel(`no answer within ${limit.ms} ms`);
-    const unlisten = signal === undefined ? undefined : whenAborted(signal, () => request.cancel("aborted"));
+    const cancel = () =>
+      request.cancel(signal?.reason?.name === "TimeoutError" ? "no answer in time" : "aborted");
+    const unlisten = signal && whenAborted(signal, cancel);
     const fault = (reason: string, cause?: AnswerError) =>
-      new ServerCallError("protocol", `Server "${label}" failed: ${reason}`, undefined, { cause });
+      new ServerCallError(`Server "${label}" failed: ${reason}`, { cause });
     try {
       const answer = await request.answer;
       const asks = isModern && own(answer, "resultType") === "input_required";
@@ -542,16 +542,13 @@ export class Server {
       return carryIntegers(found, { ...found, ...asked });
     } catch (error) {
       if (error instanceof ServerCallError) throw error;
-      if (limit.isOver)
-        throw new ServerCallError("timeout", `Server "${label}" did not answer within ${limit.ms} ms.`);
       signal?.throwIfAborted();
       // Its message names the server, its hint what to do.
       if (error instanceof TrailblazeError)
-        throw new ServerCallError("protocol", `${error.message} ${error.problem.hint ?? ""}`.trim());
+        throw new ServerCallError(`${error.message} ${error.problem.hint ?? ""}`.trim());
       if (error instanceof AnswerError) throw fault(this.#explain(error), error);
       throw this.#end ?? fault(error instanceof Error ? error.message : String(error));
     } finally {
-      limit.onOver = onOver;
       unlisten?.();
       ended.abort(undefined);
     }

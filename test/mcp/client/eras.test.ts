@@ -3,7 +3,7 @@ import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
 import { firstText } from "../../support/first-text.ts";
 import { inRepository } from "../../support/repository.ts";
 import { capabilitiesKey, clientKey, revision, revisionKey, serverKey } from "../modern/modern-served.ts";
-import { call, limit, problemOf, reasonOf, type Started, startFixture } from "./start-fixture.ts";
+import { call, problemOf, reasonOf, type Started, startFixture } from "./start-fixture.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
 const fail = (code: number, data?: unknown) => line({ error: { code, message: "refused", data } });
@@ -27,7 +27,7 @@ const failing = async (...given: Parameters<typeof launched>) =>
 
 /** The messages that the fixture has received, with the call that asks for them. */
 async function receivedBy(server: Started) {
-  const { content } = await server.call("tools/call", call("received", {}, { trailblaze: { a: 1 } }), limit);
+  const { content } = await server.call("tools/call", call("received", {}, { trailblaze: { a: 1 } }));
   return JSON.parse(String(firstText({ content }))) as { method: string; params: Record<string, unknown> }[];
 }
 
@@ -133,8 +133,8 @@ describe("calls to a modern server", () => {
     for (const structuredContent of [[1, 2], "text", 0, false, null]) {
       const wanted = call("result", { result: { content: [], structuredContent } });
       const expected = { content: [], structuredContent: structuredContent ?? undefined };
-      expect(await modern.call("tools/call", wanted, limit)).toEqual(expected);
-      expect(await legacy.call("tools/call", wanted, limit)).toEqual(expected);
+      expect(await modern.call("tools/call", wanted)).toEqual(expected);
+      expect(await legacy.call("tools/call", wanted)).toEqual(expected);
     }
   });
 });
@@ -155,7 +155,7 @@ test("a server whose list can change is asked to tell, before its tools are list
     ...["server/discover", "subscriptions/listen", "tools/list", "tools/call"],
   ]);
   expect(received[1]?.params).toMatchObject({ notifications: { toolsListChanged: true } });
-  await ready.call("tools/call", call("stray", change), limit);
+  await ready.call("tools/call", call("stray", change));
   expect(server.reports.listChanges).toEqual(["tools"]);
 });
 
@@ -164,7 +164,7 @@ test.each(["legacy", "modern"] as const)(
   async (protocol) => {
     const server = await start(protocol, { answers: protocol === "modern" ? modernAnswers : {} }).ready;
     const args = JSON.parse('{ "__proto__": { "a": 1 } }');
-    const { content } = await server.call("tools/call", call("echo", args), limit);
+    const { content } = await server.call("tools/call", call("echo", args));
     expect(firstText({ content })).toBe('{"__proto__":{"a":1}}');
   },
 );
@@ -182,7 +182,7 @@ test.each([
   const server = await startFixture({}, { launch: { args, protocol } }).ready;
   expect(server).toMatchObject({ era, serverInfo: { name: "echo", version: "1.0.0" } });
   expect(server.tools.map(({ name }) => name)).toEqual(["echo"]);
-  const result = await server.call("tools/call", call("echo", { text: "both" }), limit);
+  const result = await server.call("tools/call", call("echo", { text: "both" }));
   expect(result.content).toEqual([{ type: "text", text: "both" }]);
-  await expect(server.call("tools/call", call("echo", { text: 5 }), limit)).rejects.toThrow();
+  await expect(server.call("tools/call", call("echo", { text: 5 }))).rejects.toThrow();
 });

@@ -1,10 +1,9 @@
 import { existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { makeTree } from "../../support/packs.ts";
 import { isRunning } from "../../support/processes.ts";
-import { call, expectGone, limit, outcome, startFixture } from "./start-fixture.ts";
+import { call, expectGone, outcome, startFixture } from "./start-fixture.ts";
 
 const makeLogFile = () => join(makeTree({}), "server.log");
 
@@ -14,25 +13,19 @@ const numberIn = (result: { content: { type: string }[] }) =>
 describe("a server that exits", () => {
   test("an exit rejects every call in progress, with exit code and last stderr output, and every later call", async () => {
     const server = await startFixture().ready;
-    const calls = Array.from({ length: 10 }, () => outcome(server.call("tools/call", call("hang"), limit)));
-    const last = outcome(
-      server.call("tools/call", call("crash", { code: 42, stderr: "out of cheese\n" }), limit),
-    );
+    const calls = Array.from({ length: 10 }, () => outcome(server.call("tools/call", call("hang"))));
+    const last = outcome(server.call("tools/call", call("crash", { code: 42, stderr: "out of cheese\n" })));
     const exit = { exitCode: 42, signal: null, stderrTail: "out of cheese\n" };
-    for (const error of await Promise.all([...calls, last]))
-      expect(error).toMatchObject({ reason: "exited", exit });
+    for (const error of await Promise.all([...calls, last])) expect(error).toMatchObject({ exit });
     expect(await server.exit).toEqual(exit);
-    expect(await outcome(server.call("tools/call", call("echo"), limit))).toMatchObject({
-      reason: "exited",
-      exit,
-    });
+    expect(await outcome(server.call("tools/call", call("echo")))).toMatchObject({ exit });
   });
 
   test("at most 4 KiB of stderr are quoted, in whole characters and without secrets, even split ones", async () => {
     const secret = "söcret-token";
     const server = await startFixture({}, { launch: { secrets: () => [secret] } }).ready;
     const stderr = `${"€".repeat(3000)}${secret}`;
-    await outcome(server.call("tools/call", call("crash", { stderr }), limit));
+    await outcome(server.call("tools/call", call("crash", { stderr })));
     const { stderrTail } = await server.exit;
     expect(Buffer.byteLength(stderrTail)).toBeLessThanOrEqual(4096);
     expect(stderrTail).toMatch(/^€+\[redacted\]$/);
@@ -42,10 +35,9 @@ describe("a server that exits", () => {
 describe("a server that must be ended", () => {
   test("a server that writes without line ends is ended, and its calls fail", async () => {
     const server = await startFixture({}, { limits: { frameBytes: 1 << 20 } }).ready;
-    const error = await outcome(server.call("tools/call", call("noise", { bytes: 1e9 }), limit));
-    expect(error).toMatchObject({ reason: "exited" });
+    const error = await outcome(server.call("tools/call", call("noise", { bytes: 1e9 })));
     const reason = "it sent a message of more than 1 MiB";
-    expect(error?.message).toContain(reason);
+    expect(error).toMatchObject({ exit: { reason }, message: expect.stringContaining(reason) });
     expect(await server.exit).toMatchObject({ reason });
     await expectGone(server.pid);
   });
@@ -54,14 +46,14 @@ describe("a server that must be ended", () => {
     "a server that closed its %s is ended, and its calls fail",
     async (stream) => {
       const server = await startFixture({ ignoreEnd: true }).ready;
-      const closing = outcome(server.call("tools/call", call(`close${stream}`), limit));
+      const closing = outcome(server.call("tools/call", call(`close${stream}`)));
       // What is written to a closed input tells of it.
-      const write = () => stream === "Input" && void outcome(server.call("tools/call", call("echo"), limit));
+      const write = () => stream === "Input" && void outcome(server.call("tools/call", call("echo")));
       const writing = setInterval(write, 50);
       const error = await closing;
       clearInterval(writing);
       const message = expect.stringContaining(`closed its ${stream.toLowerCase()}`);
-      expect(error).toMatchObject({ reason: "exited", message });
+      expect(error).toMatchObject({ exit: expect.anything(), message });
       await expectGone(server.pid);
     },
   );
@@ -69,34 +61,34 @@ describe("a server that must be ended", () => {
   test("what waits for a server that does not read it has a limit", async () => {
     const limits = { waitingBytes: 4 << 20 };
     const server = await startFixture({ ignoreEnd: true }, { limits }).ready;
-    await server.call("tools/call", call("pause"), limit);
+    await server.call("tools/call", call("pause"));
     const large = "x".repeat(1 << 20);
     const calls = Array.from({ length: 12 }, () =>
-      outcome(server.call("tools/call", call("echo", { large }), { limit: new TimeLimit(500) })),
+      outcome(server.call("tools/call", call("echo", { large }), { signal: AbortSignal.timeout(500) })),
     );
-    const reasons = (await Promise.all(calls)).map((error) => error?.reason);
-    expect(reasons).toEqual([...Array(12).keys()].map((n) => (n < 4 ? "timeout" : "protocol")));
+    const names = (await Promise.all(calls)).map((error) => error?.name);
+    expect(names).toEqual([...Array(12).keys()].map((n) => (n < 4 ? "TimeoutError" : "ServerCallError")));
   });
 });
 
 describe("closing a server", () => {
+  const closed = { exit: undefined, message: expect.stringContaining("is closed") };
+
   test("closing a server lets it exit by itself, rejects calls in progress as closed, and is not reported as an exit", async () => {
     const server = await startFixture().ready;
-    const pending = outcome(server.call("tools/call", call("hang"), limit));
+    const pending = outcome(server.call("tools/call", call("hang")));
     await Promise.all([server.close(), server.close()]);
-    expect(await pending).toMatchObject({ reason: "closed" });
+    expect(await pending).toMatchObject(closed);
     expect(isRunning(server.pid)).toBe(false);
     const never = Symbol("never");
     expect(await Promise.race([server.exit, Promise.resolve(never)])).toBe(never);
-    expect(await outcome(server.call("tools/call", call("echo"), limit))).toMatchObject({ reason: "closed" });
+    expect(await outcome(server.call("tools/call", call("echo")))).toMatchObject(closed);
   });
 
   test("closing ends a server that also ignores SIGTERM, with all of its group", async () => {
     const options = { ignoreEnd: true, ignoreTerm: true };
     const server = await startFixture(options, { durations: { inputMs: 100, termMs: 100 } }).ready;
-    const grandchild = numberIn(
-      await server.call("tools/call", call("grandchild", { stubborn: true }), limit),
-    );
+    const grandchild = numberIn(await server.call("tools/call", call("grandchild", { stubborn: true })));
     await server.close();
     expect(isRunning(server.pid)).toBe(false);
     await expectGone(grandchild);
@@ -108,7 +100,7 @@ describe("closing a server", () => {
   ])("the rest of the group of a server ends when %s", async (_, args) => {
     // A server that did not exit by itself would be waited for.
     const server = await startFixture({}, { durations: { inputMs: 1_000_000, termMs: 1_000_000 } }).ready;
-    const grandchild = numberIn(await server.call("tools/call", call("grandchild", args), limit));
+    const grandchild = numberIn(await server.call("tools/call", call("grandchild", args)));
     if ("exit" in args) expect(await server.exit).toMatchObject({ exitCode: 0 });
     else await server.close();
     await expectGone(grandchild);
@@ -122,9 +114,9 @@ test("a server's log is private and has all of its stderr, without values that a
   const server = await startFixture({ stderr: "hunter2 early-one\n" }, { launch }).ready;
   const begin = "[redacted] early-one\n";
   await expect.poll(() => existsSync(logFile) && readFileSync(logFile, "utf8")).toBe(begin);
-  await server.call("tools/call", call("stderr", { bytes: 1 << 20 }), limit);
+  await server.call("tools/call", call("stderr", { bytes: 1 << 20 }));
   secrets.push("early-one");
-  await outcome(server.call("tools/call", call("crash", { stderr: "\nlate early-one\n" }), limit));
+  await outcome(server.call("tools/call", call("crash", { stderr: "\nlate early-one\n" })));
   expect((await server.exit).stderrTail).toMatch(/\nlate \[redacted\]\n$/);
   await server.close();
   const text = readFileSync(logFile, "utf8");

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { firstText } from "../../support/first-text.ts";
 import { addPromptAndResources, serveLegacy, serveModern } from "../../support/remote-servers.ts";
 import { startRemote } from "../remote/start-remote.ts";
-import { call, limit, startFixture } from "./start-fixture.ts";
+import { call, startFixture } from "./start-fixture.ts";
 
 const line = (content: object) => `${JSON.stringify({ jsonrpc: "2.0", id: "ID", ...content })}\n`;
 const list = (result: object) => line({ result });
@@ -17,7 +17,7 @@ describe("lists beside that of the tools", () => {
   test("the lists are fetched at once, and only those of capabilities", async () => {
     const pages = [{ tools: [], nextCursor: "1" }, { tools: [{ name: "received", inputSchema: {} }] }];
     const server = await startFixture({ pages, capabilities, answers }).ready;
-    const { content } = await server.call("tools/call", call("received"), limit);
+    const { content } = await server.call("tools/call", call("received"));
     const methods = (JSON.parse(String(firstText({ content }))) as { method: string }[]).map(
       (one) => one.method,
     );
@@ -72,8 +72,8 @@ describe("lists beside that of the tools", () => {
       .ready;
     const failed =
       method === "prompts/get"
-        ? server.call("prompts/get", { name: "greet" }, limit)
-        : server.call("resources/read", { uri: "a:b" }, limit);
+        ? server.call("prompts/get", { name: "greet" })
+        : server.call("resources/read", { uri: "a:b" });
     await expect(failed).rejects.toMatchObject({ message: expect.stringContaining(word) });
   });
 });
@@ -89,9 +89,9 @@ test.each([
     prompts: [{ name: "summarize", title: "Summarize", arguments: [{ name: "topic", required: true }] }],
     resources: [{ uri: "docs://readme", name: "readme", mimeType: "text/markdown" }],
   });
-  const prompt = await server.call("prompts/get", { name: "summarize", arguments: { topic: "tea" } }, limit);
+  const prompt = await server.call("prompts/get", { name: "summarize", arguments: { topic: "tea" } });
   expect(prompt).toMatchObject({ messages: [{ role: "user", content: { text: "About tea" } }] });
-  const { contents } = await server.call("resources/read", { uri: "docs://readme" }, limit);
+  const { contents } = await server.call("resources/read", { uri: "docs://readme" });
   expect(contents).toMatchObject([{ uri: "docs://readme", text: "text of docs://readme" }]);
   const listen = remote.received.find(({ message }) => message?.method === "subscriptions/listen");
   if (era === "modern")

@@ -4,7 +4,6 @@ import type { ServerCallError, ServerEvents, ServerLaunch } from "../../../src/m
 import { type ServerLimits, type StartOptions, startServer } from "../../../src/mcp/client/start-server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
-import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
 
@@ -125,13 +124,6 @@ export const outcome = (promise: Promise<unknown>) =>
     () => undefined,
     (error: unknown) => error as ServerCallError,
   );
-
-/** A new limit each time. */
-export const limit = {
-  get limit() {
-    return new TimeLimit(20_000);
-  },
-};
 
 afterEach(async () => {
   await Promise.all(started.splice(0).map((server) => server.close()));

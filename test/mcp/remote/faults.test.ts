@@ -11,7 +11,7 @@ import {
   serveRaw,
 } from "../../support/remote-servers.ts";
 import { waitUntil } from "../../support/wait-until.ts";
-import { call, limit, problemOf, type RemoteLaunchOptions, startRemote } from "./start-remote.ts";
+import { call, problemOf, type RemoteLaunchOptions, startRemote } from "./start-remote.ts";
 
 const redirectTo = (status: number, location: string, response: ServerResponse) =>
   response.writeHead(status, { location }).end();
@@ -22,7 +22,7 @@ const failStart = async (answer: Answer, options?: RemoteLaunchOptions) =>
 /** The error of a call to a server that has started and answers calls like this. */
 async function failCall(answer: Answer, options?: RemoteLaunchOptions): Promise<unknown> {
   const server = await startRemote((await serveRaw(answer)).url, options).ready;
-  return server.call("tools/call", call("echo"), limit).then(
+  return server.call("tools/call", call("echo")).then(
     () => undefined,
     (error: unknown) => error,
   );
@@ -48,7 +48,7 @@ describe("redirects of a remote server", () => {
           : sendJson(response, 200, resultOf(received, { content: [] })),
       );
       const server = await startRemote(remote.url, { headers: { "X-Key": "abc" } }).ready;
-      expect(await server.call("tools/call", call("echo", { a: 1 }), limit)).toEqual({ content: [] });
+      expect(await server.call("tools/call", call("echo", { a: 1 }))).toEqual({ content: [] });
       const [first, second] = remote.received.slice(-2);
       expect(second?.message).toEqual(first?.message);
       expect(second?.headers["x-key"]).toBe("abc");
@@ -113,12 +113,12 @@ describe("authorization of a remote server", () => {
       isOpen ? answerCall(...all) : all[2].writeHead(401, { "www-authenticate": "Bearer" }).end(),
     );
     const server = await startRemote(remote.url).ready;
-    await expect(server.call("tools/call", call("echo"), limit)).rejects.toMatchObject({
-      reason: "protocol",
+    await expect(server.call("tools/call", call("echo"))).rejects.toMatchObject({
+      name: "ServerCallError",
       message: expect.stringMatching(/"docs".*Bearer.*`headers`/),
     });
     isOpen = true;
-    expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content: [] });
+    expect(await server.call("tools/call", call("echo"))).toEqual({ content: [] });
   });
 });
 
@@ -164,7 +164,7 @@ describe("answers of a remote server that are not MCP", () => {
     });
     expect(JSON.stringify(problem)).not.toContain("secret");
     expect(await failCall(answer)).toMatchObject({
-      reason: "protocol",
+      name: "ServerCallError",
       message: expect.stringMatching(reason),
     });
   });
@@ -222,12 +222,12 @@ test.each(forms)(
       send(response, resultOf(received, { content })),
     );
     const server = await startRemote(remote.url, { limits }).ready;
-    const fail = () => server.call("tools/call", call("echo"), limit).catch((error: Error) => error.message);
+    const fail = () => server.call("tools/call", call("echo")).catch((error: Error) => error.message);
     expect(await fail()).toMatch(/more than 9\.8 KiB|more than 10,000|more than 10/);
     content = [{ type: "text", text: "y", data: deep(30) }];
     expect(await fail()).toMatch(/more than 20 levels/);
     content = [{ type: "text", text: '[[[[[[[["\\"[[[[[[[[[[[[[[[[[[[[[[' }];
-    expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content });
+    expect(await server.call("tools/call", call("echo"))).toEqual({ content });
   },
 );
 
@@ -238,9 +238,9 @@ test("an answer may begin with a byte order mark, and its white space counts", a
     response.end(`\uFEFF{${space}${JSON.stringify(resultOf(received, { content: [] })).slice(1)}`);
   });
   const server = await startRemote(remote.url, { limits: { frameBytes: 10_000 } }).ready;
-  expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content: [] });
+  expect(await server.call("tools/call", call("echo"))).toEqual({ content: [] });
   space = "\n".repeat(20_000);
-  await expect(server.call("tools/call", call("echo"), limit)).rejects.toThrow("a message of more than");
+  await expect(server.call("tools/call", call("echo"))).rejects.toThrow("a message of more than");
 });
 
 test("the answer of another request on a stream, or the rest of a cut one, does not answer a request", async () => {
@@ -252,9 +252,9 @@ test("the answer of another request on a stream, or the rest of a cut one, does 
     setTimeout(() => response.end(`data: ${JSON.stringify(answer)}\n${end}`), 1500);
   });
   const server = await startRemote(remote.url).ready;
-  expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content: [] });
+  expect(await server.call("tools/call", call("echo"))).toEqual({ content: [] });
   end = "";
-  await expect(server.call("tools/call", call("echo"), limit)).rejects.toThrow("did not answer the request");
+  await expect(server.call("tools/call", call("echo"))).rejects.toThrow("did not answer the request");
 });
 
 test("events are read as they arrive, each with its own limit", async () => {
@@ -281,7 +281,7 @@ test("events are read as they arrive, each with its own limit", async () => {
     response.end();
   });
   const starting = startRemote(remote.url, { limits: { frameBytes: 10_000 } });
-  const called = (await starting.ready).call("tools/call", call("echo"), limit);
+  const called = (await starting.ready).call("tools/call", call("echo"));
   await waitUntil(() => starting.logs.length === 3);
   release();
   expect(await called).toEqual({ content: [] });
@@ -294,7 +294,7 @@ test("no request goes through Node's fetch, which gives up after five minutes wh
   onTestFinished(() => void unsubscribe("undici:request:create", note));
   const remote = await serveRaw(answerCall);
   const server = await startRemote(remote.url).ready;
-  expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content: [] });
+  expect(await server.call("tools/call", call("echo"))).toEqual({ content: [] });
   expect(paths).not.toContain(new URL(remote.url).pathname);
 });
 
@@ -312,8 +312,8 @@ describe("a connection that is lost", () => {
       return response.write(start, () => request.socket.destroy());
     });
     const server = await startRemote(remote.url).ready;
-    await expect(server.call("tools/call", call("echo"), limit)).rejects.toMatchObject({
-      reason: "protocol",
+    await expect(server.call("tools/call", call("echo"))).rejects.toMatchObject({
+      name: "ServerCallError",
       message: expect.stringContaining("connection failed"),
     });
     expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
@@ -336,7 +336,7 @@ describe("a connection that is lost", () => {
       return response.end(`data: ${JSON.stringify(answer)}\n\n`);
     });
     const server = await startRemote(remote.url).ready;
-    expect(await server.call("tools/call", call("echo"), limit)).toEqual({ content: [] });
+    expect(await server.call("tools/call", call("echo"))).toEqual({ content: [] });
     expect(remote.methods().filter((method) => method === "tools/call")).toHaveLength(1);
   });
 });
@@ -345,10 +345,10 @@ test("a call in a lost session fails, is not sent again, and the server has exit
   const remote = await serveLegacy();
   const server = await startRemote(remote.url).ready;
   remote.forget();
-  const calls = ["a", "b"].map((text) => server.call("tools/call", call("echo", { text }), limit));
+  const calls = ["a", "b"].map((text) => server.call("tools/call", call("echo", { text })));
   for (const outcome of await Promise.allSettled(calls))
     expect(outcome).toMatchObject({
-      reason: { reason: "exited", message: expect.stringContaining("no longer knows the session") },
+      reason: { exit: { isLost: true }, message: expect.stringContaining("no longer knows the session") },
     });
   expect(await server.exit).toMatchObject({ isLost: true, reason: "it no longer knows the session" });
   const methods = remote.methods();

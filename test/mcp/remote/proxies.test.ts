@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { findProxy } from "../../../src/mcp/client/proxied-fetch.ts";
 import { answerStart, sendJson, serveHttp } from "../../support/remote-servers.ts";
-import { call, limit, problemOf, startRemote } from "./start-remote.ts";
+import { call, problemOf, startRemote } from "./start-remote.ts";
 
 const find = (url: string, environment: Record<string, string>, npm: Record<string, string> = {}) =>
   findProxy(new URL(url), new Map(Object.entries(npm)), environment);
@@ -66,7 +66,7 @@ test("requests reach a server through a proxy, with its credentials, and its str
   });
   setVariables({ http_proxy: `http://me:hunter2@127.0.0.1:${proxy.port}` });
   const server = await startRemote("http://mcp.corp.invalid/mcp?a=1").ready;
-  expect(await server.call("tools/call", call("echo"), limit)).toMatchObject({
+  expect(await server.call("tools/call", call("echo"))).toMatchObject({
     content: [{ text: "reached" }],
   });
   expect(new Set(urls)).toEqual(new Set(["http://mcp.corp.invalid/mcp?a=1"]));

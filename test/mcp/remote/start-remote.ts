@@ -2,7 +2,6 @@ import { onTestFinished } from "vitest";
 import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
-import { TimeLimit } from "../../../src/runtime/time-limit.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
 
 export interface RemoteLaunchOptions extends RemoteOptions {
@@ -11,13 +10,6 @@ export interface RemoteLaunchOptions extends RemoteOptions {
   handshakeMs?: number;
   onSlow?: (limitMs: number) => void;
 }
-
-/** A new limit each time. */
-export const limit = {
-  get limit() {
-    return new TimeLimit(20_000);
-  },
-};
 
 export const call = (name: string, args: Record<string, unknown> = {}) => ({
   name,
