@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { readConfig } from "../config/read-config.ts";
 import { evaluateConfined } from "../confinement/evaluate.ts";
+import { locateProblems } from "../data/source-text.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { placeInItems } from "../inspection/place-problems.ts";
-import type { InspectedPack } from "../inspection/types.ts";
+import { type InspectedPack, placeInItem } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
 import { createProblem, failure, type Problem, type ProblemPlace, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
@@ -172,7 +172,8 @@ export async function validateAsInstalled(
       .map(({ message, code: _, severity: _s, hint: _h, args: _a, ...place }) =>
         createFailure("The installed pack has an error", message, place),
       );
-    const problems = [...broken, ...(await placeInItems(inspected, findings))];
+    const placed = findings.map(({ item, problem }) => placeInItem(item, problem));
+    const problems = [...broken, ...(await locateProblems(placed))];
     return problems.map((problem) => ({ ...problem, pack: name }));
   } catch (error) {
     const [what, reason] = ["validate the pack as installed", "it was interrupted"];

@@ -3,7 +3,7 @@ import { basename, join, relative, sep } from "node:path";
 import { applyEdits, describeFolder } from "../files/edit.ts";
 import { findOwnPackage } from "../install/entry.ts";
 import { failure, quote } from "../problems/index.ts";
-import { explainInvalidName } from "../validate/checks/package-manifest.ts";
+import { explainInvalidName } from "../validate/checks/package.ts";
 import { hostVersion } from "../version.ts";
 
 /**

@@ -18,7 +18,6 @@ export class DefinitionLibrary {
   readonly #check: (loaded: InspectedPack) => Promise<InspectedPack>;
   readonly #packs = new Map<FoundPack, { reader: DefinitionReader; declared: Map<string, Declaration> }>();
   readonly #items = new Map<string, InspectedItem>();
-  readonly #sources = new Map<InspectedItem, InspectedPack>();
   #manager: PackageManager | undefined;
 
   /** `check` may replace the items of a pack before they are used. */
@@ -75,14 +74,6 @@ export class DefinitionLibrary {
 
   /** Adds definitions that were loaded elsewhere; their problems are not reported again. */
   add(loaded: InspectedPack): void {
-    for (const item of loaded.items) {
-      this.#sources.set(item, loaded);
-      this.#items.set(`${item.declaration.kind} ${item.qualifiedName}`, item);
-    }
-  }
-
-  /** The inspected pack of an item that `load` returned. */
-  sourceOf(item: InspectedItem): InspectedPack | undefined {
-    return this.#sources.get(item);
+    for (const item of loaded.items) this.#items.set(`${item.declaration.kind} ${item.qualifiedName}`, item);
   }
 }

@@ -25,7 +25,6 @@ import {
 import type { Skill } from "../skills/read-skill.ts";
 import { DefinitionLibrary } from "./definition-library.ts";
 import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
-import { isData } from "./locate-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
@@ -173,7 +172,7 @@ export async function inspectFoundItem(
   const target = await resolveItem(port, found, reference, kind);
   const library = new DefinitionLibrary(port, found, options);
   const [inspected] = await library.load(target.kind, [target.qualifiedName]);
-  const owner = inspected && library.sourceOf(inspected);
+  const owner = inspected?.pack;
   if (inspected === undefined || owner === undefined)
     throw await missingPack(port, found, target.qualifiedName);
   const reader = new ServerContentsReader(library, options.builtIns ?? []);
@@ -181,12 +180,11 @@ export async function inspectFoundItem(
   const { path, files, text } = inspected.skill ?? {};
   const item = {
     ...target,
-    pack: owner.pack.name,
-    version: owner.pack.version,
+    pack: owner.name,
+    version: owner.version,
     file: inspected.file,
     definition: inspected.definition,
-    // Referenced items may be code; this is the confinement of the item's own file.
-    confinement: inspected.format === undefined || isData(inspected.format) ? "data" : owner.confinement,
+    confinement: inspected.confinement,
     problems: [...library.problems],
     ...contents,
     ...(inspected.skill && { path, files, text }),

@@ -23,8 +23,7 @@ import {
   type Report,
   reportMissing,
 } from "./locate-definitions.ts";
-import { placeInItem } from "./place-problems.ts";
-import type { InspectedItem, InspectedPack } from "./types.ts";
+import { type InspectedItem, type InspectedPack, placeInItem } from "./types.ts";
 
 /** Reports a file that could not be read. */
 function reportUnread(
@@ -106,6 +105,7 @@ export class DefinitionReader {
     this.#port = port;
     this.#found = found;
     this.#options = options;
+    this.#texts.set("package.json", createJsonSource(found.manifest.text));
   }
 
   /**
@@ -117,11 +117,10 @@ export class DefinitionReader {
     const { name: pack, qualifiedName } = found.pack;
     const { context } = this.#options;
     const problems: UnlocatedProblem[] = [];
-    const manifest = createJsonSource(found.manifest.text);
     const report: Report = (code, args, place) => {
       const { path = [] } = place;
       // Problems of the field and of missing files are located at the declaration.
-      const source = path.length > 0 ? manifest : undefined;
+      const source = path.length > 0 ? this.#texts.get("package.json") : undefined;
       const problem = createProblem(code, args, { pack, ...place }, context);
       problems.push({ problem, source, at: ["trailblaze", ...path] });
     };
@@ -136,8 +135,11 @@ export class DefinitionReader {
       return {
         declaration,
         qualifiedName: `${qualifiedName}/${name}`,
+        pack: found.pack,
         file: source?.file ?? null,
         format: source?.format,
+        source: undefined,
+        confinement: "data",
         base: source?.combined ? [name] : [],
         shape: undefined,
         definition: null,
@@ -156,21 +158,21 @@ export class DefinitionReader {
       const { kind, name } = item.declaration;
       const located = files.find((one) => one.kind === kind);
       const definitions = this.#contents.get(item.file ?? "");
+      item.source = this.#texts.get(item.file ?? "");
+      if (item.format !== undefined && !isData(item.format)) item.confinement = this.#confinement;
       if (kind === "skill" || located === undefined || definitions === undefined) continue;
       if (!Object.hasOwn(definitions, name)) {
         reportMissing(located, item.declaration, report);
         continue;
       }
       const { shape, definition, problems: invalid } = checkDefinition(kind, definitions[name], context);
-      const owner = { pack: found.pack, texts: this.#texts };
-      problems.push(...invalid.map((problem) => placeInItem(owner, item, problem)));
+      problems.push(...invalid.map((problem) => placeInItem(item, problem)));
       Object.assign(item, { shape, definition });
     }
     return {
       ...found,
       items,
       problems: await locateProblems(problems),
-      confinement: this.#confinement,
       files,
       texts: this.#texts,
       definitions: this.#contents,

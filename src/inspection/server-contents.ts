@@ -1,12 +1,12 @@
 import { isRecord } from "../data/parse-json.ts";
+import { locateProblems } from "../data/source-text.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import type { Kind } from "../kinds.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, resolveReference } from "../qualified-names/index.ts";
 import type { DefinitionLibrary } from "./definition-library.ts";
-import { placeInItems } from "./place-problems.ts";
-import type { InspectedItem } from "./types.ts";
+import { type InspectedItem, placeInItem } from "./types.ts";
 
 /** A tool as a server offers it. */
 export interface ServerTool {
@@ -153,7 +153,7 @@ export class ServerContentsReader {
   }
 
   #asReferrer(item: InspectedItem): Referrer | undefined {
-    const from = this.#library.sourceOf(item)?.pack;
+    const { pack: from } = item;
     return from && { from, item, references: findReferences(item) };
   }
 
@@ -200,14 +200,8 @@ export class ServerContentsReader {
         );
       }
     }
-    const owner = item && this.#library.sourceOf(item);
-    const placed =
-      owner &&
-      placeInItems(
-        owner,
-        problems.map((problem) => ({ item, problem })),
-      );
-    this.#library.problems.push(...((await placed) ?? problems));
+    const placed = item && (await locateProblems(problems.map((problem) => placeInItem(item, problem))));
+    this.#library.problems.push(...(placed ?? problems));
     return names;
   }
 }

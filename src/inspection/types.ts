@@ -1,6 +1,6 @@
 import type { Confinement } from "../confinement/evaluate.ts";
-import type { SourceText } from "../data/source-text.ts";
-import type { FoundPack } from "../discovery/types.ts";
+import type { SourceText, UnlocatedProblem } from "../data/source-text.ts";
+import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { Declaration, DefinitionShape } from "../extension-schema/index.ts";
 import type { Path, Problem } from "../problems/index.ts";
 import type { Skill } from "../skills/read-skill.ts";
@@ -10,9 +10,15 @@ import type { Format, LocatedKind } from "./locate-definitions.ts";
 export interface InspectedItem {
   declaration: Declaration;
   qualifiedName: string;
+  /** The pack that declares it; `undefined` for a tool of the project itself. */
+  pack: DiscoveredPack | undefined;
   /** Relative to the package, with `/`; `null` if there is no file. */
   file: string | null;
   format: Format | undefined;
+  /** The text of its file, for locating problems. */
+  source: SourceText | undefined;
+  /** How its file was evaluated. */
+  confinement: Confinement;
   /** Path of the definition in its file: the item's name in a combined file, otherwise empty. */
   base: Path;
   /** The shape of the definition; `undefined` if it has none of its kind's shapes. */
@@ -28,12 +34,20 @@ export interface InspectedPack extends FoundPack {
   items: InspectedItem[];
   /** Problems of files and definitions; those of package.json are in `pack.problems`. */
   problems: Problem[];
-  /** The confinement of the evaluation; `data` if no code was evaluated. */
-  confinement: Confinement;
   /** Every definition file, with or without a declaration. */
   files: readonly LocatedKind[];
-  /** The texts of all definitions that were read, by file, for locating problems. */
+  /** The texts of package.json and of all definitions that were read, by file. */
   texts: ReadonlyMap<string, SourceText>;
   /** The definitions in each file that could be read, by name. */
   definitions: ReadonlyMap<string, Readonly<Record<string, unknown>>>;
+}
+
+/** Adds the place to a problem in an item's definition. Its `path` remains relative to the definition. */
+export function placeInItem(
+  { pack, file, source, base, declaration: { kind, name } }: InspectedItem,
+  problem: Problem,
+): UnlocatedProblem {
+  const at = [...base, ...(problem.path ?? [])];
+  const place = pack && { pack: pack.name, kind, item: name, ...(file !== null && { file }) };
+  return { problem: { ...problem, ...place }, source, at };
 }

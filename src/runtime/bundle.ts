@@ -1,8 +1,8 @@
 // Bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
+import { locateProblems } from "../data/source-text.ts";
 import type { compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
-import { placeInItems } from "../inspection/place-problems.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import { type InspectedItem, placeInItem } from "../inspection/types.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { convertReturned, findFaultOfResult } from "./convert-result.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
@@ -220,7 +220,6 @@ export type BundleTool = Required<RunnableTool>;
  */
 export async function createBundleTools(
   item: InspectedItem,
-  { pack, texts }: Pick<InspectedPack, "pack" | "texts">,
   owner: CodeOwner,
   findTool: (reference: string) => ToolCode | Problem,
 ): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
@@ -242,8 +241,8 @@ export async function createBundleTools(
     return place === undefined ? [] : [{ entry, code: { owner, handler: place, ...none } }];
   });
   const isBroken = problems.some(({ severity }) => severity === "error");
-  const findings = problems.map((problem) => ({ item, problem }));
-  return { tools: isBroken ? [] : tools, problems: await placeInItems({ pack, texts }, findings) };
+  const placed = await locateProblems(problems.map((problem) => placeInItem(item, problem)));
+  return { tools: isBroken ? [] : tools, problems: placed };
 }
 
 /** The names of a bundle's entries as written, for messages about a bundle that cannot be used. */

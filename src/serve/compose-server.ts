@@ -117,7 +117,7 @@ class ServerFinder {
   readonly #found: FoundPacks;
   readonly #library: DefinitionLibrary;
   /** What was loaded of packs, by what the library has of it. */
-  readonly #checked = new Map<InspectedPack, CheckedPack>();
+  readonly #checked = new Map<InspectedItem, CheckedPack>();
 
   constructor(sources: Sources) {
     const { port, found } = sources;
@@ -172,13 +172,13 @@ class ServerFinder {
     // What is not approved is left out, valid or not.
     const valid = await checkPack(port, inspected, this.#library.manager);
     const all = new Map([...valid.unusable, ...unusable]);
-    this.#checked.set(inspected, { inspected, problems, unusable: all });
+    const checked = { inspected, problems, unusable: all };
+    for (const item of inspected.items) this.#checked.set(item, checked);
     return inspected;
   }
 
   #checkedOf(item: InspectedItem): CheckedPack {
-    const pack = this.#library.sourceOf(item);
-    const checked = pack && this.#checked.get(pack);
+    const checked = this.#checked.get(item);
     if (checked === undefined) throw new Error(`${item.qualifiedName} was loaded from no pack`);
     return checked;
   }

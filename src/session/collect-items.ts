@@ -218,7 +218,7 @@ export function collectBundles(
         skip(broken);
         continue;
       }
-      const { tools, problems } = await createBundleTools(item, inspected, owner, (reference) => {
+      const { tools, problems } = await createBundleTools(item, owner, (reference) => {
         try {
           const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
           const found = code.get(name) ?? refusals.get(name);

@@ -3,7 +3,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
-import { checkHandlers } from "./checks/handlers.ts";
+import { checkHandlers } from "./checks/modules.ts";
 import { checkResourceUris } from "./checks/prompts-resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
 import {
@@ -87,8 +87,11 @@ export async function checkOwnTools(
     return {
       declaration: { kind: "tool", name, description: null, path: [], extra: {} },
       qualifiedName: name,
+      pack: undefined,
       file: null,
       format: undefined,
+      source: undefined,
+      confinement: "data",
       base: [],
       shape: "tool",
       definition: { ...definition, ...typed },

@@ -1,11 +1,5 @@
-import {
-  createJsonSource,
-  locateProblems,
-  type SourceText,
-  type UnlocatedProblem,
-} from "../data/source-text.ts";
-import { placeInItem } from "../inspection/place-problems.ts";
-import type { InspectedItem } from "../inspection/types.ts";
+import { locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
+import { type InspectedItem, placeInItem } from "../inspection/types.ts";
 import {
   createProblem,
   type Path,
@@ -16,12 +10,12 @@ import {
 } from "../problems/index.ts";
 import type { PackUnderTest } from "./pack-under-test.ts";
 
-/** A problem with its place: in an item's definition, or in package.json. */
+/** A problem in an item's definition, or in a file. */
 export interface Finding {
   problem: Problem;
   item?: InspectedItem;
-  /** Keys from the top of package.json. */
-  manifestPath?: Path;
+  /** Keys from the top of the file. */
+  at?: Path | undefined;
 }
 
 /** One rule, or several about the same subject: a function of what the pack is. */
@@ -37,39 +31,32 @@ export function findInItem<Code extends ProblemCode>(
   return { item, problem: createProblem(code, args, { path }, "validation") };
 }
 
-/** A finding in package.json; `manifestPath` is from its top. */
-export function findInManifest<Code extends ProblemCode>(
-  code: Code,
-  args: ProblemArguments[Code],
-  manifestPath: Path,
-  place: ProblemPlace = {},
-): Finding {
-  return { manifestPath, problem: createProblem(code, args, place, "validation") };
-}
-
-/** A finding about a file as a whole. */
+/** A finding about a file as a whole, or at the place in it that `at` or `place` has. */
 export function findInFile<Code extends ProblemCode>(
   file: string,
   code: Code,
   args: ProblemArguments[Code],
   place: ProblemPlace = {},
+  at = place.path,
 ): Finding {
-  return { problem: createProblem(code, args, { ...place, file }, "validation") };
+  return { at, problem: createProblem(code, args, { ...place, file }, "validation") };
 }
 
-/** Adds the place to a finding's problem. */
+/** A finding in package.json; `at` is from its top. */
+export const findInManifest = <Code extends ProblemCode>(
+  code: Code,
+  args: ProblemArguments[Code],
+  at: Path,
+  place?: ProblemPlace,
+): Finding => findInFile("package.json", code, args, place, at);
+
 function placeFinding(
-  { inspected }: PackUnderTest,
-  manifest: SourceText,
-  { item, manifestPath, problem }: Finding,
+  { inspected: { pack, texts } }: PackUnderTest,
+  { item, problem, at }: Finding,
 ): UnlocatedProblem {
-  if (item !== undefined) return placeInItem(inspected, item, problem);
-  const pack = inspected.pack.name;
-  if (manifestPath !== undefined)
-    return { problem: { ...problem, pack, file: "package.json" }, source: manifest, at: manifestPath };
-  const { file, path } = problem;
-  const source = file === undefined || path === undefined ? undefined : inspected.texts.get(file);
-  return { problem: { ...problem, pack }, source, at: path ?? [] };
+  if (item !== undefined) return placeInItem(item, problem);
+  const source = at && texts.get(problem.file ?? "");
+  return { problem: { ...problem, pack: pack.name }, source, at: at ?? [] };
 }
 
 /** Limit on the errors, the warnings and the others of one check in one item, of which a definition may have any number. */
@@ -92,7 +79,6 @@ export async function runChecks(
       else if (finding.problem.severity === "error") break;
     }
   }
-  const manifest = createJsonSource(pack.inspected.manifest.text);
-  const placed = await locateProblems(findings.map((finding) => placeFinding(pack, manifest, finding)));
+  const placed = await locateProblems(findings.map((finding) => placeFinding(pack, finding)));
   return placed.map((problem, index) => ({ problem, item: findings[index]?.item }));
 }

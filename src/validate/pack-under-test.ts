@@ -7,7 +7,6 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { PackageManager, Path } from "../problems/index.ts";
-import { findFailingImport } from "./modules/loadable.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
@@ -189,7 +188,7 @@ export class PackUnderTest {
 
   /** Why Node would fail to load a module of the package; `undefined` if it would not, or in sessions. */
   readonly findFailingImport = lazyMap(async (module: string) =>
-    this.#isInSession ? undefined : findFailingImport(this.files, module),
+    this.#isInSession ? undefined : this.files.findFailingImport(module),
   );
 
   /** What npm would not publish of some files of a pack under development. */

@@ -11,16 +11,13 @@ import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
-import * as handlers from "./checks/handlers.ts";
-import * as imports from "./checks/imports.ts";
-import * as definitions from "./checks/orphan-definitions.ts";
-import * as manifest from "./checks/package-manifest.ts";
+import * as definitions from "./checks/definitions.ts";
+import * as modules from "./checks/modules.ts";
+import * as manifest from "./checks/package.ts";
 import * as prompts from "./checks/prompts-resources.ts";
-import * as published from "./checks/published-files.ts";
 import * as references from "./checks/references.ts";
 import * as schemas from "./checks/schemas.ts";
 import * as servers from "./checks/servers.ts";
-import * as skills from "./checks/skills.ts";
 import * as texts from "./checks/texts.ts";
 import * as tools from "./checks/tools.ts";
 import { findTarget } from "./find-target.ts";
@@ -35,11 +32,11 @@ const checks: readonly Check[] = [
   manifest.checkRepeatedKeys,
   definitions.checkOrphanDefinitions,
   definitions.checkShadowedDefinitions,
-  manifest.checkDefinitionKeys,
-  tools.checkItemNames,
+  definitions.checkDefinitionKeys,
+  definitions.checkItemNames,
   texts.checkDescriptions,
   texts.checkTexts,
-  skills.checkSkills,
+  texts.checkSkills,
   tools.checkAdvertisedNames,
   tools.checkRepeatedNames,
   tools.checkToolNames,
@@ -54,18 +51,18 @@ const checks: readonly Check[] = [
   references.checkBundles,
   references.checkToolsetCycles,
   prompts.checkExpressions,
-  imports.checkModules,
-  imports.checkOutsideImports,
-  handlers.checkHandlers,
+  modules.checkModules,
+  modules.checkOutsideImports,
+  modules.checkHandlers,
   prompts.checkResourceFiles,
   servers.checkServerPrograms,
   servers.checkServerCommands,
   servers.checkVariables,
   servers.checkNeededVariables,
   servers.checkServerPackages,
-  published.checkPublishedFiles,
-  imports.checkImports,
-  imports.checkTypeScript,
+  manifest.checkPublishedFiles,
+  modules.checkImports,
+  modules.checkTypeScript,
 ];
 
 /** The problems of a pack, and its items. */

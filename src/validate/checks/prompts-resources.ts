@@ -8,7 +8,7 @@ import { formatCount } from "../../problems/text.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findResourceFiles } from "../needed-files.ts";
-import { findTools } from "./subjects.ts";
+import { findTools } from "./tools.ts";
 
 /** A placeholder for an argument. `${{ … }}` is an expression instead. */
 const place = /(?<!\$)\{\{\s*([\w-]+)\s*\}\}/g;

@@ -1,12 +1,50 @@
+import { isRecord } from "../../data/parse-json.ts";
 import { describeWritten } from "../../extension-schema/index.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { SchemaFault } from "../../json-schema/meta-schema.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { listPatterns, readSchema, type Schema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
-import { printable, quote } from "../../problems/index.ts";
+import { type Path, type ProblemArguments, printable, quote } from "../../problems/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
-import { findSchemas, placeInDefinition, toWritten, type WrittenSchema } from "./subjects.ts";
+import { findTools, type WrittenTool } from "./tools.ts";
+
+/** A JSON Schema in a definition. */
+interface WrittenSchema {
+  tool: WrittenTool;
+  /** The key of the schema; `parameters` for a schema that was expanded from the short form. */
+  key: "inputSchema" | "parameters" | "argumentsSchema" | "outputSchema";
+  schema: Readonly<Record<string, unknown>>;
+}
+
+/** Every JSON Schema in a pack's definitions, in order. */
+function* findSchemas(items: readonly InspectedItem[]): Generator<WrittenSchema> {
+  for (const tool of findTools(items)) {
+    const { definition, isEntry } = tool;
+    const inputKey = isEntry ? "argumentsSchema" : "inputSchema";
+    const key = !isEntry && isRecord(definition.parameters) ? "parameters" : inputKey;
+    const [input, output] = [definition[inputKey], definition.outputSchema];
+    if (isRecord(input)) yield { tool, key, schema: input };
+    if (isRecord(output)) yield { tool, key: "outputSchema", schema: output };
+  }
+}
+
+/** Converts a path in a schema to the written one below its key: `parameters` are the `properties` of the expanded schema. */
+const toWritten = ({ key }: WrittenSchema, path: Path): Path =>
+  key === "parameters" ? (path[0] === "properties" ? path.slice(1) : []) : path;
+
+type SchemaCode = "InvalidInputSchema" | "UnsafePattern" | "ReservedParameter";
+
+/** A finding at a path in a schema. */
+function findInSchema<Code extends SchemaCode>(
+  written: WrittenSchema,
+  code: Code,
+  args: ProblemArguments[Code],
+  path: Path,
+): Finding {
+  const { tool, key } = written;
+  return findInItem(tool.item, code, args, [...tool.path, key, ...toWritten(written, path)]);
+}
 
 /** What a check of items alone needs of a pack. */
 interface WithItems {
@@ -33,8 +71,7 @@ export function* checkSchemas({ inspected }: WithItems): Generator<Finding> {
     for (const { what, path } of top === undefined ? others : [top, ...others]) {
       const where = toWritten(written, path).join(".");
       const reason = where === "" ? `it ${what}` : `\`${printable(where)}\` ${what}`;
-      const place = placeInDefinition(written, path);
-      yield findInItem(written.tool.item, "InvalidInputSchema", { key: written.key, reason }, place);
+      yield findInSchema(written, "InvalidInputSchema", { key: written.key, reason }, path);
     }
   }
 }
@@ -57,28 +94,23 @@ export const checkDefaults: Check = async function* ({ inspected }) {
     for (const { what, path } of findInvalidDefaults(written.schema)) {
       const reason = `\`${printable(toWritten(written, path).join("."))}\` ${what}`;
       const args = { key: written.key, reason, isDefault: true };
-      yield findInItem(written.tool.item, "InvalidInputSchema", args, placeInDefinition(written, path));
+      yield findInSchema(written, "InvalidInputSchema", args, path);
     }
   }
 };
 
 /** Finds regular expressions that could block the host, without running them. */
 export const checkPatterns: Check = function* ({ inspected }) {
-  for (const written of findSchemas(inspected.items)) {
-    for (const { pattern, path } of readSchema(written.schema).schemas.flatMap(listPatterns)) {
-      if (!isExponential(pattern)) continue;
-      yield findInItem(written.tool.item, "UnsafePattern", { pattern }, placeInDefinition(written, path));
-    }
-  }
+  for (const written of findSchemas(inspected.items))
+    for (const { pattern, path } of readSchema(written.schema).schemas.flatMap(listPatterns))
+      if (isExponential(pattern)) yield findInSchema(written, "UnsafePattern", { pattern }, path);
 };
 
 /** Finds schemas with the parameter that the host adds. */
 export function* checkReservedParameters({ inspected }: WithItems): Generator<Finding> {
   for (const written of findSchemas(inspected.items)) {
     if (written.key === "outputSchema") continue;
-    for (const path of findReservedParameters(written.schema)) {
-      const place = placeInDefinition(written, path);
-      yield findInItem(written.tool.item, "ReservedParameter", { name: reservedParameter }, place);
-    }
+    for (const path of findReservedParameters(written.schema))
+      yield findInSchema(written, "ReservedParameter", { name: reservedParameter }, path);
   }
 }

@@ -4,10 +4,9 @@ import { isModulePath } from "../../extension-schema/references.ts";
 import { findPackageProgram, suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { hintForMissing } from "../modules/loadable.ts";
 import { findServerPaths, type ServerPath } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
-import { hasKey } from "./imports.ts";
+import { hasKey } from "./modules.ts";
 
 /** Launchers, interpreters and container tools that servers commonly use. Validation does not look for them. */
 const knownPrograms =
@@ -105,7 +104,7 @@ async function explainProgram(
   if (kind === "file") return findFailingImport(file);
   if (kind !== "absent") return { reason: `${quote(file)} is not a regular file` };
   const hasArguments = path[0] === "command" && /\s/.test(written);
-  const hint = hasArguments ? "Put arguments into `args`." : hintForMissing(files, file);
+  const hint = hasArguments ? "Put arguments into `args`." : files.hintForMissing(file);
   return { reason: `the package has no file ${quote(file)}`, hint };
 }
 

@@ -1,8 +1,48 @@
 import { isRecord } from "../../data/parse-json.ts";
 import { findMetaProblems } from "../../extension-schema/meta-keys.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
+import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";
-import { advertisedName, findTools, isAdvertisable } from "./subjects.ts";
+
+/** A tool as clients see it: an item or an entry of a bundle. */
+export interface WrittenTool {
+  item: InspectedItem;
+  definition: Readonly<Record<string, unknown>>;
+  /** The path from the top of the item's definition. */
+  path: Path;
+  isEntry: boolean;
+}
+
+/** Every tool in a pack's definitions, including entries of bundles, in order. */
+export function* findTools(items: readonly InspectedItem[]): Generator<WrittenTool> {
+  for (const item of items) {
+    const { shape, definition } = item;
+    if (definition === null) continue;
+    if (shape === "tool") yield { item, definition, path: [], isEntry: false };
+    if (shape !== "toolsBundle" || !Array.isArray(definition.entries)) continue;
+    for (const [index, entry] of definition.entries.entries()) {
+      if (isRecord(entry)) yield { item, definition: entry, path: ["entries", index], isEntry: true };
+    }
+  }
+}
+
+/** The advertised name; `undefined` if there is none, which the check of shapes reports. */
+export function advertisedName({ name }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof name === "string" && name.trim() !== "" ? name : undefined;
+}
+
+/** Whether all clients accept the name. */
+function isAdvertisable(name: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(name);
+}
+
+/** `tool "createIssue"`, or an entry of a bundle by its advertised name or its number from 1. */
+export function describeTool({ item, definition, path, isEntry }: WrittenTool): string {
+  if (!isEntry) return `tool ${quote(item.declaration.name)}`;
+  const name = advertisedName(definition);
+  const entry = name === undefined ? `${Number(path.at(-1)) + 1}` : quote(name);
+  return `entry ${entry} of the toolset ${quote(item.declaration.name)}`;
+}
 
 /** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
 const convention = /^([a-z][a-z0-9]*_){0,3}[a-z][A-Za-z0-9]*(_v[2-9]\d*)?$/;
@@ -39,20 +79,6 @@ type Claim = ReturnType<typeof findClaims>[number];
 export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
   for (const { name, item, path } of findClaims(items))
     if (!isAdvertisable(name)) yield findInItem(item, "InvalidAdvertisedName", { name }, path);
-};
-
-/** Finds servers, toolsets and prompts with a different name in their definition. Documents have it in `metadata`. */
-export const checkItemNames: Check = function* ({ inspected }) {
-  for (const item of inspected.items) {
-    const { shape, definition, declaration } = item;
-    if (declaration.kind === "tool" || definition === null) continue;
-    const isDocument = shape === "serverDocument" || shape === "toolsBundle";
-    const named = isDocument ? definition.metadata : definition;
-    const name = isRecord(named) ? advertisedName(named) : undefined;
-    if (name === undefined || name === declaration.name) continue;
-    const path = isDocument ? ["metadata", "name"] : ["name"];
-    yield findInItem(item, "NameMismatch", { name, item: declaration.name }, path);
-  }
 };
 
 /**

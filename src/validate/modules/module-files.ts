@@ -3,7 +3,9 @@ import { resolveExports, resolveImports } from "resolve-pkg-maps";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
-import { isInPackage, isJavaScript } from "../needed-files.ts";
+import { quote } from "../../problems/index.ts";
+import { findNearestNames } from "../../qualified-names/index.ts";
+import { isInPackage, isJavaScript, isTypeScript } from "../needed-files.ts";
 import type { ModuleKind, ParsedModule, WrittenImport } from "./parse-module.ts";
 
 /** The statically known part of a module of the package. */
@@ -23,6 +25,13 @@ export interface ModuleImport extends WrittenImport {
   file: string;
   target: Resolution;
 }
+
+/** Whether a module has an export, or why it does not or cannot be determined. */
+export type ExportSearch =
+  | "found"
+  /** `exports` is what is there instead; `hint` replaces it. */
+  | { absent: string; exports?: readonly string[]; hint?: string }
+  | { unclear: string };
 
 /** Limit per package, because each answer takes a process. */
 const maximumAsked = 10;
@@ -129,9 +138,53 @@ export class ModuleFiles {
     return { elsewhere: target ?? specifier };
   }
 
-  /** Names of the files in the folder of a module, for suggestions; `undefined` if the folder does not exist. */
-  listNeighbors(file: string): string[] | undefined {
-    return this.#port.listFiles(this.#root, posix.dirname(file));
+  /** Finds an export of a module by what the module itself says. What it re-exports from others is not followed. */
+  async findExport(file: string, name: string): Promise<ExportSearch> {
+    const module = await this.get(file);
+    const quoted = quote(file);
+    if (module.kind === "broken") return { absent: `${quoted} ${module.why}` };
+    if (!("names" in module))
+      return { unclear: `${quoted} ${module.kind === "opaque" ? module.why : "is no module"}` };
+    if (module.names.has(name)) return "found";
+    const [star] = module.stars;
+    // `export *` leaves out the default export.
+    if (star !== undefined && (name !== "default" || module.kind === "commonjs"))
+      return { unclear: `${quoted} re-exports everything from ${quote(star)}` };
+    if (module.kind === "commonjs" && (module.isOpen || this.textOf(file).includes(name)))
+      return { unclear: `${quoted} may create its exports at run time` };
+    const what = name === "default" ? "default export" : `export ${quote(name)}`;
+    return { absent: `${quoted} has no ${what}`, exports: [...module.names] };
+  }
+
+  /** How to correct the path of a missing file: build it, or name a similar file of its folder, with its path from the folder `from`. */
+  hintForMissing(file: string, from = "."): string {
+    const neighbors = this.#port.listFiles(this.#root, posix.dirname(file)) ?? [];
+    const inFolder = (found: string) => posix.join(posix.dirname(file), found);
+    const name = posix.basename(file);
+    const base = name.replace(/\.[cm]?js$/, "");
+    const source = neighbors.find((one) => isTypeScript(one) && one.replace(/\.[cm]?tsx?$/, "") === base);
+    if (source !== undefined)
+      return `Build it first: the package has only its source ${quote(inFolder(source), 200)}.`;
+    const usable = neighbors.filter((one) => !isTypeScript(one));
+    const nearest = usable.find((one) => one.startsWith(`${name}.`)) ?? findNearestNames(name, usable)[0];
+    if (nearest === undefined)
+      return "Add the file to the package. If a build creates it, run the build first.";
+    const path = posix.relative(from, inFolder(nearest));
+    return `Did you mean ${quote(path.startsWith(".") ? path : `./${path}`, 200)}?`;
+  }
+
+  /**
+   * The reason why a module of the package would fail to load: it transitively imports a file that is missing. Ignores imports
+   * in a `try` block or with a `.catch`, and those of other packages.
+   */
+  async findFailingImport(module: string) {
+    for await (const { file, target, isGuarded } of this.follow([module])) {
+      if (isGuarded || !("file" in target) || !isInPackage(target.file)) continue;
+      if (this.kindOf(target.file) !== "absent") continue;
+      const reason = `${quote(file, 200)} imports ${quote(target.file, 200)}, which is not in the package`;
+      return { reason, hint: this.hintForMissing(target.file, posix.dirname(file)) };
+    }
+    return undefined;
   }
 
   /** Reads and parses like Node: according to the suffix, the nearest `type`, or the syntax. */

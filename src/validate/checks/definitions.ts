@@ -1,9 +1,11 @@
 import { isRecord } from "../../data/parse-json.ts";
-import type { DefinitionFile } from "../../inspection/locate-definitions.ts";
-import { isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
+import { schemaOf } from "../../extension-schema/definition-schema.ts";
+import { findMisspelledKeys } from "../../extension-schema/index.ts";
+import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/index.ts";
-import { type Check, findInFile } from "../finding.ts";
+import { type Check, findInFile, findInItem } from "../finding.ts";
+import { advertisedName } from "./tools.ts";
 
 /** Configuration files, which are not definitions. */
 const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
@@ -53,5 +55,29 @@ export const checkShadowedDefinitions: Check = function* ({ inspected }) {
     if (!Object.hasOwn(inspected.definitions.get(combined) ?? {}, name)) continue;
     const place = { kind, item: name, path: [name] };
     yield findInFile(combined, "ShadowedDefinition", { name, file, combined }, place);
+  }
+};
+
+/** Finds misspelled keys of definitions, whose values would be silently ignored. */
+export const checkDefinitionKeys: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const { shape, definition } = item;
+    if (shape === undefined || definition === null) continue;
+    for (const { key, suggestion, path } of findMisspelledKeys(schemaOf(shape), definition))
+      yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
+  }
+};
+
+/** Finds servers, toolsets and prompts with a different name in their definition. Documents have it in `metadata`. */
+export const checkItemNames: Check = function* ({ inspected }) {
+  for (const item of inspected.items) {
+    const { shape, definition, declaration } = item;
+    if (declaration.kind === "tool" || definition === null) continue;
+    const isDocument = shape === "serverDocument" || shape === "toolsBundle";
+    const named = isDocument ? definition.metadata : definition;
+    const name = isRecord(named) ? advertisedName(named) : undefined;
+    if (name === undefined || name === declaration.name) continue;
+    const path = isDocument ? ["metadata", "name"] : ["name"];
+    yield findInItem(item, "NameMismatch", { name, item: declaration.name }, path);
   }
 };

@@ -3,22 +3,12 @@ import valid from "semver/functions/valid.js";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import { hasDuplicateKeys } from "../../data/source-text.ts";
 import { installedKeys } from "../../discovery/project.ts";
-import { schemaOf } from "../../extension-schema/definition-schema.ts";
-import { findMisspelledKeys } from "../../extension-schema/index.ts";
+import { suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
-import { type Check, findInItem, findInManifest } from "../finding.ts";
-import { isBundled } from "../needed-files.ts";
-
-/** Finds misspelled keys of definitions, whose values would be silently ignored. */
-export const checkDefinitionKeys: Check = function* ({ inspected }) {
-  for (const item of inspected.items) {
-    const { shape, definition } = item;
-    if (shape === undefined || definition === null) continue;
-    for (const { key, suggestion, path } of findMisspelledKeys(schemaOf(shape), definition))
-      yield findInItem(item, "UnknownDefinitionKey", { key, suggestion }, path);
-  }
-};
+import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
+import { findContainingPackage, isBundled, type NeededFile } from "../needed-files.ts";
+import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
 export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDevelopment: isSource }) {
@@ -108,4 +98,53 @@ export const checkPackageManifest: Check = function* ({ inspected: { pack, manif
   if (hasField && !(Array.isArray(keywords) && keywords.includes(keyword))) {
     yield findInManifest("MissingKeyword", { keyword }, ["keywords"]);
   }
+};
+
+function describeFile({ file, item, path, importer }: NeededFile): Finding {
+  const args = { file, importer, packageName: findContainingPackage(file) };
+  if (path !== undefined) return findInItem(item, "FileNotPublished", args, path);
+  const { kind, name } = item.declaration;
+  const place = item.base.length > 0 ? { kind } : { kind, item: name };
+  // An imported file is reported at the definition that needs it.
+  return findInFile(importer === undefined ? file : (item.file ?? file), "FileNotPublished", args, place);
+}
+
+/** A program of a dependency that a server names by its path, which npm never publishes. */
+function describeProgram(pack: PackUnderTest, { file, item, path = [] }: NeededFile): Finding {
+  const key = path[0] === "script" ? "script" : "command";
+  const bin = file.replace(/^.*node_modules\/\.bin\//, "");
+  const isCommand = bin !== file;
+  const name = isCommand ? pack.findCommandOwner(bin) : findContainingPackage(file);
+  const hint =
+    name === undefined
+      ? `Replace \`${key}\` with \`package\` and the npm name of the dependency.`
+      : suggestPackage(name, isCommand ? bin : undefined, key);
+  const reason = `${quote(file, 200)} is in node_modules, which npm does not publish`;
+  return findInItem(item, "InvalidServerDefinition", { reason, hint }, path);
+}
+
+const exportFiles = ["plugin.json", "mcp.json", ".claude-plugin/plugin.json", "server.json"];
+
+/** The files in the package's folder that `trailblaze export` wrote. They start the package or name the export. */
+function findExportFiles({ port, inspected: { pack } }: PackUnderTest): string[] {
+  const { name, location } = pack;
+  const marks = [`"--package=${name}@`, `"identifier": "${name}"`, '"trailblaze.export"'];
+  return exportFiles.filter((file) => {
+    const read = port.readFile(location, file);
+    const text = read.state === "read" ? new TextDecoder().decode(read.bytes) : "";
+    return marks.some((mark) => text.includes(mark));
+  });
+}
+
+/**
+ * Checks that npm would publish every file that items need: definitions, modules of handlers, programs of servers, and
+ * their imports. Exports are warnings, because the pack does not need them.
+ */
+export const checkPublishedFiles: Check = async function* (pack) {
+  const unpublished = await pack.unpublished();
+  const isProgram = ({ file, item, path }: NeededFile) =>
+    item.shape === "subprocessServer" && path !== undefined && findContainingPackage(file) !== undefined;
+  for (const one of unpublished) yield isProgram(one) ? describeProgram(pack, one) : describeFile(one);
+  for (const file of await pack.findLeftOut(findExportFiles(pack)))
+    yield findInFile(file, "FileNotPublished", { file, isExport: true });
 };
