@@ -1,6 +1,7 @@
 // What a schema cannot say about values of a config: what is wrong with them continues after their path.
+
+import { stringsIn } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { stringsIn } from "../data/strings-in.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";

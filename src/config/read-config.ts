@@ -156,7 +156,8 @@ function explainInvalidCode(code: unknown, mayBeFunction: boolean): string | und
   if (typeof code === "function" && mayBeFunction) return undefined;
   if (typeof code !== "string") {
     const forms = mayBeFunction ? "./module.js#export or a function" : "./module.js#export";
-    return `must be ${forms}, but it is ${describeType(code)}`;
+    // `$function` stands for a function in definitions alone.
+    return `must be ${forms}, but it is ${isRecord(code) ? "an object" : describeType(code)}`;
   }
   const place = parseHandler(code);
   if ("fault" in place) return `is ${quote(code)}, which is not a module path: ${place.fault}`;

@@ -4,6 +4,8 @@
 // Code of others that copies, parses or writes messages itself would lose them. On the way through it, a mark takes the
 // place of such an integer: a string that is known to this process alone, and that no text contains on its way out.
 
+import { endOfString } from "./parse-json.ts";
+
 /** Literals by the object or array that holds them, and its key. */
 const remembered = new WeakMap<object, Map<string, string>>();
 
@@ -30,16 +32,6 @@ function getMarks() {
   return marks;
 }
 
-/** The offset after the string that begins at `start`. Takes time in proportion to the string, whatever it contains. */
-function skipString(text: string, start: number): number {
-  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
-    let backslashes = 0;
-    while (text[end - 1 - backslashes] === "\\") backslashes++;
-    if (backslashes % 2 === 0) return end + 1;
-  }
-  return text.length;
-}
-
 /** JSON text with marks in place of integers that a number cannot hold. Also takes whole lines of a text. */
 export function markText(text: string): string {
   if (!mayBegin.test(text)) return text;
@@ -49,7 +41,7 @@ export function markText(text: string): string {
   for (let match = stringOrDigits.exec(text); match !== null; match = stringOrDigits.exec(text)) {
     const { index } = match;
     if (match[0] === '"') {
-      stringOrDigits.lastIndex = skipString(text, index);
+      stringOrDigits.lastIndex = endOfString(text, index);
       continue;
     }
     const start = text[index - 1] === "-" ? index - 1 : index;

@@ -28,30 +28,25 @@ export function decodeUtf8(bytes: Uint8Array): string {
 /** Limit on nesting, in levels: deeper data could overflow the stack of recursive functions. */
 export const maximumDepth = 200;
 
-/** The offset after the string of a JSON text that begins at `start`. */
+/** The offset after the string of a JSON text that begins at `start`. Takes time in proportion to it, whatever it contains. */
 export function endOfString(text: string, start: number): number {
-  let index = start + 1;
-  while (index < text.length && text.charCodeAt(index) !== 0x22)
-    index += text.charCodeAt(index) === 0x5c ? 2 : 1;
-  return index + 1;
+  for (let end = text.indexOf('"', start + 1); end >= 0; end = text.indexOf('"', end + 1)) {
+    let backslashes = 0;
+    while (text[end - 1 - backslashes] === "\\") backslashes++;
+    if (backslashes % 2 === 0) return end + 1;
+  }
+  return text.length;
 }
 
-/** Offset at which brackets nest deeper than `maximumDepth`, outside strings; -1 if they never do. */
-function findExcessiveDepth(text: string): number {
+/** Offset at which brackets nest deeper than a limit, outside strings; -1 if they do not. */
+export function findExcessiveDepth(text: string, limit: number): number {
   let depth = 0;
   for (let index = 0; index < text.length; index++) {
-    switch (text.charCodeAt(index)) {
-      case 0x22:
-        index = endOfString(text, index) - 1;
-        break;
-      case 0x5b:
-      case 0x7b:
-        if (++depth > maximumDepth) return index;
-        break;
-      case 0x5d:
-      case 0x7d:
-        depth--;
-    }
+    const unit = text.charCodeAt(index);
+    if (unit === 0x22) index = endOfString(text, index) - 1;
+    else if (unit === 0x5b || unit === 0x7b) {
+      if (++depth > limit) return index;
+    } else if (unit === 0x5d || unit === 0x7d) depth--;
   }
   return -1;
 }
@@ -66,7 +61,7 @@ export function parseJson(
   parse: (text: string) => unknown = JSON.parse,
 ): { text: string; value: unknown } {
   const text = typeof source === "string" ? source.replace(/^\uFEFF/, "") : decodeUtf8(source);
-  const tooDeep = findExcessiveDepth(text);
+  const tooDeep = findExcessiveDepth(text, maximumDepth);
   if (tooDeep >= 0) {
     throw new DataSyntaxError(`it is nested deeper than ${maximumDepth} levels`, text, tooDeep);
   }
@@ -82,10 +77,11 @@ export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** Names the type of a JSON value for messages: `an array`, `null`, `a string`. */
+/** Names what a JSON value is, for messages: `an array`, `null`, `a string`, `an empty string`, `true`, `a function` of a definition. */
 export function describeType(value: unknown): string {
-  if (value === null) return "null";
   if (value === undefined) return "missing";
+  if (value === null || typeof value === "boolean") return String(value);
   if (Array.isArray(value)) return "an array";
-  return typeof value === "object" ? "an object" : `a ${typeof value}`;
+  if (isRecord(value)) return typeof value.$function === "string" ? "a function" : "an object";
+  return typeof value === "string" && value.trim() === "" ? "an empty string" : `a ${typeof value}`;
 }

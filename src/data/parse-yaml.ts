@@ -16,6 +16,7 @@ import {
   type YAMLMap,
 } from "yaml";
 import type { Path } from "../problems/index.ts";
+import { isDeeper } from "./json-values.ts";
 import { DataSyntaxError, decodeUtf8, maximumDepth } from "./parse-json.ts";
 
 /** A YAML text as plain data, with the position of each value. */
@@ -44,12 +45,6 @@ function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
     }
   }
   return undefined;
-}
-
-/** With aliases, whose targets are in each place that refers to them. */
-function isDeeper(value: unknown, levels: number): boolean {
-  if (typeof value !== "object" || value === null) return false;
-  return levels === 0 || Object.values(value).some((entry) => isDeeper(entry, levels - 1));
 }
 
 /**

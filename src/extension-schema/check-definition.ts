@@ -1,10 +1,9 @@
-import { isRecord } from "../data/parse-json.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
 import type { DefinedKind, Kind } from "../kinds.ts";
 import { createProblem, listOf, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type DefinitionShape, schemaOf } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
-import { describeWritten } from "./pointer.ts";
 import { type AnySchema, describeIssues, type Fault, parseShape, partsOf } from "./shape-faults.ts";
 
 const problemCode = {
@@ -60,7 +59,7 @@ function chooseServerShape(definition: Record<string, unknown>): DefinitionShape
 /** The shape of a definition; a fault if it has none. */
 function chooseShape(kind: DefinedKind, content: unknown): DefinitionShape | Fault {
   if (!isRecord(content) || isFunction(content)) {
-    const reason = content === null ? "it is empty" : `expected an object, found ${describeWritten(content)}`;
+    const reason = content === null ? "it is empty" : `expected an object, found ${describeType(content)}`;
     const hint = `Export an object as the default, for example with \`define${kind[0]?.toUpperCase()}${kind.slice(1)}\`. A function can be the \`handler\` of a tool, a prompt or a resource.`;
     return { reason, path: [], hint: isRecord(content) ? hint : undefined };
   }

@@ -13,4 +13,3 @@ export {
   needsKeys,
   parseExtension,
 } from "./parse-extension.ts";
-export { describeWritten } from "./pointer.ts";

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
-import { createProblem, type Problem, type ProblemContext, quote } from "../problems/index.ts";
+import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { describeWritten } from "./pointer.ts";
+import { describeValue } from "./pointer.ts";
 
 /** The platforms of devices, in the form that sessions compare. */
 export const platforms = ["ANDROID", "IOS", "WEB"] as const;
@@ -81,18 +81,12 @@ export const qualifiedNameKey = "trailblaze/qualifiedName";
 
 const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
 
-function describe(value: unknown): string {
-  return typeof value === "string" && value.trim() !== ""
-    ? `the string ${quote(value, 40)}`
-    : describeWritten(value);
-}
-
 /** The actual value of a key, for messages; `undefined` if the value is valid. */
 function describeInvalid(key: MetaKey, value: unknown): string | undefined {
   const { isValid, isArray } = metaTypes[metaKeys[key].type];
-  if (!isArray || !Array.isArray(value)) return !isArray && isValid(value) ? undefined : describe(value);
+  if (!isArray || !Array.isArray(value)) return !isArray && isValid(value) ? undefined : describeValue(value);
   const invalid = value.findIndex((entry) => !isValid(entry));
-  return invalid < 0 ? undefined : `an array with ${describe(value[invalid])}`;
+  return invalid < 0 ? undefined : `an array with ${describeValue(value[invalid])}`;
 }
 
 /** Suggests a similar key. Compares keys without their common prefix. */

@@ -1,4 +1,4 @@
-import { isRecord } from "../data/parse-json.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
@@ -13,7 +13,6 @@ import {
 } from "../problems/index.ts";
 import { explainInvalidItemName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { describeWritten } from "./pointer.ts";
 
 /** An item as its pack's package.json declares it. */
 export interface Declaration {
@@ -99,12 +98,12 @@ function readForm(value: unknown, kind: Kind): Record<string, unknown> | string 
   if (Array.isArray(value) && value.length !== 2)
     return `expected an array of two strings, found ${value.length} entries`;
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
-  if (!isRecord(object)) return `it is ${describeWritten(value)}`;
+  if (!isRecord(object)) return `it is ${describeType(value)}`;
   if (!Object.hasOwn(object, "name")) return "`name` is missing";
   const forms = Object.entries(declarationKeys[kind]);
   const [key, form] = forms.find(([key, { fits }]) => Object.hasOwn(object, key) && !fits(object[key])) ?? [];
   if (key === undefined || form === undefined) return object;
-  return `\`${key}\` must be ${form.what}, but it is ${describeWritten(object[key])}`;
+  return `\`${key}\` must be ${form.what}, but it is ${describeType(object[key])}`;
 }
 
 function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
@@ -119,7 +118,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   const key = keyOfKind[kind];
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
-    const found = describeWritten(list);
+    const found = describeType(list);
     report("MalformedExtension", { path: [key] }, { what: `\`${key}\``, expected: "an array", found });
     return [];
   }
@@ -156,7 +155,7 @@ function readNeeds(value: unknown, reportAny: Report): Needs {
   const report = (path: Path, reason: string, hint?: string) =>
     reportAny("InvalidNeeds", { path: ["needs", ...path] }, { reason, hint });
   if (!isRecord(value)) {
-    report([], `it must be an object, but it is ${describeWritten(value)}`);
+    report([], `it must be an object, but it is ${describeType(value)}`);
     return { env: [] };
   }
   for (const key of unknownKeys(value, needsKeys)) {
@@ -174,7 +173,7 @@ function readNeeds(value: unknown, reportAny: Report): Needs {
       for (const [index, entry] of list.entries())
         if (!isValid(entry)) report([key, index], `\`needs.${key}\` has an invalid entry`);
     } else if (list !== undefined) {
-      report([key], `\`needs.${key}\` must be an array of strings, but it is ${describeWritten(list)}`);
+      report([key], `\`needs.${key}\` must be an array of strings, but it is ${describeType(list)}`);
       if (key === "env") needs.env = [];
     }
   }
@@ -195,7 +194,7 @@ export function parseExtension(
     if (problems.length < maximumFaults) problems.push(createProblem(code, args, place, context));
   };
   const reportMalformed = (what: string, expected: string, found: unknown, path: Path) =>
-    report("MalformedExtension", { path }, { what, expected, found: describeWritten(found) });
+    report("MalformedExtension", { path }, { what, expected, found: describeType(found) });
 
   const field = isRecord(value) ? value : {};
   if (field !== value) reportMalformed("The `trailblaze` field", "an object", value, []);

@@ -1,5 +1,5 @@
-import { isRecord } from "../data/parse-json.ts";
-import type { Path } from "../problems/index.ts";
+import { describeType } from "../data/parse-json.ts";
+import { type Path, quote } from "../problems/index.ts";
 
 /** The keys of a JSON pointer; indexes of arrays are numbers. */
 export function readPointer(pointer: string, root: unknown): (string | number)[] {
@@ -24,17 +24,13 @@ export function valueAt(root: unknown, path: Path): unknown {
   );
 }
 
-/** Describes a value of a file for messages: `an array`, `an object`, `an empty string`, `true`. */
-export function describeWritten(value: unknown): string {
-  if (value === undefined) return "missing";
-  if (value === null) return "null";
-  if (Array.isArray(value)) return "an array";
-  if (isRecord(value)) return typeof value.$function === "string" ? "a function" : "an object";
-  if (typeof value === "string") return value.trim() === "" ? "an empty string" : "a string";
-  return typeof value === "boolean" ? String(value) : `a ${typeof value}`;
-}
-
 /** Formats a path as a JSON pointer: `""` for the top. */
 export function writePointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
+}
+
+/** A scalar as written, or the type of an array or object. */
+export function describeValue(value: unknown): string {
+  if (typeof value === "string") return quote(value, 40);
+  return typeof value === "object" ? describeType(value) : String(value);
 }

@@ -1,9 +1,9 @@
 // From what zod finds in a value to faults for people: the only words for violations of a shape. A schema may say its own
 // words: what it expects instead of a type or one of the forms, or what is wrong with a value that breaks a rule.
 import * as z from "zod/mini";
-import { isRecord } from "../data/parse-json.ts";
+import { describeType, isRecord } from "../data/parse-json.ts";
 import { listOf, type Path } from "../problems/index.ts";
-import { describeWritten, valueAt } from "./pointer.ts";
+import { valueAt } from "./pointer.ts";
 
 /** A fault in a value of a file, with its path from the top of the value. */
 export interface Fault {
@@ -111,16 +111,14 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (issue.code === "invalid_value") {
     const allowed = issue.values.map((one) => style.word(String(one)));
     const choice = allowed.length === 1 ? allowed[0] : `one of ${listOf(allowed)}`;
-    return fault(
-      `must be ${choice}${typeof value === "string" ? "" : `, but it is ${describeWritten(value)}`}`,
-    );
+    return fault(`must be ${choice}${typeof value === "string" ? "" : `, but it is ${describeType(value)}`}`);
   }
   const expected = issue.code === "invalid_type" ? issue.expected : undefined;
   const what = words || (expected && (typeWords[expected] ?? `a ${expected}`));
-  if (what === undefined) return fault(`has none of the valid forms: it is ${describeWritten(value)}`);
+  if (what === undefined) return fault(`has none of the valid forms: it is ${describeType(value)}`);
   const isClass = expected === "record" && isRecord(value);
   const isNumber = expected === "int" && typeof value === "number";
-  const found = isClass ? "an instance of a class" : isNumber ? value : describeWritten(value);
+  const found = isClass ? "an instance of a class" : isNumber ? value : describeType(value);
   return fault(`must be ${what}, but it is ${found}`);
 }
 

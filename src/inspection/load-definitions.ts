@@ -1,5 +1,5 @@
 import type { Confinement } from "../confinement/evaluate.ts";
-import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
+import { DataSyntaxError, describeType, isRecord } from "../data/parse-json.ts";
 import {
   createJsonSource,
   locateProblems,
@@ -8,7 +8,7 @@ import {
   type UnlocatedProblem,
 } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
-import { checkDefinition, type Declaration, describeWritten, isFunction } from "../extension-schema/index.ts";
+import { checkDefinition, type Declaration, isFunction } from "../extension-schema/index.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type ProblemContext, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
@@ -254,7 +254,7 @@ export class DefinitionReader {
     if (!combined) this.#contents.set(file, { [place.item ?? ""]: value });
     else if (isRecord(value) && !isFunction(value)) this.#contents.set(file, value);
     else {
-      const found = `expected an object of definitions by item name, found ${describeWritten(value)}`;
+      const found = `expected an object of definitions by item name, found ${describeType(value)}`;
       const reason = value === null ? "it is empty" : found;
       report("InvalidDefinitionContents", { reason }, { ...place, file });
     }

@@ -1,7 +1,8 @@
 // The keywords of JSON Schema whose values have a form, as the meta-schemas of both drafts define it.
+import { formatJson } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { describeWritten } from "../extension-schema/pointer.ts";
-import { type Path, quote } from "../problems/index.ts";
+import { describeValue } from "../extension-schema/pointer.ts";
+import type { Path } from "../problems/index.ts";
 
 /** A fault in a JSON Schema, with its path from the top. `what` continues after the path. */
 export interface SchemaFault {
@@ -17,22 +18,6 @@ export interface Keyword {
   findFaults: Form;
   /** Where the value has schemas: it is one itself, an array of them, or an object of them. */
   holds: readonly ("itself" | "list" | "object")[];
-}
-
-/** A canonical string: equal exactly for equal JSON values. */
-export function writeCanonical(value: unknown): string {
-  if (Array.isArray(value)) return `[${value.map(writeCanonical).join(",")}]`;
-  if (!isRecord(value)) return JSON.stringify(value) ?? "";
-  const members = Object.keys(value)
-    .sort()
-    .map((key) => `${JSON.stringify(key)}:${writeCanonical(value[key])}`);
-  return `{${members.join(",")}}`;
-}
-
-/** A scalar as written, or the type of an array or object. */
-export function describeValue(value: unknown): string {
-  if (typeof value === "string") return quote(value, 40);
-  return typeof value === "object" ? describeWritten(value) : String(value);
 }
 
 /** Limit on the faults of a value's members, of which a server's schema can have any number. */
@@ -92,7 +77,11 @@ const schemas = also(
 );
 
 const unique = (form: Form) =>
-  also(form, (list) => new Set(list.map(writeCanonical)).size === list.length, "contains a duplicate");
+  also(
+    form,
+    (list) => new Set(list.map((entry) => formatJson(entry))).size === list.length,
+    "contains a duplicate",
+  );
 const names = unique(membersOf(array, text));
 
 const types = ["array", "boolean", "integer", "null", "number", "object", "string"];

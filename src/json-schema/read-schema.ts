@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
-import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { describeValue, readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
-import { describeValue, keywords, type SchemaFault } from "./meta-schema.ts";
+import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { measureWork } from "./schema-work.ts";
 
 /** The supported drafts of JSON Schema. */

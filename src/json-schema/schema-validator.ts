@@ -1,9 +1,10 @@
 import { Ajv, type ErrorObject, type FuncKeywordDefinition, type Options, type ValidateFunction } from "ajv";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { formatJson } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
-import { keywords, type SchemaFault, writeCanonical } from "./meta-schema.ts";
+import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { type Draft, readSchema, readUsedSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
@@ -45,13 +46,11 @@ function listChoices(values: readonly unknown[]): string {
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 
-const writeKey = (key: unknown) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`;
-
 /** Formats a violation: `/summary is required`, `/count must be integer`. */
 function describeError({ keyword, params, instancePath, message }: ErrorObject): string {
   const extra = params.missingProperty ?? params.additionalProperty ?? params.unevaluatedProperty;
   const isExtra = ["required", "additionalProperties", "unevaluatedProperties"].includes(keyword);
-  const pointer = isExtra ? instancePath + writeKey(extra) : instancePath;
+  const pointer = isExtra ? instancePath + writePointer([extra]) : instancePath;
   const words: Readonly<Record<string, () => string>> = {
     required: () => "is required",
     additionalProperties: () => "is not allowed",
@@ -114,7 +113,7 @@ const checkUnique: NonNullable<FuncKeywordDefinition["validate"]> = (
 ) => {
   const seen = new Map<string, number>();
   for (const [index, item] of isDemanded ? items.entries() : []) {
-    const text = writeCanonical(item);
+    const text = formatJson(item);
     const before = seen.get(text);
     seen.set(text, index);
     if (before === undefined) continue;

@@ -1,4 +1,5 @@
 import type { UserServer } from "../config/session-config.ts";
+import { isDeeper } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -11,7 +12,7 @@ import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
-import { isTooDeep, type Json, type LockedItem, type LockedServer } from "./json.ts";
+import { type Json, type LockedItem, type LockedServer, maximumDepth } from "./json.ts";
 import { entryPlace, type LockPart, type LockPlace } from "./parts.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
@@ -21,7 +22,7 @@ export const linesOf = (text: unknown) => (typeof text === "string" ? text.split
 function createItem(values: Readonly<Record<string, unknown>>): LockedItem | undefined {
   const entries: [string, Json][] = [];
   for (const [key, value] of Object.entries(values)) {
-    if (isTooDeep(value)) return undefined;
+    if (isDeeper(value, maximumDepth)) return undefined;
     const text = JSON.stringify(value);
     if (text !== undefined && text !== "[]" && text !== "{}") entries.push([key, JSON.parse(text) as Json]);
   }

@@ -1,17 +1,11 @@
+import { formatJson } from "../data/json-values.ts";
 import { formatLineDiff } from "../data/line-diff.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
-import {
-  formatJson,
-  isSameJson,
-  type Json,
-  type LockedItem,
-  type LockedKind,
-  type LockFile,
-} from "./json.ts";
+import { isSameJson, type Json, type LockedItem, type LockedKind, type LockFile } from "./json.ts";
 
 /** What differs of a lock: an item of a pack, or a server of the config with what it lists. */
 export interface LockDifferenceEntry {

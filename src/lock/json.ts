@@ -56,32 +56,7 @@ export interface LockFile {
 export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" | "skill" | "needs";
 
 /** Limit on the nesting of a recorded value, in levels; the lock nests a few more. */
-const maximumDepth = 150;
-
-/** Whether a value is nested too deep to be recorded. */
-export const isTooDeep = (value: unknown, levels = maximumDepth): boolean =>
-  levels < 0 ||
-  (typeof value === "object" &&
-    value !== null &&
-    Object.values(value).some((inner) => isTooDeep(inner, levels - 1)));
-
-/**
- * JSON with sorted keys: equal values give equal text. Without `indent` it is the canonical form of RFC 8785, otherwise
- * the form of `JSON.stringify` with two spaces. `indent` is the current one.
- */
-export function formatJson(value: Json, indent?: string): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value);
-  const inner = indent === undefined ? undefined : `${indent}  `;
-  const colon = indent === undefined ? ":" : ": ";
-  const parts = Array.isArray(value)
-    ? value.map((entry) => formatJson(entry, inner))
-    : Object.keys(value)
-        .sort()
-        .map((key) => `${JSON.stringify(key)}${colon}${formatJson(value[key] ?? null, inner)}`);
-  const [open, close] = Array.isArray(value) ? "[]" : "{}";
-  if (parts.length === 0 || indent === undefined) return `${open}${parts.join(",")}${close}`;
-  return `${open}\n${parts.map((part) => `${inner}${part}`).join(",\n")}\n${indent}${close}`;
-}
+export const maximumDepth = 150;
 
 /** `sha256-` and the base64 of the hash of a text. */
 export const hashText = (text: string): string =>

@@ -1,5 +1,6 @@
 import { lstatSync } from "node:fs";
 import { join, sep } from "node:path";
+import { formatJson } from "../data/json-values.ts";
 import { DataSyntaxError, isRecord } from "../data/parse-json.ts";
 import { parseSource } from "../data/source-text.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
@@ -15,15 +16,7 @@ import {
   UnusableFileError,
 } from "../files/write-files.ts";
 import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
-import {
-  formatJson,
-  hashText,
-  type Json,
-  type LockedPack,
-  type LockedServer,
-  type LockFile,
-  ownEntry,
-} from "./json.ts";
+import { hashText, type Json, type LockedPack, type LockedServer, type LockFile, ownEntry } from "./json.ts";
 
 export const lockFileName = "trailblaze.lock";
 

@@ -1,4 +1,5 @@
 import { parseExactly } from "../data/exact-integers.ts";
+import { decodeUtf8, findExcessiveDepth } from "../data/parse-json.ts";
 
 export type RequestId = string | number;
 
@@ -34,46 +35,16 @@ export class RpcError extends Error {
 
 export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
 
-const quotation = 0x22;
-const backslash = 0x5c;
-
-function skipString(json: Buffer, opening: number): number {
-  let end = opening;
-  for (;;) {
-    end = json.indexOf(quotation, end + 1);
-    if (end === -1) return json.length;
-    let backslashes = 0;
-    while (json[end - 1 - backslashes] === backslash) backslashes++;
-    if (backslashes % 2 === 0) return end;
-  }
-}
-
-/** Whether arrays and objects in the JSON text are nested deeper than `limit`, which could overflow the stack later. */
-export function nestsDeeper(json: Buffer, limit: number): boolean {
-  if (json.length <= limit) return false;
-  let depth = 0;
-  for (let at = 0; at < json.length; at++) {
-    const byte = json[at];
-    if (byte === quotation) at = skipString(json, at);
-    else if (byte === 0x5b || byte === 0x7b) {
-      if (++depth > limit) return true;
-    } else if (byte === 0x5d || byte === 0x7d) depth--;
-  }
-  return false;
-}
-
 /** How many arrays and objects of a message may be nested. */
-export const maximumDepth = 512;
-const utf8 = new TextDecoder("utf-8", { fatal: true });
+const maximumDepth = 512;
 
 /** The value of a client's JSON text. What is nested too deeply is not parsed, because that would take seconds. */
-export function parseMessage(text: Uint8Array): { value: unknown } | { code: number; fault: string } {
-  if (nestsDeeper(Buffer.from(text.buffer, text.byteOffset, text.byteLength), maximumDepth)) {
+export function parseMessage(bytes: Uint8Array): { value: unknown } | { code: number; fault: string } {
+  try {
+    const text = decodeUtf8(bytes);
+    if (findExcessiveDepth(text, maximumDepth) < 0) return { value: parseExactly(text) };
     const fault = `The message is nested more than ${maximumDepth} levels deep.`;
     return { code: rpcCode.request, fault };
-  }
-  try {
-    return { value: parseExactly(utf8.decode(text)) };
   } catch {
     return { code: rpcCode.parse, fault: "The message is not valid JSON." };
   }

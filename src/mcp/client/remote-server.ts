@@ -1,6 +1,7 @@
 import type { StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Tool } from "@modelcontextprotocol/server";
 import { findInteger, markIntegers, markText, readMarks, unmarkText } from "../../data/exact-integers.ts";
+import { isDeeper } from "../../data/json-values.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { failure, formatSize, printable, TrailblazeError } from "../../problems/index.ts";
@@ -105,12 +106,6 @@ export function mirrorArguments(schema: unknown, args: unknown): Record<string, 
   }
   return headers;
 }
-
-/** Whether a value is nested more than so many levels deep. */
-const isDeeper = (value: unknown, levels: number): boolean =>
-  typeof value === "object" &&
-  value !== null &&
-  (levels === 0 || Object.values(value).some((inner) => isDeeper(inner, levels - 1)));
 
 /** What must not be printed: headers, the credentials in them, and what is not shown of the URL. */
 function findSecrets({ url, shown, headers }: RemoteLaunch): string[] {

@@ -1,11 +1,11 @@
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
+import { findExcessiveDepth } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "../../runtime/process-output.ts";
-import { nestsDeeper } from "../client-message.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { createRedactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
@@ -102,9 +102,9 @@ export function startServer(
   };
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
-    if (nestsDeeper(line, limits.depth))
-      return fail(`it sent a message that is nested more than ${limits.depth} levels deep`);
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
+    if (findExcessiveDepth(text, limits.depth) >= 0)
+      return fail(`it sent a message that is nested more than ${limits.depth} levels deep`);
     let value: unknown;
     try {
       value = parseExactly(text);

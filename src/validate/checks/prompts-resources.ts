@@ -1,5 +1,5 @@
+import { stringsIn } from "../../data/json-values.ts";
 import { isRecord } from "../../data/parse-json.ts";
-import { stringsIn } from "../../data/strings-in.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
 import { type FileRead, maximumResourceBytes } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";

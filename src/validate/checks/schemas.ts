@@ -1,11 +1,11 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { describeWritten } from "../../extension-schema/index.ts";
+import { describeValue } from "../../extension-schema/pointer.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import type { SchemaFault } from "../../json-schema/meta-schema.ts";
 import { isExponential } from "../../json-schema/patterns/exponential-pattern.ts";
 import { listPatterns, readSchema, type Schema } from "../../json-schema/read-schema.ts";
 import { findReservedParameters, reservedParameter } from "../../json-schema/reserved-parameters.ts";
-import { type Path, type ProblemArguments, printable, quote } from "../../problems/index.ts";
+import { type Path, type ProblemArguments, printable } from "../../problems/index.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findTools, type WrittenTool } from "./tools.ts";
 
@@ -57,8 +57,7 @@ function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
   const isEmptyOutput = key === "outputSchema" && Object.keys(schema).length === 0;
   if (schema.type === "object" || isEmptyOutput) return undefined;
   if (schema.type === undefined) return { what: 'must have `type: "object"`', path: [] };
-  const found = typeof schema.type === "string" ? quote(schema.type, 40) : describeWritten(schema.type);
-  return { what: `must be "object" at the top, but it is ${found}`, path: ["type"] };
+  return { what: `must be "object" at the top, but it is ${describeValue(schema.type)}`, path: ["type"] };
 }
 
 /** Finds invalid schemas, according to JSON Schema and MCP. */

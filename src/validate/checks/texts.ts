@@ -1,6 +1,6 @@
+import { stringsIn } from "../../data/json-values.ts";
 import { createLineIndex } from "../../data/line-index.ts";
 import { isRecord } from "../../data/parse-json.ts";
-import { stringsIn } from "../../data/strings-in.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import { type Path, type ProblemPlace, quote } from "../../problems/index.ts";
