@@ -239,7 +239,7 @@ export async function resolveServer(reference: string | null, { cwd }: { cwd: st
     mcpServerName: definition?.mcpServerName as string | undefined,
     // A server of the config gets the whole environment of the process that starts it.
     envPassthrough: definition?.envPassthrough as readonly string[] | undefined,
-    isHttp: target?.type === "composed" && target.transport === "http",
+    isHttp: target?.transport === "http",
     project,
   };
 }

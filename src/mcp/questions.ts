@@ -1,5 +1,6 @@
 // How the questions of handlers reach the client of a request, in both eras of MCP.
 import { randomUUID } from "node:crypto";
+import type { ServerContext } from "@modelcontextprotocol/server";
 import { isRecord } from "../data/parse-json.ts";
 import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
@@ -10,7 +11,7 @@ import {
   settleAnswers,
   UnaskedError,
 } from "../runtime/input-rounds.ts";
-import { RpcError, rpcCode } from "./client-message.ts";
+import { badRequest, RpcError, rpcCode } from "./client-message.ts";
 
 /** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
 export interface StateSeal {
@@ -125,28 +126,24 @@ interface AskedState {
   rounds: [name: string, round: InputRound][];
 }
 
-/** A request of a modern client. */
-export interface ModernRequest {
-  /** What the sealed state belongs to. */
-  identity: unknown;
-  capabilities: unknown;
-  signal: AbortSignal;
-  inputResponses?: Readonly<Record<string, unknown>> | undefined;
-  requestState: string | undefined;
-}
-
 /** The name of what the request itself asks; others in it have longer ones. */
 const outermost = "";
 
 /**
  * Asks a modern client by ending its request: it makes the request again with the answers. What a tool asks that a handler
  * called ends the request, too, and cancels that handler; the handler then runs again, and so does the tool when it is
- * called again. Rejects with `RpcError` for a `requestState` that cannot be opened, and with the signal's reason.
+ * called again. `identity`: what sealed state belongs to. Rejects with `RpcError` for state that cannot be opened, and with the
+ * signal's reason.
  */
 export async function createModernQuestions(
-  { identity, capabilities, signal: ended, inputResponses, requestState }: ModernRequest,
+  { signal: ended, inputResponses, droppedInputResponseKeys, requestState }: ServerContext["mcpReq"],
+  capabilities: unknown,
+  identity: unknown,
   seal: StateSeal,
 ): Promise<Questions> {
+  const [notAnswer] = droppedInputResponseKeys ?? [];
+  if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
+  const sealed = requestState<string>();
   // It may have been canceled before its session was open.
   ended.throwIfAborted();
   const stop = new CallStop();
@@ -157,9 +154,9 @@ export async function createModernQuestions(
    * Answers to what the request itself has not asked yet, of a client that knows the questions, as the conformance suite
    * does. They answer nothing else, above all not whether a call may run.
    */
-  let early = requestState === undefined ? inputResponses : undefined;
-  if (requestState !== undefined) {
-    const { name, asked, rounds: others } = (await seal.open(identity, requestState)) as AskedState;
+  let early = sealed === undefined ? inputResponses : undefined;
+  if (sealed !== undefined) {
+    const { name, asked, rounds: others } = (await seal.open(identity, sealed)) as AskedState;
     const { requests, ...state } = asked;
     for (const [other, round] of others) rounds.set(other, round);
     rounds.set(name, { input: await readResponses(requests, inputResponses ?? {}), ...state });

@@ -25,12 +25,7 @@ import { splitSpec } from "../qualified-names/item-name.ts";
 import { notFoundCode } from "../qualified-names/resolve-reference.ts";
 import { pagesOf } from "../runtime/apps.ts";
 import { entryNamesOf } from "../runtime/bundle.ts";
-import {
-  planPackServer,
-  planRemoteServer,
-  planUserServer,
-  type ServerPlan,
-} from "../runtime/server-launches.ts";
+import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import type { Selection } from "../session/members.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
@@ -38,33 +33,26 @@ import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 /** What a name means. */
-type FoundServer = (
-  | {
-      type: "composed";
-      /** What it says of itself. */
-      info: { name: string; version: string };
-      transport: "stdio" | "http";
-      protocol: ServedProtocol;
-    }
-  | {
-      type: "subprocess";
-      plan: ServerPlan;
-      /** Whether the config chooses which of its tools are offered, or their names. */
-      hasChoices: boolean;
-    }
-) & {
+interface FoundServer {
   /** The short name of the item, or the key in the config. */
   name: string;
   /** `undefined` for a subprocess server of the config. */
   definition?: Readonly<Record<string, unknown>>;
   /** What a session of it has. */
   selection: Selection;
+  /** What a composed server says of itself. */
+  info?: { name: string; version: string };
+  /** How a composed server is served by default. */
+  transport?: "stdio" | "http";
+  protocol?: ServedProtocol;
+  /** Of a program of which neither a lock nor the config changes what it offers. */
+  plan?: ProgramPlan | undefined;
   /** For the name of a pack: the qualified name of its only server, or of the pack itself if it has none. */
   ofPack?: string;
-};
+}
 
-/** What to start for a name. `isOpen`: neither a lock nor the config changes what servers offer. */
-export type ServeTarget = FoundServer & { gate: LockGate | undefined; isOpen: boolean };
+/** What to start for a name. */
+export type ServeTarget = FoundServer & { gate: LockGate | undefined };
 
 /** Where to look for a server. */
 interface Sources {
@@ -126,6 +114,12 @@ class ServerFinder {
     this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
   }
 
+  /** Whether neither a lock nor the config as a whole changes what servers offer. */
+  get #isOpen(): boolean {
+    const { gate, config } = this.#sources;
+    return gate === undefined && (config.results ?? config.calls) === undefined;
+  }
+
   async find(reference: string): Promise<FoundServer> {
     const { config, gate, port, report } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
@@ -146,16 +140,11 @@ class ServerFinder {
       const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
       if (refusal !== undefined) throw new TrailblazeError(refusal);
       for (const problem of problems) report?.(problem);
-      const { prefix, allow, deny, override } = subprocess.choices;
-      const changes = [prefix, allow, override, subprocess.results, deny[0]];
-      const hasChoices = changes.some((change) => change !== undefined);
-      const plan =
-        subprocess.url === undefined
-          ? await planUserServer(port, subprocess, config, gate !== undefined)
-          : planRemoteServer(subprocess, config, gate !== undefined);
-      const { name } = subprocess;
-      const selection = { label: name, found: this.#found, packs: [] };
-      return { type: "subprocess", name, selection, plan, hasChoices };
+      const { name, url, results, choices } = subprocess;
+      const changes = [url, results, choices.prefix, choices.allow, choices.override, choices.deny[0]];
+      const isPlain = this.#isOpen && changes.every((change) => change === undefined);
+      const plan = isPlain ? await planUserServer(port, subprocess, config) : undefined;
+      return { name, selection: { label: name, found: this.#found, packs: [] }, plan };
     }
     return this.#findItem(reference);
   }
@@ -210,7 +199,7 @@ class ServerFinder {
   }
 
   async #findItem(reference: string): Promise<FoundServer> {
-    const { port, config, gate } = this.#sources;
+    const { port, config } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     if (item === undefined) throw failure("ServerNotFound", notFound(reference));
@@ -221,10 +210,10 @@ class ServerFinder {
     const definition = item.definition ?? {};
     if (item.shape !== "subprocessServer")
       return this.#compose({ name, definition, from: inspected.pack, item });
-    const hasChoices = mayDenyTools(config.packs, describeServers(inspected)(name));
-    const plan = planPackServer(port, inspected, item, config, gate !== undefined);
+    const isPlain = this.#isOpen && !mayDenyTools(config.packs, describeServers(inspected)(name));
+    const plan = isPlain ? planPackServer(port, inspected, item, config) : undefined;
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
-    return { type: "subprocess", name, definition, selection, plan, hasChoices };
+    return { name, definition, selection, plan };
   }
 
   async #resolve(reference: string) {
@@ -303,7 +292,6 @@ class ServerFinder {
     const { version } = from === "user" ? (findProject(port, config.project).manifest?.value ?? {}) : from;
     const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
     return {
-      type: "composed",
       name,
       definition,
       info: {
@@ -376,7 +364,7 @@ export async function findServer(
     await lookUpSubject(port, found, reference);
   try {
     const server = await new ServerFinder({ port, config, builtIns, found, gate, report }).find(reference);
-    return { ...server, gate, isOpen: gate === undefined && (config.results ?? config.calls) === undefined };
+    return { ...server, gate };
   } finally {
     gate?.refuseDifferences();
   }

@@ -7,19 +7,19 @@ import {
   type Result,
   Server,
   type ServerContext,
+  type SpecTypeName,
+  type SpecTypes,
   specTypeSchemas,
   type Transport,
 } from "@modelcontextprotocol/server";
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerCompletion } from "../mcp/client/server-calls.ts";
-import type { ListKey } from "../mcp/client/server-lists.ts";
+import { findOfferedLists, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError, rpcCode } from "../mcp/client-message.ts";
 import {
   AskedResult,
   createLegacyQuestions,
   createModernQuestions,
-  type Questions,
   type StateSeal,
 } from "../mcp/questions.ts";
 import { DefaultJsonSchemaValidator } from "../mcp/sdk-shims.ts";
@@ -29,6 +29,7 @@ import { declaredApps } from "../runtime/apps.ts";
 import { legacyContextKey } from "../runtime/handler-context.ts";
 import type { CallScope } from "../session/calls.ts";
 import { skillsExtension } from "../skills/skill-entry.ts";
+import { Subscriptions } from "./resource-watches.ts";
 import type { ClientRequest, GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 export type Era = "legacy" | "modern";
@@ -39,53 +40,25 @@ export interface ServingOptions {
   seal: StateSeal;
 }
 
-/** How many suggestions MCP allows in an answer. */
-const mostSuggestions = 100;
-/** How many URIs one client may be subscribed to. */
-const mostSubscriptions = 1000;
 /** How long a user may take to answer a question, in milliseconds. */
 const answerMs = 10 * 60_000;
+/** How many suggestions MCP allows in an answer. */
+const mostSuggestions = 100;
 
 /** The code of the error for an unknown URI in legacy revisions, and what stands for it in the SDK, which would send another. */
 const noLegacyResource = { code: -32002, standIn: Number.MIN_SAFE_INTEGER };
 
-const { PaginatedRequestParams: page } = specTypeSchemas;
-
-const paramsSchemas = new Map(
-  Object.entries({
-    initialize: specTypeSchemas.InitializeRequestParams,
-    "logging/setLevel": specTypeSchemas.SetLevelRequestParams,
-    "tools/list": page,
-    "prompts/list": page,
-    "resources/list": page,
-    "resources/templates/list": page,
-    "tools/call": specTypeSchemas.CallToolRequestParams,
-    "prompts/get": specTypeSchemas.GetPromptRequestParams,
-    "resources/read": specTypeSchemas.ReadResourceRequestParams,
-    "resources/subscribe": specTypeSchemas.SubscribeRequestParams,
-    "skills/list": page,
-    "skills/get": specTypeSchemas.ReadResourceRequestParams,
-    "resources/unsubscribe": specTypeSchemas.UnsubscribeRequestParams,
-    "completion/complete": specTypeSchemas.CompleteRequestParams,
-  }),
-);
-
-/** Throws JSON-RPC's error for invalid params. The SDK's own error is an internal one for some methods. */
-function checkParams(method: string, params: unknown): void {
-  const [issue] = paramsSchemas.get(method)?.["~standard"].validate(params ?? {}).issues ?? [];
-  if (issue === undefined) return;
-  const keys = (issue.path ?? []).map((key) => String(typeof key === "object" ? key.key : key));
-  throw badRequest(`${["params", ...keys].join(".")}: ${issue.message}.`);
-}
-
-/** Takes params as they are: `checkParams` has checked them, and a copy would not remember its integers. */
-const asWritten = {
-  "~standard": { version: 1, vendor: "trailblaze", validate: (value: unknown) => ({ value }) },
-} as const;
-
-type Completion = Omit<ServerCompletion, "context"> & { context?: Partial<ServerCompletion["context"]> };
-type Named = { name: string; arguments?: Record<string, unknown> };
-type Uri = { uri: string };
+/** The params of requests are checked, but stay as they are: a copy would not remember their integers. */
+const paramsOf = <Type extends SpecTypeName>(type: Type) => ({
+  "~standard": {
+    version: 1 as const,
+    vendor: "trailblaze",
+    async validate(value: unknown) {
+      const { issues } = await specTypeSchemas[type]["~standard"].validate(value);
+      return issues === undefined ? { value: value as SpecTypes[Type] } : { issues };
+    },
+  },
+});
 
 const ignore = () => {};
 
@@ -112,68 +85,6 @@ function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
   return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
 }
 
-/** The lists by their methods. */
-const lists = {
-  "tools/list": "tools",
-  "prompts/list": "prompts",
-  "resources/list": "resources",
-  "resources/templates/list": "resourceTemplates",
-} as const satisfies Record<string, ListKey>;
-
-/** The resources of which a client hears, by what it asked with: a URI, or a request to listen. */
-export class Subscriptions {
-  readonly #gateway: SessionGateway;
-  readonly #updated: (uri: string) => void;
-  readonly #ends = new Map<unknown, () => void>();
-
-  constructor(gateway: SessionGateway, updated: (uri: string) => void) {
-    this.#gateway = gateway;
-    this.#updated = updated;
-  }
-
-  begin(uri: string): void {
-    if (!this.#ends.has(uri) && this.#ends.size >= mostSubscriptions)
-      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
-    this.#follow(uri, [uri]);
-  }
-
-  #follow(key: unknown, uris: readonly string[]): void {
-    this.end(key);
-    const ends = uris.map((uri) => this.#gateway.watches.add(uri, this.#updated));
-    this.#ends.set(key, () => {
-      for (const end of ends) end();
-    });
-  }
-
-  end(key: unknown): void {
-    this.#ends.get(key)?.();
-    this.#ends.delete(key);
-  }
-
-  endAll(): void {
-    for (const key of [...this.#ends.keys()]) this.end(key);
-  }
-
-  /**
-   * Begins what a `subscriptions/listen` asks, also for URIs of no resource yet. Returns the message with only the URIs that are
-   * followed, so that the SDK acknowledges no others. The SDK limits how many requests listen.
-   */
-  listen<Message extends object>(key: unknown, message: Message): Message {
-    const params = isRecord(message) && isRecord(message.params) ? message.params : {};
-    const { notifications } = params;
-    if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
-    const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
-    this.#follow(
-      key,
-      uris.filter((uri) => typeof uri === "string"),
-    );
-    return {
-      ...message,
-      params: { ...params, notifications: { ...notifications, resourceSubscriptions: uris } },
-    };
-  }
-}
-
 type WrappedHandler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
 
 /** The server of one connection, or of one request: each needs a new one, and they share what they serve. */
@@ -187,7 +98,7 @@ export class ClientServer extends Server {
   /** `sessionId`: what tools see as `request.session.id`; `null` for a modern client. */
   constructor(client: GatewayClient, sessionId: string | null, options: ServingOptions) {
     const { capabilities, instructions, options: about } = client.gateway;
-    const cached = ["server/discover", ...Object.keys(lists), "resources/read"];
+    const cached = ["server/discover", ...listKeys.map((key) => listRules[key].method), "resources/read"];
     const cacheHints = Object.fromEntries(cached.map((method) => [method, options.hint]));
     const jsonSchemaValidator = new DefaultJsonSchemaValidator();
     super(about.info, { capabilities, cacheHints, jsonSchemaValidator, instructions });
@@ -196,28 +107,26 @@ export class ClientServer extends Server {
     this.#era = sessionId === null ? "modern" : "legacy";
     this.#sessionId = sessionId;
     this.#options = options;
-    for (const [method, key] of Object.entries(lists)) {
-      if (!((method.split("/")[0] as string) in capabilities)) continue;
-      this.#handle<{ cursor?: string }>(method, ({ cursor }, { mcpReq: { envelope } }) =>
-        this.#list(key, cursor, declaredApps(this.#capabilitiesIn(envelope)) !== undefined),
+    for (const key of findOfferedLists(capabilities))
+      this.#handle(listRules[key].method, "PaginatedRequestParams", ({ cursor }, { mcpReq }) =>
+        this.#list(key, cursor, declaredApps(this.#capabilitiesIn(mcpReq.envelope)) !== undefined),
       );
-    }
-    this.#handle<Named>("tools/call", (params, context) => this.#callTool(params, context));
+    this.#handle("tools/call", "CallToolRequestParams", (params, context) => this.#callTool(params, context));
     if ("prompts" in capabilities)
-      this.#handle<Named>("prompts/get", (params, context) => this.#getPrompt(params, context));
-    if ("resources" in capabilities)
-      this.#handle<Uri>("resources/read", (params, context) => this.#read(params, context));
-    if (skillsExtension in capabilities.extensions) {
-      this.#handle<{ cursor?: string }>("skills/list", ({ cursor }) =>
-        this.#withHint(this.#list("skills", cursor)),
+      this.#handle("prompts/get", "GetPromptRequestParams", (params, context) =>
+        this.#getPrompt(params, context),
       );
-      this.#handle<Uri>("skills/get", ({ uri }) => {
+    if ("resources" in capabilities)
+      this.#handle("resources/read", "ReadResourceRequestParams", (params, context) =>
+        this.#read(params, context),
+      );
+    if (skillsExtension in capabilities.extensions)
+      this.#handle("skills/get", "ReadResourceRequestParams", ({ uri }) => {
         const skill = this.#gateway.list(this.#client, "skills").find((one) => one.uri === uri);
         if (skill === undefined) throw badRequest(`Unknown skill ${JSON.stringify(uri)}.`);
         return this.#withHint({ skill });
       });
-    }
-    this.#handle<Completion>("completion/complete", (params, { mcpReq }) =>
+    this.#handle("completion/complete", "CompleteRequestParams", (params, { mcpReq }) =>
       this.#complete(params, mcpReq.signal),
     );
     if (this.#era === "legacy") {
@@ -236,10 +145,8 @@ export class ClientServer extends Server {
     const begin = () => {
       stop();
       // Without a connection, or without an open stream over HTTP, no client is told.
-      stop = this.#gateway.onChange(this.#client, ({ tools, prompts, resources }) => {
-        if (tools) void this.sendToolListChanged().catch(ignore);
-        if (prompts) void this.sendPromptListChanged().catch(ignore);
-        if (resources) void this.sendResourceListChanged().catch(ignore);
+      stop = this.#gateway.onChange(this.#client, (list) => {
+        void this.notification({ method: `notifications/${list}/list_changed` }).catch(ignore);
       });
     };
     if (this.#era === "legacy") this.oninitialized = begin;
@@ -252,42 +159,37 @@ export class ClientServer extends Server {
   }
 
   #handleSubscriptions(subscriptions: Subscriptions): void {
-    this.#handle<Uri>("resources/subscribe", ({ uri }) => {
+    this.#handle("resources/subscribe", "SubscribeRequestParams", ({ uri }) => {
       if (this.#gateway.findResource(this.#client, uri) === undefined) throw this.#notFound(uri);
       // The client may have gone in the meantime.
       if (this.transport !== undefined) subscriptions.begin(uri);
       return {};
     });
-    this.#handle<Uri>("resources/unsubscribe", ({ uri }) => {
+    this.#handle("resources/unsubscribe", "UnsubscribeRequestParams", ({ uri }) => {
       subscriptions.end(uri);
       return {};
     });
   }
 
-  #handle<Sent>(
+  #handle<Type extends SpecTypeName>(
     method: string,
-    answer: (params: Sent, context: ServerContext) => object | Promise<object>,
+    type: Type,
+    answer: (params: SpecTypes[Type], context: ServerContext) => object | Promise<object>,
   ): void {
-    const answerReady = async (params: Sent, context: ServerContext) => {
+    this.setRequestHandler(method, { params: paramsOf(type) }, async (params, context) => {
       await this.#gateway.opened;
       try {
-        return await answer(params, context);
+        return (await answer(params, context)) as Result;
       } catch (error) {
-        if (error instanceof AskedResult) return error.result;
+        if (error instanceof AskedResult) return error.result as Result;
         throw error;
       }
-    };
-    this.setRequestHandler(method, { params: asWritten }, answerReady as never);
+    });
   }
 
-  // The SDK calls it for each handler, also for its own.
   protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
     // The SDK would parse the request and the result of a tool again, which are valid already.
-    const wrapped = method === "tools/call" ? handler : super._wrapHandler(method, handler);
-    return async (request, context) => {
-      checkParams(method, request.params);
-      return wrapped(request, context);
-    };
+    return method === "tools/call" ? handler : super._wrapHandler(method, handler);
   }
 
   override async connect(transport: Transport): Promise<void> {
@@ -304,22 +206,6 @@ export class ClientServer extends Server {
     return this.#era === "legacy" ? this.getClientCapabilities() : envelope[CLIENT_CAPABILITIES_META_KEY];
   }
 
-  /** The questions of a request. `item`: what is called, and how. */
-  async #questionsOf({ mcpReq }: ServerContext, item: readonly unknown[]): Promise<Questions> {
-    const { signal, requestState, droppedInputResponseKeys: [notAnswer] = [] } = mcpReq;
-    if (notAnswer !== undefined) throw badRequest(`params.inputResponses.${notAnswer} must be an object.`);
-    const capabilities = this.#capabilitiesIn(mcpReq.envelope);
-    if (this.#era === "legacy")
-      return createLegacyQuestions({
-        capabilities,
-        signal,
-        send: (request, signal) => mcpReq.send(request, asWritten, { timeout: answerMs, signal }),
-      });
-    const identity = [mcpReq.method, this.#gateway.options.info.name, ...item];
-    const asked = { ...mcpReq, capabilities, identity, requestState: requestState<string>() };
-    return createModernQuestions(asked, this.#options.seal);
-  }
-
   /** Asks for an answer, and the client for what it needs. `item`: what is called, and how. */
   async #askFor<Answer extends object>(
     context: ServerContext,
@@ -327,14 +213,23 @@ export class ClientServer extends Server {
     answer: (request: ClientRequest) => Promise<Answer>,
   ): Promise<Answer> {
     const { mcpReq } = context;
-    const { ask, round, signal } = await this.#questionsOf(context, item);
+    const envelope: Listing = mcpReq.envelope ?? {};
+    const capabilities = this.#capabilitiesIn(envelope);
+    const identity = [mcpReq.method, this.#gateway.options.info.name, ...item];
+    const { ask, round, signal } =
+      this.#era === "legacy"
+        ? createLegacyQuestions({
+            capabilities,
+            signal: mcpReq.signal,
+            send: (request, signal) =>
+              mcpReq.send(request, specTypeSchemas.Result, { timeout: answerMs, signal }),
+          })
+        : await createModernQuestions(mcpReq, capabilities, identity, this.#options.seal);
     const { trailblaze: _, ...meta } = mcpReq._meta ?? {};
     const { progressToken } = meta;
     const ofClient = this.#client.scope();
     const { sessionId, memory } = ofClient;
-    const envelope: Listing = mcpReq.envelope ?? {};
     const clientInfo = this.#era === "legacy" ? this.getClientVersion() : envelope[CLIENT_INFO_META_KEY];
-    const capabilities = this.#capabilitiesIn(envelope);
     const session = {
       id: this.#sessionId === null ? null : sessionId,
       clientInfo: isRecord(clientInfo) ? clientInfo : {},
@@ -361,10 +256,11 @@ export class ClientServer extends Server {
     return answer({ scope, signal, round, onProgress });
   }
 
-  #list(key: ListKey, cursor: string | undefined, showsApps = false): object {
+  #list(key: ListKey, cursor: string | undefined, showsApps: boolean): object {
     const { entries, ...rest } = pageOf(this.#gateway.list(this.#client, key, showsApps), cursor);
     const isLegacyTools = this.#era === "legacy" && key === "tools";
-    return { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
+    const page = { [key]: isLegacyTools ? entries.map(forLegacyList) : entries, ...rest };
+    return key === "skills" ? this.#withHint(page) : page;
   }
 
   /** The SDK adds the hint to results of MCP's own methods only. */
@@ -372,7 +268,10 @@ export class ClientServer extends Server {
     return this.#era === "legacy" ? result : { ...result, ...this.#options.hint };
   }
 
-  async #callTool({ name, arguments: written = {} }: Named, context: ServerContext): Promise<object> {
+  async #callTool(
+    { name, arguments: written = {} }: SpecTypes["CallToolRequestParams"],
+    context: ServerContext,
+  ): Promise<object> {
     // Only a session may set these two; from an MCP client they would be forged.
     const { [legacyContextKey]: _, ["__proto__"]: __, ...args } = written;
     carryIntegers(written, args);
@@ -393,14 +292,17 @@ export class ClientServer extends Server {
     }
   }
 
-  async #getPrompt({ name, arguments: args = {} }: Named, context: ServerContext): Promise<object> {
+  async #getPrompt(
+    { name, arguments: args = {} }: SpecTypes["GetPromptRequestParams"],
+    context: ServerContext,
+  ): Promise<object> {
     const answer = this.#askFor(context, [name, args], (request) =>
-      this.#gateway.getPrompt(name, args as Record<string, string>, request),
+      this.#gateway.getPrompt(name, args, request),
     );
     return markIntegers(await answer.catch((error) => this.#fail(error)));
   }
 
-  async #read({ uri }: Uri, context: ServerContext): Promise<object> {
+  async #read({ uri }: { uri: string }, context: ServerContext): Promise<object> {
     const read = this.#gateway.findResource(this.#client, uri);
     if (read === undefined) throw this.#notFound(uri);
     const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
@@ -413,7 +315,10 @@ export class ClientServer extends Server {
     return { ...markIntegers(result), ...(!isKept && { ttlMs: 0, cacheScope: "private" }) };
   }
 
-  async #complete({ ref, argument, context }: Completion, signal: AbortSignal): Promise<object> {
+  async #complete(
+    { ref, argument, context }: SpecTypes["CompleteRequestParams"],
+    signal: AbortSignal,
+  ): Promise<object> {
     const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
     const completing = this.#gateway.complete(request, signal);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];

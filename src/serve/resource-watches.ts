@@ -1,9 +1,14 @@
+import { isRecord } from "../data/parse-json.ts";
+import { badRequest } from "../mcp/client-message.ts";
 import type { ResourceRoute } from "../session/items.ts";
 import type { SessionFrame } from "../session/session-frame.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
 /** How many resources are watched at once. */
 const mostWatches = 1000;
+
+/** How many URIs one client may be subscribed to. */
+const mostSubscriptions = 1000;
 
 /** What a URI is of: a server, or what the resource of a pack is, of which another one has other contents. */
 const sourceOf = (route: ResourceRoute | undefined): unknown =>
@@ -91,6 +96,60 @@ export class ResourceWatches {
     return () => {
       stop.abort(new DOMException("No client is subscribed any more.", "AbortError"));
       release();
+    };
+  }
+}
+
+/** The resources of which a client hears, by what it asked with: a URI, or a request to listen. */
+export class Subscriptions {
+  readonly #watches: ResourceWatches;
+  readonly #updated: (uri: string) => void;
+  readonly #ends = new Map<unknown, () => void>();
+
+  constructor({ watches }: SessionGateway, updated: (uri: string) => void) {
+    this.#watches = watches;
+    this.#updated = updated;
+  }
+
+  begin(uri: string): void {
+    if (!this.#ends.has(uri) && this.#ends.size >= mostSubscriptions)
+      throw badRequest(`A client may have at most ${mostSubscriptions} subscriptions.`);
+    this.#follow(uri, [uri]);
+  }
+
+  #follow(key: unknown, uris: readonly string[]): void {
+    this.end(key);
+    const ends = uris.map((uri) => this.#watches.add(uri, this.#updated));
+    this.#ends.set(key, () => {
+      for (const end of ends) end();
+    });
+  }
+
+  end(key: unknown): void {
+    this.#ends.get(key)?.();
+    this.#ends.delete(key);
+  }
+
+  endAll(): void {
+    for (const key of [...this.#ends.keys()]) this.end(key);
+  }
+
+  /**
+   * Begins what a `subscriptions/listen` asks, also for URIs of no resource yet. Returns the message with only the URIs that are
+   * followed, so that the SDK acknowledges no others. The SDK limits how many requests listen.
+   */
+  listen<Message extends object>(key: unknown, message: Message): Message {
+    const params = isRecord(message) && isRecord(message.params) ? message.params : {};
+    const { notifications } = params;
+    if (!isRecord(notifications) || !Array.isArray(notifications.resourceSubscriptions)) return message;
+    const uris = [...new Set(notifications.resourceSubscriptions)].slice(0, mostSubscriptions);
+    this.#follow(
+      key,
+      uris.filter((uri) => typeof uri === "string"),
+    );
+    return {
+      ...message,
+      params: { ...params, notifications: { ...notifications, resourceSubscriptions: uris } },
     };
   }
 }

@@ -32,8 +32,9 @@ import {
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange } from "../session/session-frame.ts";
-import { type LlmToolsOptions, refuseSearchName } from "../session/tool-search.ts";
-import { ClientServer, type Era, type ServingOptions, Subscriptions } from "./mcp-server.ts";
+import type { LlmToolsOptions } from "../session/tool-search.ts";
+import { ClientServer, type Era, type ServingOptions } from "./mcp-server.ts";
+import { Subscriptions } from "./resource-watches.ts";
 import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";
 
 const ignore = () => {};
@@ -41,8 +42,6 @@ const ignore = () => {};
 export interface ClientOptions {
   /** The scope of the only client; otherwise, each has its own. */
   only?: (() => ClientScope) | undefined;
-  /** Lists the search for tools if there are many. */
-  toolSearch: LlmToolsOptions | undefined;
   isStateless?: boolean;
   protocol: ServedProtocol;
   /** How long modern clients may keep lists, in seconds. */
@@ -54,7 +53,7 @@ export interface ClientOptions {
 /** Serves clients of both eras. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short. */
 export function serveEras(
   gateway: SessionGateway,
-  { only, toolSearch, isStateless = false, protocol, cacheTtl, token }: ClientOptions,
+  { only, isStateless = false, protocol, cacheTtl, token }: ClientOptions,
 ) {
   // Answers to requests with a token are for one client.
   const cacheScope = token === undefined ? ("public" as const) : ("private" as const);
@@ -64,17 +63,14 @@ export function serveEras(
   };
   // A modern client may be another one with each request, so the list is the same for all of them, and nothing outlives a call but
   // what its result links to.
-  const modern = gateway.createClient(
-    only ?? (() => gateway.createScope(randomUUID(), "modern")),
-    toolSearch,
-  );
+  const modern = gateway.createClient(only ?? (() => gateway.createScope(randomUUID(), "modern")));
   const session: CreateProtocolServer = ({ sessionId }) => {
     let scope: ClientScope | undefined;
     const own = () => {
       scope ??= gateway.createScope(sessionId);
       return scope;
     };
-    const client = gateway.createClient(only ?? own, toolSearch, !isStateless);
+    const client = gateway.createClient(only ?? own, !isStateless);
     return new ClientServer(client, sessionId, options);
   };
   const connection: CreateProtocolServer = (connection) =>
@@ -220,11 +216,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
   const create = () => new RequestServer(new ClientServer(client, null, options), schemaOf);
   const handler = createMcpHandler(create, { legacy: "reject" });
   const subscriptions = new Subscriptions(gateway, (uri) => handler.notify.resourceUpdated(uri));
-  const stopFollowing = gateway.onChange(client, ({ tools, prompts, resources }) => {
-    if (tools) handler.notify.toolsChanged();
-    if (prompts) handler.notify.promptsChanged();
-    if (resources) handler.notify.resourcesChanged();
-  });
+  const stopFollowing = gateway.onChange(client, (list) => handler.notify[`${list}Changed`]());
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
@@ -250,17 +242,16 @@ export async function serveInMemory(
   connection: object,
   toolSearch?: LlmToolsOptions,
 ): Promise<void> {
-  const { state, resources, states } = Session.frameOf(session);
+  const { resources, states } = Session.frameOf(session);
   const { closing } = resources;
   closing.throwIfAborted();
-  if (toolSearch !== undefined) refuseSearchName(state());
   // The host of the session gets its problems itself.
-  const gateway = new SessionGateway(Promise.resolve(session), () => {});
+  const gateway = new SessionGateway(Promise.resolve(session), () => {}, { toolSearch });
   await gateway.opened;
   const sessionId = randomUUID();
   const scope = gateway.createScope(sessionId);
   const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
-  const eras = serveEras(gateway, { only: () => scope, toolSearch, ...options });
+  const eras = serveEras(gateway, { only: () => scope, ...options });
   const transport = connection as Transport;
   await eras.connection({ sessionId }).connect(transport);
   const announce = (change: SessionChange) => gateway.announce(change);

@@ -1,5 +1,3 @@
-import type { TrailblazeConfig } from "../config/generated/config-type.ts";
-import type { BuiltInDefinition } from "../config/session-config.ts";
 import type { HttpTransport } from "../mcp/http/http-options.ts";
 import type { ServedProtocol } from "../mcp/served-server.ts";
 import type { SessionOptions } from "../session/session-options.ts";
@@ -8,9 +6,8 @@ import type { LlmToolsOptions } from "../session/tool-search.ts";
 export type { HttpTransport };
 
 /** The project, transport, config and limits of a served server. */
-export interface ServeOptions {
-  /** The folder whose project has the server. Default: the current folder. */
-  cwd?: string;
+export interface ServeOptions
+  extends Pick<SessionOptions, "cwd" | "config" | "builtIns" | "lock" | "install" | "onInstall"> {
   /** Default: as the server's definition says, otherwise stdio. */
   transport?: "stdio" | HttpTransport;
   /**
@@ -20,20 +17,10 @@ export interface ServeOptions {
   protocol?: ServedProtocol;
   /** How long modern clients may keep lists, in seconds. Default: 300. */
   cacheTtl?: number;
-  /** Path of a config file, or the parsed config. */
-  config?: string | TrailblazeConfig;
-  /** Definitions of the host's own tools, in addition to the config's. */
-  builtIns?: readonly BuiltInDefinition[];
-  /** Installs missing packs that the server refers to. Default: as `packs.autoInstall` says. */
-  install?: boolean;
-  /** Called with each command of the package manager before it runs. */
-  onInstall?: (command: string) => void;
   /** Also offers tools that need a session, and those that are not for models. Only for a server. */
   allTools?: boolean;
   /** Adds a tool `load_skill`, where there are skills, for clients that do not know them. */
   skillTool?: boolean;
-  /** How trailblaze.lock is used, as in `SessionOptions`. Default: as the config's `lock.frozen` says. */
-  lock?: SessionOptions["lock"];
   /** Options of the session, which is served if no server is named. */
   session?: ServedSessionOptions;
 }

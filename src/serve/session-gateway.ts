@@ -1,7 +1,7 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { ServerCompletion, Suggestions } from "../mcp/client/server-calls.ts";
-import type { ListKey } from "../mcp/client/server-lists.ts";
+import type { ListCapability, ListKey } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError } from "../mcp/client-message.ts";
 import type { Listing } from "../mcp/served-server.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -20,14 +20,16 @@ import type { SessionChange, SessionFrame } from "../session/session-frame.ts";
 import { SessionMemory } from "../session/session-memory.ts";
 import { findSkillFile } from "../session/session-skills.ts";
 import type { SessionState } from "../session/session-state.ts";
-import { createSearchTool, type LlmToolsOptions, ToolSearch } from "../session/tool-search.ts";
+import {
+  createSearchTool,
+  type LlmToolsOptions,
+  refuseSearchName,
+  ToolSearch,
+} from "../session/tool-search.ts";
 import { hasFile, skillsExtension } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
 import { ResourceWatches } from "./resource-watches.ts";
-
-/** Which lists of a session have changed. */
-type ListChange = Omit<SessionChange, "problems">;
 
 /** A call of a client; what it calls is of the state at that time. */
 export type ClientRequest = Omit<CallRequest, "state">;
@@ -54,6 +56,8 @@ export interface GatewayOptions {
   isComposed?: boolean;
   /** Whether a tool loads skills, where there are any. */
   skillTool?: boolean | undefined;
+  /** Lists the search for tools if there are many; no tool may have its name. */
+  toolSearch?: LlmToolsOptions | undefined;
 }
 
 /** What clients are listed of a state. */
@@ -138,23 +142,26 @@ export class SessionGateway {
   readonly report: (message: string) => void;
   readonly watches: ResourceWatches;
   /** Resolves when the first lists are complete. Rejects if there will be none. */
-  readonly opened: Promise<unknown>;
+  readonly opened: Promise<Session>;
   /** `undefined` until the session is open. */
   current: SessionFrame | undefined;
-  readonly #listeners = new Map<(change: ListChange) => void, GatewayClient>();
+  readonly #listeners = new Map<(list: ListCapability) => void, GatewayClient>();
   #listed: Listed | undefined;
 
   constructor(
     opening: Promise<Session>,
     report: (message: string) => void,
-    options: GatewayOptions = { info: { name: "trailblaze", version: hostVersion } },
+    options: Partial<GatewayOptions> = {},
   ) {
     this.report = report;
-    this.options = options;
+    this.options = { info: { name: "trailblaze", version: hostVersion }, ...options };
     this.watches = new ResourceWatches(this);
     this.opened = opening.then((session) => {
-      this.current = Session.frameOf(session);
+      const frame = Session.frameOf(session);
+      if (options.toolSearch !== undefined) refuseSearchName(frame.state());
+      this.current = frame;
       this.watches.refresh();
+      return session;
     });
     this.opened.catch(() => {});
   }
@@ -165,15 +172,15 @@ export class SessionGateway {
   }
 
   /** Tells every client, or only one, that lists have changed. */
-  announce(change: ListChange, only?: GatewayClient): void {
+  announce(change: Omit<SessionChange, "problems">, only?: GatewayClient): void {
     if (change.resources) this.watches.refresh();
-    if (!change.tools && !change.prompts && !change.resources) return;
-    for (const [listener, client] of this.#listeners)
-      if (only === undefined || client === only) listener(change);
+    for (const list of ["tools", "prompts", "resources"] as const)
+      for (const [listener, client] of this.#listeners)
+        if (change[list] && (only === undefined || client === only)) listener(list);
   }
 
   /** Calls back after each change for a client, until the returned function is called. */
-  onChange(client: GatewayClient, listener: (change: ListChange) => void): () => void {
+  onChange(client: GatewayClient, listener: (list: ListCapability) => void): () => void {
     this.#listeners.set(listener, client);
     return () => void this.#listeners.delete(listener);
   }
@@ -196,12 +203,13 @@ export class SessionGateway {
     return { sessionId, memory, reader };
   }
 
-  /** A client with the scope. With `toolSearch`, it searches if there are many tools; `grows`: what it finds joins its list. */
-  createClient(scope: () => ClientScope, toolSearch?: LlmToolsOptions, grows = false): GatewayClient {
-    if (toolSearch === undefined) return { gateway: this, scope };
+  /** A client with the scope. `grows`: what it searches joins its list. */
+  createClient(scope: () => ClientScope, grows = false): GatewayClient {
+    const { toolSearch: options } = this.options;
+    if (options === undefined) return { gateway: this, scope };
     const reportOnce = (problem: Problem) => this.frame.reportOnce(problem);
     const finder = new ToolSearch(() => this.#state, reportOnce, makeServedName);
-    return { gateway: this, scope, search: { finder, options: toolSearch, grows } };
+    return { gateway: this, scope, search: { finder, options, grows } };
   }
 
   /** What clients are listed now. */

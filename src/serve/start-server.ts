@@ -35,15 +35,12 @@ export async function startFoundServer(
   checkOptions(reference, options);
   const target = reference === null ? undefined : await findServer(reference, options, createReporter());
   options.signal?.throwIfAborted();
-  const isHttp = target?.type === "composed" && target.transport === "http";
-  const transport = options.transport ?? (isHttp ? (options.http ?? {}) : "stdio");
+  const transport = options.transport ?? (target?.transport === "http" ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {
     const reason = `${options.onlyHttp} applies only to HTTP, and ${reference ?? "the session"} is served over stdio`;
     throw failure("InvalidArguments", { reason, hint: "Add --http PORT." });
   }
-  const isPlain =
-    target?.type === "subprocess" && target.isOpen && !target.hasChoices && options.skillTool !== true;
-  if (isPlain && transport === "stdio" && !("url" in target.plan)) {
+  if (target?.plan !== undefined && transport === "stdio" && options.skillTool !== true) {
     const { passThrough } = await import("./pass-through.ts");
     return passThrough(target.plan, options);
   }

@@ -9,7 +9,6 @@ import type { ToolLog } from "../session/host-functions.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
 import { type CommandSessionOptions, formatWaiting } from "../session/session-options.ts";
-import { refuseSearchName } from "../session/tool-search.ts";
 import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
@@ -43,28 +42,17 @@ export async function startSession(
   options: CommandServeOptions,
   target?: ServeTarget,
 ): Promise<RunningServer> {
-  const composed = target?.type === "composed" ? target : undefined;
-  const { label } = target?.selection ?? { label: "trailblaze" };
-  const {
-    signal,
-    protocol = composed?.protocol ?? "both",
-    install = false,
-    allTools = false,
-    skillTool,
-  } = options;
+  const { label, composed } = target?.selection ?? { label: "trailblaze" };
+  const { signal, protocol = target?.protocol ?? "both", allTools = false, skillTool, drain } = options;
   const { toolSearch, watch = target === undefined, ...ofSession } = options.session ?? {};
-  const { cacheTtl = watch ? 0 : 300, cwd, config, onInstall, lock, drain } = options;
+  const { cacheTtl = watch ? 0 : 300 } = options;
   const closing = new AbortController();
   const report = createReporter();
   const opened: CommandSessionOptions = {
+    ...options,
     ...ofSession,
-    cwd,
-    config,
     // Those of a server are its members.
     builtIns: target === undefined ? options.builtIns : undefined,
-    onInstall,
-    lock,
-    install,
     watch,
     served: true,
     defaultMaxChars: target === undefined ? 100_000 : undefined,
@@ -96,21 +84,17 @@ export async function startSession(
     begin = resolve;
     whenAborted(closing.signal, () => reject(closing.signal.reason));
   });
-  const opening: Promise<Session> = served.then(async () => {
-    const session = await prepared.open();
-    if (toolSearch === undefined) return session;
-    try {
-      refuseSearchName(Session.frameOf(session).state());
-    } catch (error) {
-      await session.close();
-      throw error;
-    }
-    return session;
-  });
+  const opening = served.then(() => prepared.open());
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
-  const info = composed?.info ?? { name: label, version: hostVersion };
+  const { info = { name: label, version: hostVersion } } = target ?? {};
   const isComposed = composed !== undefined;
-  const gateway = new SessionGateway(opening, log, { info, allTools, isComposed, skillTool });
+  const gateway = new SessionGateway(opening, log, {
+    info,
+    allTools,
+    isComposed,
+    skillTool,
+    toolSearch,
+  });
   // Over stdio, servers are told what their client says, with its first message.
   const isAwaited = isStdio && composed === undefined;
   const onFirst = async (message: unknown) => {
@@ -130,7 +114,7 @@ export async function startSession(
     onEnd: end,
     drainMs: drain === undefined ? undefined : drain * 1000,
   };
-  const serving = serveGateway(gateway, label, transport, { toolSearch, protocol, cacheTtl }, ofStdio);
+  const serving = serveGateway(gateway, label, transport, { protocol, cacheTtl }, ofStdio);
   const running = await serving.catch(async (error) => {
     end();
     const session = await opening.catch(() => undefined);
@@ -144,7 +128,7 @@ export async function startSession(
     if (!closing.signal.aborted) fault = { error };
     end();
   };
-  opening.then((session) => {
+  gateway.opened.then((session) => {
     session.problems.forEach(report);
     // It ends by itself if a list differs from a frozen lock.
     const { closing: closed } = Session.frameOf(session).resources;

@@ -44,7 +44,7 @@ export async function serveGateway(
   gateway: SessionGateway,
   label: string,
   transport: "stdio" | HttpTransport,
-  options: Pick<ClientOptions, "toolSearch" | "protocol" | "cacheTtl">,
+  options: Pick<ClientOptions, "protocol" | "cacheTtl">,
   ofStdio: Pick<ServeStdioOptions, "onFirst" | "onEnd" | "drainMs">,
 ): Promise<ServedOverStdio & { url?: string }> {
   const { serveEras } = await import("./serve-clients.ts");

@@ -63,14 +63,8 @@ export function createTestServers(): TestServers {
           throw new Error(`There is no tool ${params.name}`);
       }
     });
-    return {
-      connect: (transport) => server.connect(transport),
-      close: async () => {
-        if (servers.closed.includes(sessionId)) return;
-        servers.closed.push(sessionId);
-        await server.close();
-      },
-    };
+    server.onclose = () => void servers.closed.push(sessionId);
+    return server;
   }
 
   return servers;

@@ -19,12 +19,7 @@ import {
   requestIdOf,
   rpcCode,
 } from "../client-message.ts";
-import type {
-  CreateProtocolServer,
-  ModernHttpServer,
-  ProtocolServer,
-  ServedProtocol,
-} from "../served-server.ts";
+import type { CreateProtocolServer, ModernHttpServer, ServedProtocol } from "../served-server.ts";
 import {
   checkHttpTransport,
   createHostCheck,
@@ -132,7 +127,6 @@ const refuse = (
  * are answered with an error.
  */
 class HttpSession extends WebStandardStreamableHTTPServerTransport {
-  readonly #server: ProtocolServer;
   readonly #options: ServeHttpOptions;
   readonly #onEnd: () => void;
   /** Requests that are neither answered nor canceled. */
@@ -141,21 +135,10 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
   #cancelExpiry: (() => void) | undefined;
   #isEnded = false;
 
-  constructor(id: string, server: ProtocolServer, options: ServeHttpOptions, onEnd: () => void) {
+  constructor(id: string, options: ServeHttpOptions, onEnd: () => void) {
     super(options.stateless ? {} : { sessionIdGenerator: () => id });
-    this.#server = server;
     this.#options = options;
     this.#onEnd = onEnd;
-  }
-
-  async connect(): Promise<void> {
-    await this.#server.connect(this);
-    // The server replaced the listener. If it closes the transport, the session ends, too.
-    const { onclose } = this;
-    this.onclose = () => {
-      onclose?.();
-      void this.end();
-    };
   }
 
   async answer(request: HttpRequest, message: unknown): Promise<Response> {
@@ -181,20 +164,15 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     return super.send(markIntegers(message), options);
   }
 
+  /** Ends the session, and with it the calls of its server. Never rejects. Idempotent. */
   override async close(): Promise<void> {
-    const error = { code: rpcCode.refused, message: "The session has ended." };
-    for (const id of [...this.#open]) await this.send({ jsonrpc: "2.0", id, error }).catch(() => {});
-    await super.close();
-  }
-
-  /** Closes the session's server, which aborts its calls. Never rejects. Idempotent. */
-  async end(): Promise<void> {
     if (this.#isEnded) return;
     this.#isEnded = true;
     this.#cancelExpiry?.();
     this.#onEnd();
-    await this.#server.close().catch(() => {});
-    await this.close().catch(() => {});
+    const error = { code: rpcCode.refused, message: "The session has ended." };
+    for (const id of [...this.#open]) await this.send({ jsonrpc: "2.0", id, error }).catch(() => {});
+    await super.close();
   }
 
   /** The stream of an answer has ended, or the client has disconnected. */
@@ -206,9 +184,9 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
     }
     this.#underWay--;
     const { stateless, sessionTtl = 1800, clock = systemClock } = this.#options;
-    if (stateless) void this.end();
+    if (stateless) void this.close();
     else if (this.#underWay === 0 && !this.#isEnded)
-      this.#cancelExpiry = clock.after(timerMs(sessionTtl * 1000), () => void this.end());
+      this.#cancelExpiry = clock.after(timerMs(sessionTtl * 1000), () => void this.close());
   }
 
   /** The SDK keeps a stream open until its request is answered; a canceled one never is. */
@@ -228,15 +206,16 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
   let isClosed = false;
   const begin = async (request: HttpRequest, message: unknown): Promise<Response> => {
     const id = randomUUID();
-    const session = new HttpSession(id, create({ sessionId: id }), options, () => sessions.delete(id));
+    const server = create({ sessionId: id });
+    const session = new HttpSession(id, options, () => sessions.delete(id));
     sessions.set(id, session);
     try {
-      await session.connect();
+      await server.connect(session);
       const answer = await session.answer(request, message);
-      if (!stateless && session.sessionId === undefined) await session.end();
+      if (!stateless && session.sessionId === undefined) await session.close();
       return answer;
     } catch (error) {
-      await session.end();
+      await session.close();
       throw error;
     }
   };
@@ -262,7 +241,7 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
     /** Ends all sessions. Never rejects. */
     async close(): Promise<void> {
       isClosed = true;
-      await Promise.all([...sessions.values()].map((session) => session.end()));
+      await Promise.all([...sessions.values()].map((session) => session.close()));
     },
   };
 }

@@ -122,4 +122,4 @@ export const erasOf = (
   gateway: SessionGateway,
   protocol: ServedProtocol = "both",
   more: Partial<ClientOptions> = {},
-) => serveEras(gateway, { toolSearch: undefined, protocol, cacheTtl: 300, token: undefined, ...more });
+) => serveEras(gateway, { protocol, cacheTtl: 300, token: undefined, ...more });
