@@ -114,14 +114,11 @@ interface OpenCall extends Pick<ServerCallOptions, "ask" | "onProgress" | "onLog
   ended: CallStop;
 }
 
-/** A request that the server may work for. */
 interface SentRequest {
   resolve(result: JsonObject): void;
   reject(error: unknown): void;
   /** `undefined` for a request whose result cannot ask. */
   call: OpenCall | undefined;
-  /** When a canceled request is forgotten; `undefined` for one that is open. */
-  forgetting?: NodeJS.Timeout;
 }
 
 /** What a server says of itself, and what it lists. */
@@ -171,6 +168,8 @@ export class Server {
   readonly #carrier: Carrier;
   readonly #clock: Clock;
   readonly #sent = new Map<number, SentRequest>();
+  /** The canceled calls that the server may still work for, and what forgets them. */
+  readonly #canceled = new Map<number, NodeJS.Timeout>();
   /** The requests of the server that are not answered yet. */
   readonly #asked = new Map<unknown, AbortController>();
   #lastId = 0;
@@ -316,10 +315,8 @@ export class Server {
     this.#watches.clear();
     const sent = [...this.#sent.values()];
     this.#sent.clear();
-    for (const { reject, forgetting } of sent) {
-      clearTimeout(forgetting);
-      reject(new Error("the connection is closed"));
-    }
+    for (const { reject } of sent) reject(new Error("the connection is closed"));
+    for (const timer of this.#canceled.values()) clearTimeout(timer);
     for (const cancel of this.#asked.values()) cancel.abort();
     this.#closing.abort();
   }
@@ -330,9 +327,7 @@ export class Server {
 
   /** The open calls, the oldest first. */
   #calls(): { id: number; call: OpenCall }[] {
-    return [...this.#sent].flatMap(([id, { call, forgetting }]) =>
-      call === undefined || forgetting ? [] : [{ id, call }],
-    );
+    return [...this.#sent].flatMap(([id, { call }]) => (call === undefined ? [] : [{ id, call }]));
   }
 
   /**
@@ -352,26 +347,20 @@ export class Server {
       ...(call?.onProgress && { progressToken: id }),
     };
     const sent = Object.keys(meta).length === 0 ? params : { ...params, _meta: meta };
-    const findOpen = () => {
-      // The server may still work for a canceled request.
-      const request = this.#sent.get(id);
-      return request?.forgetting === undefined ? request : undefined;
-    };
     const fail = (error: unknown) => {
-      const request = findOpen();
-      if (request !== undefined) this.#sent.delete(id);
-      request?.reject(error);
+      this.#sent.get(id)?.reject(error);
+      this.#sent.delete(id);
     };
     this.#send({ id, method, params: sent }, fail, stream?.signal);
     /** Cancels the request once, unless it is already answered. */
     const cancel = (reason: string) => {
-      const request = findOpen();
-      if (request === undefined) return;
-      request.forgetting = setTimeout(() => this.#sent.delete(id), canceledMs).unref();
+      if (!this.#sent.has(id)) return;
+      if (call !== undefined)
+        this.#canceled.set(id, setTimeout(() => this.#canceled.delete(id), canceledMs).unref());
+      fail(new AnswerError(reason));
       if (stream === undefined)
         this.#send({ method: "notifications/cancelled", params: { requestId: id, reason } });
       else stream.abort();
-      request.reject(new AnswerError(reason));
     };
     return { answer, cancel };
   }
@@ -405,11 +394,12 @@ export class Server {
     }
     const isAnswer = isProtocol || Object.hasOwn(message, "result") || Object.hasOwn(message, "error");
     const answered = readId(id);
-    const request = method === undefined && isAnswer ? this.#sent.get(answered) : undefined;
+    if (method !== undefined || !isAnswer) return isProtocol;
+    clearTimeout(this.#canceled.get(answered));
+    if (this.#canceled.delete(answered)) return true;
+    const request = this.#sent.get(answered);
     if (request === undefined) return isProtocol;
     this.#sent.delete(answered);
-    // Of a canceled request, the rest changes nothing any more.
-    clearTimeout(request.forgetting);
     try {
       request.resolve(this.#checkType(readAnswer(message), request));
     } catch (error) {
@@ -521,7 +511,7 @@ export class Server {
     delete meta.progressToken;
     const answers = round && toRoundParams(round);
     // A canceled call counts until it is answered, at most ten minutes.
-    if ([...this.#sent.values()].every((request) => request.call === undefined)) this.#users.clear();
+    if (this.#calls().length + this.#canceled.size === 0) this.#users.clear();
     if (user !== undefined) this.#users.add(user);
     const ended = new CallStop();
     const call = { ask, onProgress, onLog, apps, questions: 0, isAsking: false, ended };
