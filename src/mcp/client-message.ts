@@ -63,11 +63,9 @@ export const methodOf = (message: unknown): string | undefined => {
   return typeof method === "string" ? method : undefined;
 };
 
-/** The id of a request; `undefined` for other messages. */
 export const requestIdOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === undefined ? undefined : asId(own(message, "id"));
 
-/** The id of the request that a message cancels. */
 export const cancelledIdOf = (message: unknown): RequestId | undefined =>
   methodOf(message) === "notifications/cancelled"
     ? asId(own(own(message, "params"), "requestId"))
@@ -91,7 +89,6 @@ export const legacyRevisions: readonly string[] = [
   "2024-10-07",
 ];
 
-/** The key in `_meta` of a modern request that names its revision. */
 const revisionKey = "io.modelcontextprotocol/protocolVersion";
 
 export const isModern = (revision: string): boolean => revision >= modernRevision;
@@ -100,10 +97,7 @@ export const isModern = (revision: string): boolean => revision >= modernRevisio
 export const claimedRevision = (message: unknown): unknown =>
   own(own(own(message, "params"), "_meta"), revisionKey);
 
-/**
- * Whether a message is of a modern client: it claims a revision. The handshake of a legacy client is one only if it
- * claims a modern revision.
- */
+/** The handshake of a legacy client is of a modern one only if it claims a modern revision. */
 export function isOfModernClient(message: unknown): boolean {
   const revision = claimedRevision(message);
   if (revision === undefined) return false;

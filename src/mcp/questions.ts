@@ -25,7 +25,6 @@ export interface StateSeal {
 export interface Questions {
   /** Answers to what the request itself asked when it was made before. */
   round?: InputRound | undefined;
-  /** Aborts when the request ends. */
   signal: Cancellation;
   /** Rejects with `UnaskedError` if the client cannot be asked. */
   ask: AskInput;
@@ -78,7 +77,6 @@ function findMissingCapabilities(requests: InputRequests, declared: unknown) {
   return Object.keys(missing).length === 0 ? undefined : missing;
 }
 
-/** What a handler gets of the results that a client sent for requests. */
 const readResponses = (requests: InputRequests, responses: Readonly<Record<string, unknown>>) =>
   settleAnswers(
     requests,
@@ -119,7 +117,6 @@ export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClie
 
 /** The sealed content of `requestState`. */
 interface AskedState {
-  /** What asked, and what. */
   name: string;
   asked: InputRequired;
   /** The last answers that others in the request got, which then asked no more or not again. */

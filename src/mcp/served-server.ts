@@ -3,12 +3,10 @@ import { randomBytes } from "node:crypto";
 import type { Transport } from "@modelcontextprotocol/server";
 import { failure } from "../problems/index.ts";
 
-/** An entry of a list. */
 export type Listing = Readonly<Record<string, unknown>>;
 
 /** The MCP server of one connection. Each connection needs a new one, because it holds the client's `initialize`. */
 export interface ProtocolServer {
-  /** Connects to the transport; resolves when it listens. */
   connect(transport: Transport): Promise<void>;
   /** Aborts the open calls and closes the transport. Idempotent. */
   close(): Promise<void>;
@@ -19,10 +17,7 @@ export type CreateProtocolServer = (connection: { sessionId: string }) => Protoc
 
 /** Answers requests of modern clients over HTTP, each on its own. */
 export interface ModernHttpServer {
-  /**
-   * Answers a POST. `message` is its parsed body; the request has its headers. `over` aborts when the answer is sent or the client
-   * has disconnected. Rejects after `close`.
-   */
+  /** `message`: the parsed body. `over` aborts when the answer is sent or the client has gone. Rejects after `close`. */
   answer(request: Request, message: unknown, over: AbortSignal): Promise<Response>;
   /** Aborts the open calls, and ends subscriptions with their result. Idempotent. */
   close(): Promise<void>;
@@ -36,10 +31,7 @@ export const servedProtocols = ["both", "modern", "legacy"] as const satisfies r
 /** How many bytes a key has at least. */
 const shortestKey = 32;
 
-/**
- * The key in TRAILBLAZE_STATE_KEY, which replicas of a server share; otherwise a random one. Throws `InvalidArguments` if it
- * is too short.
- */
+/** That of TRAILBLAZE_STATE_KEY, which replicas share, or a random one. Throws `InvalidArguments` if it is too short. */
 export function readStateKey({ TRAILBLAZE_STATE_KEY: key = "" }: NodeJS.ProcessEnv = process.env): Buffer {
   if (key === "") return randomBytes(shortestKey);
   const bytes = Buffer.from(key);

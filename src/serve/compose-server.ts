@@ -32,13 +32,11 @@ import { checkPack } from "../validate/check-packs.ts";
 import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
-/** What a name means. */
 interface FoundServer {
   /** The short name of the item, or the key in the config. */
   name: string;
   /** `undefined` for a subprocess server of the config. */
   definition?: Readonly<Record<string, unknown>>;
-  /** What a session of it has. */
   selection: Selection;
   /** What a composed server says of itself. */
   info?: { name: string; version: string };
@@ -51,10 +49,8 @@ interface FoundServer {
   ofPack?: string;
 }
 
-/** What to start for a name. */
 export type ServeTarget = FoundServer & { gate: LockGate | undefined };
 
-/** Where to look for a server. */
 interface Sources {
   port: InspectionPort;
   config: SessionConfig;
@@ -72,7 +68,6 @@ const itemsOf = (members: readonly ServerMember[]) => members.flatMap(({ item })
 
 const listServers = ({ servers, subprocessServers }: SessionConfig) => [...servers, ...subprocessServers];
 
-/** What names itself in a definition. */
 type Named = Readonly<{ name?: unknown; version?: unknown }>;
 
 /** A composed server as its definition says, or what stands for one. */
@@ -172,7 +167,6 @@ class ServerFinder {
     return checked;
   }
 
-  /** Why the lock refuses an item. */
   #refusalOf(item: InspectedItem): Problem | undefined {
     const fault = this.#checkedOf(item).unusable.get(item);
     return fault?.code === "NotApproved" ? fault : undefined;

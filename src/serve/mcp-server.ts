@@ -67,7 +67,6 @@ function forLegacyList({ outputSchema, ...listing }: Listing): Listing {
   return isRecord(outputSchema) && outputSchema.type === "object" ? { ...listing, outputSchema } : listing;
 }
 
-/** Entries per page of a list. */
 const pageSize = 100;
 
 // Encoded, so that clients do not rely on its meaning.

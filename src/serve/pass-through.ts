@@ -23,9 +23,9 @@ function cleaning(redactor: Redactor): Transform {
 const flush = (stream: Writable) => new Promise<void>((resolve) => stream.write("", () => resolve()));
 
 /**
- * Runs a program with this process's own streams, unchanged but for secrets of files on stderr. It ends after its input has ended, or by `close`. Rejects with
- * `ServerStartFailed` if it cannot be started, and with `InvalidArguments` for options that would change what it says; `ended`
- * rejects if it exits with an error.
+ * Runs a program with this process's own streams, unchanged but for secrets of files on stderr, until its input ends. Rejects with
+ * `ServerStartFailed`, and with `InvalidArguments` for options that would change what it says; `ended` rejects if it exits with an
+ * error.
  */
 export async function passThrough(
   { command, args, cwd, label, fault, secrets, environment }: ProgramPlan,

@@ -4,7 +4,6 @@ import type { ResourceRoute } from "../session/items.ts";
 import type { SessionFrame } from "../session/session-frame.ts";
 import type { SessionGateway } from "./session-gateway.ts";
 
-/** How many resources are watched at once. */
 const mostWatches = 1000;
 
 /** How many URIs one client may be subscribed to. */
@@ -25,10 +24,7 @@ interface Watch {
   stop: (() => void) | undefined;
 }
 
-/**
- * The watches of a session's resources: of a pack by its own function, of a server by the server. Each is started once for all
- * who want to hear of it, and ended with the last of them.
- */
+/** Watches a resource once for all who want to hear of it, until the last of them has gone. */
 export class ResourceWatches {
   readonly #gateway: SessionGateway;
   readonly #watches = new Map<string, Watch>();

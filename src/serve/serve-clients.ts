@@ -46,7 +46,6 @@ export interface ClientOptions {
   protocol: ServedProtocol;
   /** How long modern clients may keep lists, in seconds. */
   cacheTtl: number;
-  /** What clients authenticate with. */
   token: string | undefined;
 }
 
@@ -233,10 +232,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
   };
 }
 
-/**
- * Serves an open session to the client at the other end of a connection in memory, until one of the two is closed. Rejects
- * with `TrailblazeError` `NameCollision` for a tool with the name of the search.
- */
+/** Until one of the two is closed. Rejects with `NameCollision` for a tool with the name of the search. */
 export async function serveInMemory(
   session: Session,
   connection: object,

@@ -40,32 +40,26 @@ export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
 /** A client, or all that share a scope. */
 export interface GatewayClient {
   gateway: SessionGateway;
-  /** For whom a request is executed. Called for each. */
   scope(): ClientScope;
   /** What it finds instead of being listed many tools; it may call all of them. */
   search?: { finder: ToolSearch; options: LlmToolsOptions; grows: boolean } | undefined;
 }
 
-/** How a session is served. */
 export interface GatewayOptions {
-  /** What it says about itself. */
   info: { name: string; version: string };
   /** Whether clients are listed the tools that are not for models, too. */
   allTools?: boolean | undefined;
   /** Whether it is a composed server: its lists do not change, and errors of bundles are errors of JSON-RPC. */
   isComposed?: boolean;
-  /** Whether a tool loads skills, where there are any. */
   skillTool?: boolean | undefined;
   /** Lists the search for tools if there are many; no tool may have its name. */
   toolSearch?: LlmToolsOptions | undefined;
 }
 
-/** What clients are listed of a state. */
 interface Listed {
   state: SessionState;
   /** Of the tools that they are served. */
   ofTools: ReadonlyMap<SessionTool, Listing>;
-  /** The tools that are for the code of apps alone. */
   ofApps: readonly Listing[];
   /** The one that loads skills; `undefined` where it is not offered. */
   skillTool: Listing | undefined;
@@ -212,7 +206,6 @@ export class SessionGateway {
     return { gateway: this, scope, search: { finder, options, grows } };
   }
 
-  /** What clients are listed now. */
   #list(): Listed {
     const state = this.#state;
     if (state === this.#listed?.state) return this.#listed;

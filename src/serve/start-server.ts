@@ -25,8 +25,8 @@ function checkOptions(reference: string | null, options: CommandServeOptions): v
 }
 
 /**
- * Finds a server, initializes it and serves it; `null` serves the session. Throws `TrailblazeError` if it cannot be served: `ServerNotFound` and
- * other errors of references, `InitializeFailed`, `DuplicateBundleEntry`, `ServerStartFailed`.
+ * `null` serves the session. Throws errors of references such as `ServerNotFound`, and `InitializeFailed`, `DuplicateBundleEntry`
+ * and `ServerStartFailed`.
  */
 export async function startFoundServer(
   reference: string | null,

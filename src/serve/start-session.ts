@@ -33,9 +33,8 @@ function refuseLoop(project: string, label: string): void {
 }
 
 /**
- * Serves the project's session. Its clients are answered while it opens; lists and calls wait for it. `ended` rejects if it
- * cannot open, and with `LockMismatch` if a list differs from a frozen lock later. With a target, serves a session of that server
- * alone, and rejects if it cannot open.
+ * Serves the project's session, which opens meanwhile; lists and calls wait for it. `ended` rejects if it cannot open, and with
+ * `LockMismatch` if a list differs from a frozen lock later. Of a target, rejects if its session cannot open.
  */
 export async function startSession(
   transport: "stdio" | HttpTransport,

@@ -10,7 +10,6 @@ import type { SessionGateway } from "./session-gateway.ts";
 let protocolOutput: Writable | undefined;
 let protocolInput: Readable | undefined;
 
-/** Writes messages and output of served code to stderr. */
 export function logToStderr(text: string): void {
   process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
 }
@@ -39,7 +38,6 @@ export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Pr
   if (isStdio && ownsProcess) reserving.reserveDescriptors();
 }
 
-/** Offers a gateway over a transport. */
 export async function serveGateway(
   gateway: SessionGateway,
   label: string,

@@ -6,7 +6,6 @@ import { capabilitiesKey, isModern, legacyRevisions, modernRevision, rpcCode } f
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
 
-/** The value of an own key, or `undefined`. */
 export const own = (object: JsonObject, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;
 
@@ -56,17 +55,13 @@ export type Era = "legacy" | "modern";
 /** What a client begins with. `auto` begins with `initialize` and becomes modern if the server refuses that. */
 export type ServerProtocol = "auto" | Era;
 
-/** The first request of each era. */
 export const handshakeOf = { legacy: "initialize", modern: "server/discover" } as const;
 
-/** What the handshake has found out about a server. */
 export interface ServerFacts {
   era: Era;
   protocolVersion: string;
-  /** `null` for a server that does not say. */
   serverInfo: { name: string; version: string } | null;
   capabilities: JsonObject;
-  /** Instructions for models, if it has any. */
   instructions: string | undefined;
 }
 
@@ -116,7 +111,6 @@ export function readHandshake(era: Era, result: JsonObject): ServerFacts {
   };
 }
 
-/** The keys of `_meta` that modern servers expect. */
 export const createModernMeta = (capabilities: JsonObject): JsonObject => ({
   "io.modelcontextprotocol/protocolVersion": modernRevision,
   "io.modelcontextprotocol/clientInfo": clientInfo,

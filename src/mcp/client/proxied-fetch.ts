@@ -45,7 +45,6 @@ export function findProxy(
 export const showProxy = (proxy: string): string =>
   URL.canParse(proxy) ? `${new URL(proxy).protocol}//${new URL(proxy).host}` : "whose address is not a URL";
 
-/** The answer of a proxy that does not connect. */
 export class ProxyRefusal extends Error {
   override readonly name = "ProxyRefusal";
 
@@ -68,7 +67,6 @@ function toResponse(answer: IncomingMessage): Response {
 
 /** An idle connection is closed before servers of Node close it, which takes them 5 s. Milliseconds. */
 const idleMs = 4000;
-/** Of connections without a proxy, by protocol. */
 const directAgents: Record<string, Agent> = {};
 
 /**

@@ -1,7 +1,6 @@
 import { StringDecoder } from "node:string_decoder";
 import { carryIntegers, findInteger } from "../../data/exact-integers.ts";
 
-/** Replaces secrets in output. */
 const redacted = "[redacted]";
 
 /** At the end of a cut string, this many characters of a secret are enough to redact them. */
@@ -18,18 +17,15 @@ type SecretSource = readonly string[] | (() => readonly string[]);
 export interface RedactingStream {
   /** Returns redacted output. What may be the start of a secret, or of a character, is held back. */
   push(chunk: string | Buffer): string;
-  /** Returns the rest. */
   end(): string;
 }
 
 export interface Redactor {
-  /** The string with every secret replaced. */
   redact(text: string): string;
   /** The same for a string that may end within a secret. */
   redactCut(text: string): string;
   /** A redacted copy of JSON data, keys included. Numbers and booleans that look like a secret are replaced. */
   redactValue<Value>(value: Value): Value;
-  /** A stream that also finds secrets split across chunks. */
   createStream(): RedactingStream;
 }
 
@@ -44,7 +40,6 @@ function formsOf(secret: string): string[] {
   return forms;
 }
 
-/** What to redact. */
 interface Wanted {
   /** Longest first, so that the longest of several at one position is replaced. */
   forms: readonly string[];

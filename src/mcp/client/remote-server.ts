@@ -18,16 +18,13 @@ import { defaultLimits, type ServerLimits } from "./start-server.ts";
 
 /** No connection to a remote server, or one that broke off. */
 class ConnectionError extends Error {
-  /** Whether the server was not reached at all. */
   isUnreachable = false;
   /** What to do about it; `undefined` if only the URL may be wrong. */
   hint: string | undefined;
 }
 
-/** The server does not know the session of a request. */
 class SessionLostError extends AnswerError {}
 
-/** One message to the server, and what comes back. */
 interface Exchange {
   /** The id of the request; `undefined` for a message without an answer. */
   id: unknown;
@@ -49,7 +46,6 @@ export interface Authorization {
   renew(refused: string | undefined, challenge: Response): Promise<Tokens>;
 }
 
-/** How to reach a remote server. */
 export interface RemoteLaunch
   extends Pick<ServerLaunch, "label" | "secrets" | "timeouts" | "protocol" | "canAsk" | "apps"> {
   url: URL;
@@ -59,7 +55,6 @@ export interface RemoteLaunch
 }
 
 export interface RemoteOptions {
-  /** Has the tokens of a server that is signed in to. */
   authorization?: Authorization | undefined;
   limits?: Partial<ServerLimits>;
   clock?: Clock;
@@ -78,7 +73,6 @@ const delays = {
 /** How long the server may take to end its session. Milliseconds. */
 const closeMs = 1000;
 
-/** How much of the body of an error is shown. */
 const shownCharacters = 400;
 /** How much of the body of an error is read, and for how long. */
 const errorBytes = 1 << 16;
@@ -128,7 +122,6 @@ function summarize(body: string, type: string): string {
   return printable(line.length > shownCharacters ? `${line.slice(0, shownCharacters)}…` : line);
 }
 
-/** The start of the text of an error. */
 const readErrorText = async (response: Response) =>
   (await readStart(response, errorBytes, errorBodyMs)).toString();
 
@@ -173,7 +166,6 @@ class RemoteCarrier implements Carrier {
   readonly #launch: RemoteLaunch;
   readonly #clock: Clock;
   readonly #onLost: (reason: string) => void;
-  /** Of answers, in total. */
   bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
   readonly #npm = readNpmConfiguration({ projectDirectory: undefined, env: process.env });
@@ -352,10 +344,7 @@ class RemoteCarrier implements Carrier {
     throw failure("RemoteRedirect", { label, status, target: this.redactor.redact(shown) });
   }
 
-  /**
-   * The lines of an answer as they arrive, with marks in place of integers that a number cannot hold. Throws if a message has
-   * more bytes than the limit, or if the connection breaks off.
-   */
+  /** With marks in place of integers that a number cannot hold. Throws for a message beyond the limit, and if it breaks off. */
   async *#readLines({ body }: Response, exchange: Exchange): AsyncGenerator<Uint8Array> {
     const { frameBytes } = this.limits;
     let lines = "";

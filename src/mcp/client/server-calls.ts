@@ -42,23 +42,18 @@ export interface ServerLaunch {
 export interface ServerCompletion {
   ref: { type: "ref/prompt"; name: string } | { type: "ref/resource"; uri: string };
   argument: { name: string; value: string };
-  /** The arguments that are known. */
   context: { arguments: Readonly<Record<string, string>> };
 }
 
-/** Values for an argument. */
 export interface Suggestions {
   values: readonly unknown[];
-  /** How many there are, if it is known. */
   total?: number | undefined;
-  /** Whether there are more than `values`. */
   hasMore?: boolean | undefined;
 }
 
 /** A result, or what a server asks before it is called again; the result is empty then. */
 export type ServerAnswer<Result> = Result & { inputRequired?: InputRequired };
 
-/** A log message of a server. */
 export interface ServerLog {
   level: string;
   logger?: string;
@@ -72,9 +67,7 @@ export interface ServerCallOptions {
   ask?: ((requests: InputRequests, signal: AbortSignal) => Promise<InputAnswers>) | undefined;
   /** Identifies who is asked. */
   user?: unknown;
-  /** What the user's client knows of apps. */
   apps?: AppsDeclaration | undefined;
-  /** The answers, if the call has asked before. */
   round?: InputRound | undefined;
   onProgress?: ((progress: { progress: number; total?: number; message?: string }) => void) | undefined;
   /**
@@ -97,7 +90,6 @@ export class ServerCallError extends Error {
   }
 }
 
-/** What is left out of a result because it is invalid. */
 export interface ResultFault {
   method: string;
   /** What the request was about: a name or a URI. */
@@ -114,7 +106,6 @@ export interface ServerEvents {
   onStdoutNoise(line: string): void;
   /** A `list_changed` notification after its start. */
   onListChanged(capability: ListCapability): void;
-  /** A part of a result that is left out. */
   onLeftOut(fault: ResultFault): void;
   /** It takes long to start or list, and may take so many milliseconds, or with -1 any time. Called once per start. */
   onSlow?(limitMs: number): void;
@@ -122,7 +113,6 @@ export interface ServerEvents {
   onLog?(entry: ServerLog): void;
 }
 
-/** The keys of results that are passed on. */
 const keysOf = {
   "tools/call": ["content", "structuredContent", "isError", "_meta"],
   "prompts/get": ["description", "messages", "_meta"],
@@ -130,7 +120,6 @@ const keysOf = {
   "completion/complete": ["completion"],
 } as const;
 
-/** The result of each method. */
 export interface Results {
   "tools/call": CallToolResult;
   "prompts/get": PromptResult;
@@ -151,7 +140,6 @@ export function readResult<Method extends ResultMethod>(
   return fault === undefined ? (result as unknown as Results[Method]) : { fault: `it ${fault}` };
 }
 
-/** What tells of the parts of a request's result that are left out. */
 export function noteLeftOut(
   method: string,
   { name, uri, ref }: Readonly<JsonObject>,
@@ -165,7 +153,6 @@ export function noteLeftOut(
   };
 }
 
-/** The problem of a part of a server's lists, or of a result, that is left out. */
 export const describeLeftOut = (
   label: string,
   fault: ListFault | ResultFault,
@@ -207,10 +194,8 @@ export async function readInputRequired(
   };
 }
 
-/** The result of an `elicitation/create`. */
 export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
 
-/** The parameters that a modern server gets in the next round. */
 export const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
   inputResponses: Object.fromEntries(
     Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),

@@ -15,7 +15,6 @@ export interface ListLimits {
   bytes: number;
 }
 
-/** What servers list, by the key of the result. */
 export interface ServerLists {
   readonly tools: readonly Tool[];
   readonly prompts: readonly Prompt[];
@@ -38,7 +37,6 @@ export type ListedEntry = { id: string } & (
 /** What requests and locks call an entry of a list. Not by `ListedEntry`: public declarations would contain the SDK's types. */
 export type ListedKind = "tool" | "prompt" | "resource" | "skill";
 
-/** Every entry of a server's lists, one list after the other. */
 export const entriesOf = ({
   tools,
   prompts,
@@ -88,7 +86,6 @@ export const listRules: Readonly<
 
 export const listKeys = Object.keys(listRules) as ListKey[];
 
-/** The lists that a server with these capabilities has. */
 export function findOfferedLists(capabilities: Readonly<JsonObject>): ListKey[] {
   const extensions = own(capabilities, "extensions");
   return listKeys.filter((key) => {
@@ -104,7 +101,6 @@ export interface ListFault {
   /** Continues the server's name, or that of the entry or key. */
   reason: string;
   isRest?: boolean;
-  /** The name or URI of the entry, which may be empty. */
   name?: string;
   /** The path of the key in the entry. */
   key?: string;

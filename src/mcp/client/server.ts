@@ -59,7 +59,6 @@ import {
 interface FailedStart {
   reason?: string | undefined;
   hint: string | undefined;
-  /** What it has written. */
   stderrTail?: string | undefined;
   stdout?: string | undefined;
 }
@@ -80,17 +79,13 @@ export interface Carrier {
   send(message: OutgoingMessage, requestSignal?: AbortSignal): void | Promise<void>;
   /** Set by the server. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;
-  /** Whether each request has its own response stream. */
   readonly hasPerRequestStream?: boolean;
   /** Set after the handshake with a legacy server. */
   protocolVersion?: string | undefined;
   readonly redactor: Redactor;
   readonly limits: { list: ListLimits };
-  /** Settles when the server can be spoken to. */
   readonly started?: Promise<void>;
-  /** How many bytes were read in total. */
   readonly bytesRead: number;
-  /** Called when the tools are known. */
   onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start, which has ended, besides its error. The reason continues the server's name. */
   explain(error: unknown, exit: UnexpectedExit | undefined): FailedStart;
@@ -105,12 +100,10 @@ interface Listing extends ServerLists {
   leftOut: readonly ListFault[];
 }
 
-/** A call that is open. */
 interface OpenCall extends Pick<ServerCallOptions, "ask" | "onProgress" | "onLog" | "apps"> {
   /** How often the server has asked, and whether it waits for an answer. */
   questions: number;
   isAsking: boolean;
-  /** Aborted when the call has ended. */
   ended: CallStop;
 }
 
@@ -121,7 +114,6 @@ interface SentRequest {
   call: OpenCall | undefined;
 }
 
-/** What a server says of itself, and what it lists. */
 export type Introduction = Omit<ServerFacts, "capabilities"> & Listing;
 
 const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
@@ -185,7 +177,6 @@ export class Server {
   #end: ServerCallError | undefined;
   #isReady = false;
   #capabilities: JsonObject = {};
-  /** How often the server has told of changes. */
   #changes = 0;
   /** The users of the calls that the server has worked for since it was last idle. */
   readonly #users = new Set<unknown>();
@@ -203,7 +194,6 @@ export class Server {
     this.ready.catch(() => {});
   }
 
-  /** What the server is told that this client can do. */
   #declare(era: Era, { apps: extensions }: Pick<Facts, "apps">): JsonObject {
     const { canAsk } = this.#facts;
     return {
@@ -417,7 +407,6 @@ export class Server {
     throw new AnswerError(`its answer has the unsupported \`resultType\` ${shown}`);
   }
 
-  /** Answers a request of the server. */
   async #answer(id: unknown, method: string, params: JsonObject, requestId: unknown): Promise<void> {
     if (method === "ping") return this.#send({ id, result: {} });
     const cancel = new AbortController();
@@ -437,10 +426,7 @@ export class Server {
     }
   }
 
-  /**
-   * What it lists now: every page of each list, in its order. A list that it does not offer, or that could not be fetched, is
-   * empty; without its tools, it rejects.
-   */
+  /** What it does not offer, or what could not be fetched, is empty; without its tools, it rejects. */
   async list(): Promise<Listing> {
     const signal = AbortSignal.timeout(timerMs(this.#facts.timeouts.listMs));
     for (let listing = 1; ; listing++) {
@@ -491,10 +477,7 @@ export class Server {
     return `it answered${request} with the error ${error.code}: ${printable(message)}`;
   }
 
-  /**
-   * The result of a tool, a prompt by the server's own name, a resource, which need not be listed, or suggestions. Rejects with
-   * `ServerCallError`, or with the reason of its `signal`.
-   */
+  /** A resource need not be listed. Rejects with `ServerCallError`, or with the reason of its `signal`. */
   async call<Method extends ResultMethod>(
     method: Method,
     params: Readonly<JsonObject>,
@@ -667,10 +650,7 @@ export class Server {
     }
   }
 
-  /**
-   * Calls `changed` after each change of a resource that the server tells of, until the returned function is called. Nothing is
-   * called for a server without subscriptions.
-   */
+  /** Calls `changed` until the returned function is called; never for a server without subscriptions. */
   watchResource(uri: string, changed: () => void): () => void {
     if (!this.#offers("resources", "subscribe") || this.#end !== undefined) return () => {};
     const watch = { uri, changed };

@@ -25,7 +25,6 @@ export interface HttpTransport {
   health?: boolean;
 }
 
-/** Names of the loopback interface. */
 const loopback = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 /** An IP address. DNS rebinding needs a name, so addresses are safe. */
 const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:.]+\])$/;
@@ -36,7 +35,6 @@ const authority = /^([a-z0-9._~-]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?$/;
 export const hostInUrl = (host: string): string =>
   host.includes(":") ? `[${host.replace("%", "%25")}]` : host;
 
-/** Whether a host is reachable only from this machine. */
 export const isLoopback = (host: string): boolean => loopback.test(hostInUrl(host.toLowerCase()));
 
 /** The host to listen on, IPv6 without brackets. */

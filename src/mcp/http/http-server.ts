@@ -12,7 +12,6 @@ export interface HttpRequest {
   readonly target: string;
   /** A header that is repeated has all its values, with commas between them, which no single one of those that are checked has. */
   readonly headers: Headers;
-  /** The port of the server. */
   readonly port: number;
   /** Aborts when the answer is sent, or the client has disconnected. */
   readonly over: AbortSignal;
@@ -20,7 +19,6 @@ export interface HttpRequest {
   read(): Promise<Uint8Array>;
 }
 
-/** Why a request is refused. */
 export class Refusal extends Error {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

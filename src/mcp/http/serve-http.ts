@@ -42,7 +42,6 @@ import {
 const path = "/mcp";
 
 export interface ServeHttpOptions extends HttpTransport {
-  /** The server's name in messages. */
   label: string;
   /** Serves modern clients. Default: only legacy clients are served. */
   modern?: ModernHttpServer;
@@ -78,7 +77,6 @@ function createCors({ allowedOrigins = [] }: HttpTransport) {
   };
 }
 
-/** Checks Host and Origin of a request. */
 function createPlaceCheck(options: ServeHttpOptions) {
   const isOurHost = createHostCheck(hostOf(options), options.allowedHosts ?? []);
   const isOurOrigin = (origin: string, port: number): boolean => {
@@ -238,7 +236,6 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
         return refuse(503, "Too many sessions. Try again later.", undefined, null, { "retry-after": "60" });
       return begin(request, message);
     },
-    /** Ends all sessions. Never rejects. */
     async close(): Promise<void> {
       isClosed = true;
       await Promise.all([...sessions.values()].map((session) => session.close()));
@@ -247,8 +244,7 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
 }
 
 /**
- * Serves at `/mcp` over streamable HTTP until it is closed, and keeps the process alive. Requests of modern clients are
- * served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
+ * Modern requests are served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
  * `ServerStartFailed` if it cannot listen.
  */
 export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
@@ -337,7 +333,6 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
   }
 
   return {
-    /** `http://HOST:PORT/mcp` */
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
     /** Resolves when no request of now is under way, at the latest after `limitMs`. Probes get 503 from now on. */
     drain: async (limitMs: number) => {

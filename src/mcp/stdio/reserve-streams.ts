@@ -9,9 +9,8 @@ import { Readable, Writable } from "node:stream";
 const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setKeepAlive"] as const;
 
 /**
- * Reserves stdin for the protocol: `process.stdin` becomes an empty stream that ends immediately, and only the returned
- * stream is the real one. Call it before code of others runs.
- * It does not cover `fs.readSync(0)` and children that inherit the descriptor, which `reserveDescriptors` does.
+ * Only the returned stream is the real stdin; `process.stdin` ends at once. It does not cover `fs.readSync(0)` and children that
+ * inherit the descriptor, which `reserveDescriptors` does.
  */
 export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;
@@ -29,9 +28,8 @@ export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
 const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
 
 /**
- * Reserves stdout for the protocol: everything that `console` or code prints goes to stderr, and only the returned
- * writer reaches stdout. Call it before code of others runs.
- * It does not cover `fs.writeSync(1, …)` and children that inherit the descriptor, which `reserveDescriptors` does.
+ * Only the returned writer reaches stdout; what `console` or code prints goes to stderr. It does not cover `fs.writeSync(1, …)`
+ * and children that inherit the descriptor, which `reserveDescriptors` does.
  */
 export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
   const write = stdout.write.bind(stdout);
@@ -106,9 +104,9 @@ const fileWriters = ["writeFile", "writeFileSync", "appendFile", "appendFileSync
 const readers = ["readSync", "readvSync", "readFile", "readFileSync"];
 
 /**
- * For a process that has no other purpose, because it replaces functions of Node. Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children that inherit them. Call it
- * before code of others runs, and after `process.stdout` was used. It does not cover worker threads, native code, and
- * code that opens `/dev/stdout`.
+ * Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children. Only for a process without other
+ * purpose, because it replaces functions of Node, and after `process.stdout` was used. It does not cover worker threads, native
+ * code, and code that opens `/dev/stdout`.
  */
 export function reserveDescriptors(): void {
   const nothing = fs.openSync(devNull, "r");

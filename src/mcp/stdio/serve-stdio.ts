@@ -34,19 +34,13 @@ export interface ServeStdioOptions {
 }
 
 export interface ServedOverStdio {
-  /**
-   * Resolves when no request is open, at the latest after `limitMs`. After the end of the input, which has waited for them already, it
-   * resolves at once.
-   */
+  /** Resolves when no request is open, at the latest after `limitMs`; after the end of the input at once. */
   drain(limitMs: number): Promise<void>;
   /** Ends it after sending the answers that are already written. Idempotent. */
   close(): Promise<void>;
 }
 
-/**
- * Serves one client over the streams, as lines of JSON, until the input ends. Lines that are not messages are skipped. The
- * session id is a UUID.
- */
+/** Serves one client over lines of JSON until the input ends. Lines that are not messages are skipped. */
 export async function serveStdio(
   create: CreateProtocolServer,
   options: ServeStdioOptions,
@@ -68,10 +62,7 @@ export async function serveStdio(
   const waits = new EventEmitter();
   const isSettled = () => open.size === 0 && writing === 0;
   const settle = () => isSettled() && waits.emit("end");
-  /**
-   * Resolves when every request is answered and every answer is written, at the latest after `limitMs`, or when the client waits no
-   * more.
-   */
+  /** When all requests are answered in full, or the client waits no more, at the latest after `limitMs`. */
   const untilSettled = async (limitMs: number) => isSettled() || atMost(once(waits, "end"), limitMs);
   let begun: Promise<unknown> | undefined;
   const takeLine = (line: Buffer) => {
