@@ -234,7 +234,7 @@ async function readServerSkills(
   const frame = Session.frameOf(session);
   const state = frame.state();
   let left: number = skillLimits.bytes;
-  for (const from of state.parts.resourceServers)
+  for (const from of state.resourceServers)
     for (const { kind, id, entry } of from.offer?.entries ?? []) {
       const part = installed.get(keyOf(listedPlace(placeOfLister(from.plan), kind, id)));
       if (kind !== "skill" || part === undefined || !isShown(part)) continue;

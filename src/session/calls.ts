@@ -249,7 +249,7 @@ export class Calls {
     const server = route.by === "server" ? route.from.server : undefined;
     // Until its last round, in which it may ask the user.
     server?.beginRequest();
-    const endCall = state.parts.holds.use();
+    const endCall = state.parts.reading.holds.use();
     try {
       return await answerRounds(
         (round) => run(call, round),
@@ -488,7 +488,7 @@ export class Calls {
     try {
       // Entries of bundles are not bound to the names of their pack.
       const pack = parent.tool?.bundle === undefined ? packOf(parent) : undefined;
-      tool = await state.resolveStarting(name, { pack });
+      tool = await this.#frame.states.resolve(state, name, { pack });
     } catch (error) {
       return failedResult((error as Error).message);
     }
@@ -827,7 +827,7 @@ function readArguments(prompt: SessionPrompt, values: unknown): Record<string, s
 
 /** Why a URI cannot be read that the session or its server does not know. */
 function explainUnread(state: SessionState, uri: string): TrailblazeError {
-  const [left] = state.parts.resourceServers.flatMap(
+  const [left] = state.resourceServers.flatMap(
     (server) => server.findLeft("resource", toOwn(server.plan.label, uri))?.problem ?? [],
   );
   if (left !== undefined) return new TrailblazeError(left);

@@ -16,6 +16,7 @@ import {
   contribute,
   describeUnusable,
   isOf,
+  isRefusal,
   type SessionItem,
   type SessionPrompt,
   type SessionResource,
@@ -135,9 +136,8 @@ export function collectPack(
     const isUsable = definition !== null && problem === undefined;
     const add = (one: SessionItem) => contribution.items.push(one);
     if (!isUsable) {
-      if (kind !== "tool" && kind !== "prompt" && kind !== "skill") continue;
-      const ofKind = kind === "tool" ? undefined : kind;
-      contribution.skipped.push({ ...describeUnusable(name, source, problem), kind: ofKind });
+      // Those are told of where they would start.
+      if (kind !== "server") contribution.skipped.push(describeUnusable(kind, name, source, problem));
     } else if (kind === "tool") {
       addTool(contribution, item, source, owner, config);
     } else if (kind === "prompt") {
@@ -178,7 +178,7 @@ export async function collectBuiltIns(
     const source: ToolSource = { type: "builtIn", item: name, ...(isInFile && { file: config.file }) };
     const fault = unusable.get(item);
     const { problems: faults } = readToolMeta(item.definition?._meta);
-    if (fault !== undefined) contribution.skipped.push(describeUnusable(name, source, fault));
+    if (fault !== undefined) contribution.skipped.push(describeUnusable("tool", name, source, fault));
     else addTool(contribution, item, source, owner, config);
     // A problem's place has no key for a built-in.
     for (const { path = [], ...problem } of fault === undefined ? faults : [fault]) {
@@ -190,16 +190,14 @@ export async function collectBuiltIns(
   return contribution;
 }
 
-/**
- * The entries of the bundles of each pack, which may run the code of other tools. `refusals` has the problems of tools that are not
- * approved; an entry that refers to one is left out.
- */
+/** The entries of the bundles of each pack, which may run the code of other tools, but not of those that are not approved. */
 export function collectBundles(
   packs: readonly (CheckedPack & { owner: CodeOwner })[],
   offered: readonly Contribution[],
   registry: Registry,
-  refusals: ReadonlyMap<string, Problem>,
 ): Promise<Contribution[]> {
+  const refused = packs.flatMap(({ unusable }) => [...unusable]).filter(([, problem]) => isRefusal(problem));
+  const refusals = new Map(refused.map(([{ qualifiedName }, problem]) => [qualifiedName, problem]));
   const code = new Map<string, ToolCode>();
   for (const { shown, route } of offered.flatMap(({ items }) => items.filter(isOf("tool"))))
     if (route.by === "code" && shown.qualifiedName !== null) code.set(shown.qualifiedName, route.code.code);
@@ -212,7 +210,7 @@ export function collectBundles(
       const broken = unusable.get(item);
       const skip = (problem: Problem) =>
         contribution.skipped.push(
-          ...entryNamesOf(item).map((name) => describeUnusable(name, source, problem)),
+          ...entryNamesOf(item).map((name) => describeUnusable("tool", name, source, problem)),
         );
       if (broken !== undefined) {
         skip(broken);

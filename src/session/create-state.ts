@@ -5,7 +5,7 @@ import { matchesToolName } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { findReferences } from "../extension-schema/references.ts";
+import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import {
@@ -20,21 +20,19 @@ import { findNearestNames } from "../qualified-names/index.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
   type Contribution,
-  findRefusals,
   isOf,
   type SessionItem,
   type SessionToolset,
-  type SkippedTool,
   type SkipReason,
   type ToolItem,
 } from "./items.ts";
-import { giveNames, type NameContext, Names, patternNames } from "./names.ts";
+import { giveNames, Names, patternNames } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { declarationsOf } from "./select-packs.ts";
 import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { selectFirst } from "./session-skills.ts";
-import { collectEntries, SessionState } from "./session-state.ts";
+import { SessionState } from "./session-state.ts";
 
 /** What a part offers now. A state names its tools itself. */
 const collect = (part: Contribution | ServerSource): Contribution =>
@@ -48,10 +46,10 @@ const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: 
  */
 export async function createState(
   reading: ProjectReading,
-  { cwd, options, resources, states, rules: { selection } }: SessionFrame,
+  { cwd, options, resources, rules: { selection } }: SessionFrame,
   isFirst: boolean,
 ): Promise<SessionState> {
-  const { config, packs, registry, isPartial } = reading;
+  const { config, registry, isPartial } = reading;
   const { nameCollisions } = config;
   const sources = sourcesOf(reading);
   const contributions = reading.parts.map(collect);
@@ -60,24 +58,25 @@ export async function createState(
   const isPending = sources.some(
     ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
   );
-  const { fitting, skipped: unfit } = selectFitting(
-    contributions.flatMap((one) => one.items),
-    selection === undefined ? config : undefined,
-  );
+  const skipped = contributions.flatMap((one) => one.skipped);
+  const fitting = contributions
+    .flatMap((one) => one.items)
+    .filter((item) => {
+      const unfit = selection || item.kind !== "tool" ? undefined : explainUnfit(item.meta, config);
+      const { name, source } = item.shown;
+      if (unfit !== undefined) skipped.push({ kind: "tool", name, source, ...unfit });
+      return unfit === undefined;
+    });
   const { items, problems: ofSkills } = selectFirst(fitting);
   const tools = items.filter(isOf("tool"));
-  const collided =
-    giveNames(tools, nameCollisions) ?? giveNames(items.filter(isOf("prompt")), nameCollisions, "prompt");
+  const prompts = items.filter(isOf("prompt"));
+  const collided = giveNames(tools, nameCollisions) ?? giveNames(prompts, nameCollisions, "prompt");
   // A session for known calls names no tool by a name that others have, too.
   if (collided !== undefined && !reading.isForCalls) throw collided;
-  const context: NameContext = {
-    config,
-    registry,
-    skipped: [...contributions.flatMap((one) => one.skipped), ...unfit],
-  };
+  const context = { config, registry, skipped };
   const names = {
     tool: new Names("tool", tools, context),
-    prompt: new Names("prompt", items.filter(isOf("prompt")), context),
+    prompt: new Names("prompt", prompts, context),
     skill: new Names("skill", items.filter(isOf("skill")), context),
   };
   const collected = collectToolsets(reading, tools, names.tool);
@@ -101,14 +100,14 @@ export async function createState(
   for (const { shown } of tools)
     shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
   const mustExist = isFirst && !isPending;
+  const instructions = sources.flatMap(({ offer }) => offer?.instructions ?? [])[0];
   return new SessionState({
-    config,
+    reading,
     items,
     names,
-    skipped: context.skipped,
-    resourceServers: sources.filter(({ offer }) => offer !== undefined && offer.refusal === undefined),
+    skipped,
     toolsets,
-    shownToolsets: findShownToolsets(options.toolsets, toolsets, { mustExist }),
+    shownToolsets: findShownToolsets(options.toolsets, toolsets, mustExist),
     problems: [
       // First, because a `deny` that matches nothing excludes nothing.
       ...(await resources.step(locateInConfig(unmatched, config.text))),
@@ -117,13 +116,7 @@ export async function createState(
       ...(isComplete ? collected.problems : []),
       ...(await resources.step(locateInConfig(ofConfig, config.text))),
     ],
-    servers: collectEntries(reading.parts),
-    instructions:
-      selection &&
-      (selection.composed?.instructions ?? sources.flatMap(({ offer }) => offer?.instructions ?? [])[0]),
-    packs,
-    holds: reading.holds,
-    startOthers: isPartial ? () => states.startOthers(reading) : undefined,
+    instructions: selection && (selection.composed?.instructions ?? instructions),
   });
 }
 
@@ -134,7 +127,7 @@ export async function createState(
 function findShownToolsets(
   wanted: readonly string[] | undefined,
   toolsets: readonly SessionToolset[],
-  { mustExist }: { mustExist: boolean },
+  mustExist: boolean,
 ): string[] | undefined {
   const known = toolsets.map(({ name }) => name);
   return wanted?.map((reference) => {
@@ -169,18 +162,6 @@ function explainUnfit(
   return undefined;
 }
 
-/** Leaves out tools that do not fit the session's device, driver and agent; none where there is no device to fit. */
-function selectFitting(items: readonly SessionItem[], config: SessionConfig | undefined) {
-  const fitting: SessionItem[] = [];
-  const skipped: SkippedTool[] = [];
-  for (const item of items) {
-    const unfit = config && item.kind === "tool" ? explainUnfit(item.meta, config) : undefined;
-    if (unfit === undefined) fitting.push(item);
-    else skipped.push({ name: item.shown.name, source: item.shown.source, ...unfit });
-  }
-  return { fitting, skipped };
-}
-
 /**
  * The toolsets of the config, of packs, and those that tools name; toolsets of one short name are merged. `configProblems` have
  * paths from the config's top.
@@ -189,31 +170,20 @@ function collectToolsets(
   { config, packs, registry }: ProjectReading,
   tools: readonly ToolItem[],
   names: Names<ToolItem>,
-): { toolsets: SessionToolset[]; problems: Problem[]; configProblems: Problem[] } {
+) {
   const problems: Problem[] = [];
   const configProblems: Problem[] = [];
   const members = new Map<string, Set<string>>();
   const add = (name: string, added: readonly string[]) =>
     members.set(name, new Set([...(members.get(name) ?? []), ...added]));
-  const refused = findRefusals(packs);
   const toolsetItems = new Map(
-    packs.flatMap(({ inspected: { items, pack } }) =>
+    packs.flatMap(({ inspected: { items, pack }, unusable }) =>
       items
-        .filter(
-          ({ declaration, qualifiedName }) => declaration.kind === "toolset" && !refused.has(qualifiedName),
-        )
+        .filter((item) => item.shape !== undefined && item.declaration.kind === "toolset")
+        .filter((item) => !unusable.has(item))
         .map((item) => [item.qualifiedName, { item, pack }] as const),
     ),
   );
-  const orReport = (find: () => string[], report: (error: TrailblazeError) => void): string[] => {
-    try {
-      return find();
-    } catch (error) {
-      if (!(error instanceof TrailblazeError)) throw error;
-      report(error);
-      return [];
-    }
-  };
 
   /** The advertised name for a reference, in an array; empty if its tool is installed but not in the session. */
   const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
@@ -227,45 +197,53 @@ function collectToolsets(
     }
     return found.map(({ shown }) => shown.name);
   };
-  const findMembers = (item: InspectedItem, pack: DiscoveredPack, seen: Set<string>): string[] => {
+  const findAll = (
+    references: readonly WrittenReference[],
+    from: "user" | DiscoveredPack,
+    report: (error: TrailblazeError, written: WrittenReference) => void,
+    seen = new Set<string>(),
+  ): string[] =>
+    references.flatMap((written) => {
+      const { reference, kind } = written;
+      try {
+        if (kind === "tool") return findTool(reference, from);
+        const inner = toolsetItems.get(registry.resolve(reference, { from, kind }).qualifiedName);
+        return inner === undefined ? [] : findMembers(inner, seen);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        report(error, written);
+        return [];
+      }
+    });
+  const findMembers = (
+    { item, pack }: { item: InspectedItem; pack: DiscoveredPack },
+    seen = new Set<string>(),
+  ): string[] => {
     if (item.shape === "toolsBundle")
       return tools.flatMap(({ bundle, shown }) => (bundle === item.qualifiedName ? [shown.name] : []));
-    if (item.shape !== "toolsetList" || seen.has(item.qualifiedName)) return [];
+    if (seen.has(item.qualifiedName)) return [];
     seen.add(item.qualifiedName);
-    return findReferences(item).flatMap(({ reference, kind, path }) => {
-      if (kind !== "tool" && kind !== "toolset") return [];
-      const find = () => {
-        if (kind === "tool") return findTool(reference, pack);
-        const inner = toolsetItems.get(registry.resolve(reference, { from: pack, kind }).qualifiedName);
-        return inner === undefined ? [] : findMembers(inner.item, inner.pack, seen);
-      };
-      return orReport(find, ({ problem }) => {
-        const { kind: ofKind, name } = item.declaration;
-        const place = { pack: pack.name, kind: ofKind, item: name, file: item.file ?? undefined, path };
-        const isUnknown = kind === "tool" && !reference.includes("/");
-        problems.push(
-          isUnknown
-            ? createProblem("UnknownBuiltIn", { reference, nearest: [] }, place)
-            : { ...problem, ...place },
-        );
-      });
-    });
+    const { kind, name } = item.declaration;
+    const report = ({ problem }: TrailblazeError, { reference, kind: ofKind, path }: WrittenReference) => {
+      const place = { pack: pack.name, kind, item: name, file: item.file ?? undefined, path };
+      const isUnknown = ofKind === "tool" && !reference.includes("/");
+      const unknown = isUnknown && createProblem("UnknownBuiltIn", { reference, nearest: [] }, place);
+      problems.push(unknown || { ...problem, ...place });
+    };
+    return findAll(findReferences(item), pack, report, seen);
   };
 
   for (const [name, references] of config.toolsets) {
-    const found = references.flatMap((reference, index) =>
-      orReport(
-        () => findTool(reference, "user"),
-        (error) => {
-          const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
-          configProblems.push({ ...(explained ?? error).problem, path: ["toolsets", name, index] });
-        },
-      ),
-    );
-    add(name, found);
+    const written = references.map((reference, index) => {
+      return { reference, kind: "tool" as const, path: ["toolsets", name, index] };
+    });
+    const report = (error: TrailblazeError, { reference, path }: WrittenReference) => {
+      const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
+      configProblems.push({ ...(explained ?? error).problem, path });
+    };
+    add(name, findAll(written, "user", report));
   }
-  for (const { item, pack } of toolsetItems.values())
-    if (item.shape !== undefined) add(item.declaration.name, findMembers(item, pack, new Set()));
+  for (const toolset of toolsetItems.values()) add(toolset.item.declaration.name, findMembers(toolset));
   for (const { shown, meta, toolset } of tools)
     for (const name of [meta.toolset, toolset]) if (name !== undefined) add(name, [shown.name]);
   const toolsets = [...members].map(([name, found]) => ({ name, tools: [...found] }));

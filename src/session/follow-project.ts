@@ -27,10 +27,9 @@ export class ProjectFollower {
   readonly #watcher = new EntryWatcher(() => this.#note());
   #entries: WatchedEntries = new Map();
   #cancelQuiet = () => {};
-  /** The application in progress. */
-  #applying: AbortController | undefined;
+  /** The application in progress; at first, the session opens. */
+  #applying: AbortController | undefined = new AbortController();
   #isDue = false;
-  #hasBegun = false;
   /** That the lock is missing. */
   #missing: Problem | undefined;
 
@@ -47,7 +46,7 @@ export class ProjectFollower {
   /** Applies changes from now on, and those since `watch`. */
   async begin(): Promise<void> {
     await this.watch();
-    this.#hasBegun = true;
+    this.#applying = undefined;
     if (this.#isDue) this.#request();
   }
 
@@ -78,7 +77,7 @@ export class ProjectFollower {
   #request(): void {
     this.#isDue = true;
     this.#applying?.abort();
-    if (this.#hasBegun && this.#applying === undefined) void this.#applyAll();
+    if (this.#applying === undefined) void this.#applyAll();
   }
 
   async #applyAll(): Promise<void> {

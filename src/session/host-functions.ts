@@ -62,8 +62,6 @@ export interface CallOptions extends RequestOptions, Listeners {
   among?: readonly string[] | undefined;
 }
 
-const deaf: HeardListeners = { end: () => {} };
-
 /**
  * The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. What they throw is reported
  * once per tool and listener.
@@ -74,7 +72,6 @@ export function listen(
   memory: SessionMemory,
   reportOnce: SessionFrame["reportOnce"],
 ): HeardListeners {
-  if (onProgress === undefined && onLog === undefined) return deaf;
   let isOver = false;
   /** Calls a listener at once, and waits only to see whether it rejects. */
   const tell = async (option: keyof Listeners, listener: () => unknown): Promise<void> => {

@@ -25,24 +25,16 @@ export interface MissingPacksOptions {
 /** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
 
-/** Installs a pack if the options or the config's `packs` allow it; resolves with `undefined` if not. */
+/** Installs a pack that may be installed. */
 async function installPack(
-  { name, range }: { name: string; range: string | undefined },
-  packs: SessionConfig["packs"],
-  { cwd = process.cwd(), install = false, signal, onInstall }: MissingPacksOptions,
-): Promise<MissingPacksResult | undefined> {
-  if (!mayInstall(name, packs, install)) return undefined;
+  missing: { name: string; range: string | undefined },
+  { autoInstall }: SessionConfig["packs"],
+  { cwd = process.cwd(), signal, onInstall: onCommand }: MissingPacksOptions,
+): Promise<MissingPacksResult> {
   const { installMissing } = await import("../npm/add-packs.ts");
-  return installMissing(
-    { name, range },
-    {
-      cwd,
-      // A qualified name in the config is a deliberate choice, even if it is similar to another.
-      allowSimilar: packs.autoInstall.includes(qualifyPackageName(name)),
-      signal,
-      onCommand: onInstall,
-    },
-  );
+  // A qualified name in the config is a deliberate choice, even if it is similar to another.
+  const allowSimilar = autoInstall.includes(qualifyPackageName(missing.name));
+  return installMissing(missing, { cwd, allowSimilar, signal, onCommand });
 }
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
@@ -58,7 +50,7 @@ export async function withMissingPacks<Value>(
   options: MissingPacksOptions & { config?: string | TrailblazeConfig },
   work: () => Promise<Value>,
 ): Promise<Value> {
-  const { cwd = process.cwd(), config } = options;
+  const { cwd = process.cwd(), config, install = false } = options;
   const tried = new Set<string>();
   for (;;) {
     try {
@@ -70,9 +62,9 @@ export async function withMissingPacks<Value>(
       const port = createNodeInspectionPort();
       const { directory } = findProject(port, cwd);
       const { packs } = await readConfig(port, { directory, config, cwd });
-      const installed = await installPack(splitSpec(missing), packs, options);
-      if (installed === undefined) throw error;
-      const { added, problems } = installed;
+      const spec = splitSpec(missing);
+      if (!mayInstall(spec.name, packs, install)) throw error;
+      const { added, problems } = await installPack(spec, packs, options);
       // An added pack may itself refer to missing packs, which are installed next.
       const failed = problems.find(
         ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
@@ -114,7 +106,7 @@ export async function installReferredPacks(
     if (missing === undefined || tried.size >= mostInstalls) return problems;
     const { packageName: name, range } = missing;
     tried.add(name);
-    const { added = [], problems: faults = [] } = (await installPack({ name, range }, policy, options)) ?? {};
+    const { added, problems: faults } = await installPack({ name, range }, policy, options);
     if (added.length > 0) continue;
     const [failed] = faults;
     // A call needs its tool; a session can go on without it.

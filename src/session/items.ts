@@ -6,7 +6,6 @@ import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import type { SkillEntry, SkillFile } from "../skills/skill-entry.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
 import type { PackPrompt, PackResource } from "./pack-content.ts";
 import type { ServerSource } from "./server-source.ts";
 
@@ -182,8 +181,7 @@ export interface SkippedTool {
 
 /** What is excluded. */
 export interface Skipped extends Omit<SkippedTool, "kind"> {
-  /** Absent for tools and servers. */
-  kind?: "prompt" | "resource" | "skill" | undefined;
+  kind: Kind;
   /** Its reason, if calls fail with it. */
   problem?: Problem | undefined;
 }
@@ -221,28 +219,25 @@ function reasonOf({ code, args }: Problem): SkipReason {
 }
 
 /** An item that is left out because of its problem. */
-export function describeUnusable(name: string, source: ToolSource, problem: Problem | undefined): Skipped {
+export function describeUnusable(
+  kind: Kind,
+  name: string,
+  source: ToolSource,
+  problem: Problem | undefined,
+): Skipped {
   const reason = problem === undefined ? "Invalid" : reasonOf(problem);
   const message = problem?.message ?? "Its definition is invalid.";
-  return { name, source, reason, message, problem: reason === "Invalid" ? undefined : problem };
+  return { kind, name, source, reason, message, problem: reason === "Invalid" ? undefined : problem };
 }
 
-/** The problems of items that are not approved or cannot be used here, by qualified name. */
-export function findRefusals(packs: readonly CheckedPack[]): Map<string, Problem> {
-  const refused = packs.flatMap(({ unusable }) => [...unusable]);
-  return new Map(
-    refused
-      .filter(([, problem]) => reasonOf(problem) !== "Invalid")
-      .map(([{ qualifiedName }, problem]) => [qualifiedName, problem]),
-  );
-}
+/** Whether an item with this problem is not approved, valid or not. */
+export const isRefusal = (problem: Problem): boolean => reasonOf(problem) !== "Invalid";
 
-/** The approved tools, servers and skills of packs that are no longer there, from their problems. */
+/** The approved items of packs that are no longer there, from their problems. */
 export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
   problems.flatMap((problem) => {
     const { code, pack, kind, item } = problem;
-    if (code !== "LockOutdated" || pack === undefined || item === undefined) return [];
-    if (!isReported(kind)) return [];
+    if (code !== "LockOutdated" || pack === undefined || item === undefined || kind === undefined) return [];
     const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
-    return [{ ...describeUnusable(item, source, problem), kind: kind === "skill" ? kind : undefined }];
+    return [describeUnusable(kind, item, source, problem)];
   });

@@ -275,14 +275,14 @@ export class Names<One extends ItemOf<NamedKind>> {
 
   #findSkipped(name: string, qualified: string | undefined): Skipped | undefined {
     const server = this.#findServer(name);
-    const kind = this.#kind === "tool" ? undefined : this.#kind;
-    return this.#context.skipped.find(({ kind: ofKind, name: own, source }) => {
-      if (ofKind !== kind) return false;
+    return this.#context.skipped.find(({ kind, name: own, source }) => {
+      const isServer = kind === "server" && this.#kind === "tool";
+      if (kind !== this.#kind && !isServer) return false;
       const { type, pack, item } = source;
       const isItem = pack !== undefined && source.server === undefined;
       if (own === name || (isItem && qualified === `${qualifyPackageName(pack)}/${item}`)) return true;
       if (type !== "config" || server === undefined || source.server !== server.label) return false;
-      return own === server.offered || (this.#kind === "tool" && own === server.label);
+      return own === (isServer ? server.label : server.offered);
     });
   }
 

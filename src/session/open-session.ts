@@ -45,19 +45,27 @@ function findOverriddenIsolation(
   return watch && isWritten && isolation === "in-process" ? [createProblem("IsolationOverridden", {})] : [];
 }
 
-/** Opens a session of a valid config. Ends all of it on a failed start. */
+/**
+ * Opens a session of a valid config: discovers, loads, starts every server at once, filters, and registers in one step. Ends all of
+ * it on a failed start.
+ */
 async function open(
   config: SessionConfig,
-  problems: readonly Problem[],
   how: Pick<SessionFrame, "cwd" | "options" | "rules">,
 ): Promise<Session> {
   const { options, rules, cwd } = how;
-  const frame = new SessionFrame(config, how);
+  const problems = [...config.problems];
+  if (rules.installs && (options.install || config.packs.autoInstall.length > 0)) {
+    const { installReferredPacks } = await import("./install-missing.ts");
+    problems.push(...(await installReferredPacks(config, options)));
+  }
+  problems.push(...findOverriddenIsolation(config, options));
+  const frame = new SessionFrame({ ...config, problems }, how);
   const { resources, states, memory, processes } = frame;
   const applyChange = async (stop: AbortSignal) => {
     const now = await readSessionConfig(cwd, options, rules);
     memory.addSensitive(now.sensitiveMemory);
-    await states.take(now, [], stop);
+    await states.take(now, stop);
   };
   const begin = async () => {
     const follower = options.watch ? new ProjectFollower(frame, applyChange) : undefined;
@@ -65,7 +73,7 @@ async function open(
     if (follower !== undefined) await processes.prepare();
     // Before the project is read, so that no change is missed.
     await follower?.watch();
-    await states.take(config, problems);
+    await states.take(frame.config());
     for (const { owner } of processes.initializers) await resources.step(processes.runners.get(owner));
     await follower?.begin();
   };
@@ -80,33 +88,12 @@ async function open(
   }
 }
 
-/** A session whose project and config are valid. */
-export interface PreparedSession {
-  /** The config, overridden by the options. */
-  config: SessionConfig;
-  /** Discovers, loads, starts every server at once, filters, and registers in one step. */
-  open(): Promise<Session>;
-}
-
-/** Reads the config of a session. Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`. */
-export async function prepareSession(
-  options: CommandSessionOptions,
-  rules: OpeningRules,
-): Promise<PreparedSession> {
+/** Reads the config of a session, overridden by the options. Throws `TrailblazeError` `ProjectNotFound` or `InvalidConfig`. */
+export async function prepareSession(options: CommandSessionOptions, rules: OpeningRules) {
   const cwd = resolve(options.cwd ?? process.cwd());
   options.signal?.throwIfAborted();
   const config = await readSessionConfig(cwd, options, rules);
-  return {
-    config,
-    async open() {
-      const problems = findOverriddenIsolation(config, options);
-      if (rules.installs && (options.install || config.packs.autoInstall.length > 0)) {
-        const { installReferredPacks } = await import("./install-missing.ts");
-        problems.unshift(...(await installReferredPacks(config, options)));
-      }
-      return open(config, problems, { cwd, options, rules });
-    },
-  };
+  return { config, open: () => open(config, { cwd, options, rules }) };
 }
 
 /** Opens a session. */

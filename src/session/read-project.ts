@@ -27,29 +27,17 @@ import type { CodeOwner } from "../runtime/tool-code.ts";
 import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
-import {
-  type Contribution,
-  collectVanished,
-  contribute,
-  describeUnusable,
-  findRefusals,
-  isOf,
-} from "./items.ts";
+import { type Contribution, collectVanished, contribute, describeUnusable, isOf } from "./items.ts";
 import { selectMembers } from "./members.ts";
 import { findNeededServers } from "./names.ts";
 import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import type { StatePack } from "./session-state.ts";
 
 /** What a reading needs from its session. */
 export interface ReadingContext {
   frame: SessionFrame;
   config: SessionConfig;
-  /** Those of the config and the start. */
-  problems: readonly Problem[];
-  /** The reading before; an installation in progress must not replace it. */
-  before: ProjectReading | undefined;
   /** Decides which items are approved; `undefined` if everything is. */
   gate: LockGate | undefined;
   holds: Holds;
@@ -72,6 +60,11 @@ export class Holds {
       if (this.#users === 0) for (const release of this.#releases.splice(0)) release();
     };
   }
+}
+
+/** A pack, and the owner of its code. */
+interface StatePack extends CheckedPack {
+  owner: CodeOwner;
 }
 
 /** The project as it was at one moment, with the servers that were started for it. */
@@ -105,8 +98,13 @@ function awaitsSignIn(error: unknown): boolean {
 }
 
 /** Whether what fails is an error of the start; `asked`: what the session wants. */
-function isFatal({ before, frame: { rules } }: ReadingContext, asked: boolean): boolean {
-  return before === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
+function isFatal({ rules, states }: SessionFrame, asked: boolean): boolean {
+  return states.reading === undefined && (rules.selection !== undefined || (rules.served !== true && asked));
+}
+
+function failForErrors({ frame, config }: ReadingContext, problems: readonly Problem[]): void {
+  const broken = isFatal(frame, config.packs.onError === "fail") ? problems.find(makesUnusable) : undefined;
+  if (broken !== undefined) throw new TrailblazeError(broken);
 }
 
 /** Takes a server into the reading. It starts now, or when it is needed; `isOther`: the session's calls do not need it. */
@@ -128,40 +126,31 @@ function addServer(
   return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
 }
 
-/** A server of the config, and what the lock says of it. */
-interface CheckedServer extends Partial<ReturnType<LockGate["checkServer"]>> {
-  server: UserServer;
-}
-
-/** The servers of the config in their order, each after what is to say of it before it starts. */
-async function addOwnServers(
+/** A server of the config, after what is to say of it before it starts. */
+async function addOwnServer(
   context: ReadingContext,
   port: InspectionPort,
-  servers: readonly CheckedServer[],
-  isOther: (server: UserServer) => boolean,
+  { server, refusal, problems = [] }: { server: UserServer } & Partial<ReturnType<LockGate["checkServer"]>>,
+  isOther: boolean,
 ): Promise<(Contribution | ServerSource)[]> {
   const { config, frame, gate } = context;
   const isLocked = gate !== undefined;
-  const added = servers.map(async (checked): Promise<(Contribution | ServerSource)[]> => {
-    const { server, refusal, problems = [] } = checked;
-    const { name, url, package: packageName } = server;
-    const contribution = contribute({ problems: isOther(server) ? [] : problems });
-    if (refusal !== undefined) {
-      contribution.skipped.push(describeUnusable(name, describeUserSource(server, config), refusal));
-      return [contribution];
-    }
-    let plan: ServerPlan;
-    if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
-    else {
-      plan = await planUserServer(port, server, config, isLocked);
-      const isWatched = frame.options.watch && packageName !== undefined;
-      const location = isWatched ? resolveFrom(port, config.project, packageName) : undefined;
-      const { version } = readUsableManifest(port, location)?.value ?? {};
-      if (location !== undefined) plan.content = hashProgram(port, { location, version }, plan);
-    }
-    return [contribution, addServer(context, plan, isOther(server), server)];
-  });
-  return (await Promise.all(added)).flat();
+  const { name, url, package: packageName } = server;
+  const contribution = contribute({ problems: isOther ? [] : problems });
+  if (refusal !== undefined) {
+    contribution.skipped.push(describeUnusable("server", name, describeUserSource(server, config), refusal));
+    return [contribution];
+  }
+  let plan: ServerPlan;
+  if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
+  else {
+    plan = await planUserServer(port, server, config, isLocked);
+    const isWatched = frame.options.watch && packageName !== undefined;
+    const location = isWatched ? resolveFrom(port, config.project, packageName) : undefined;
+    const { version } = readUsableManifest(port, location)?.value ?? {};
+    if (location !== undefined) plan.content = hashProgram(port, { location, version }, plan);
+  }
+  return [contribution, addServer(context, plan, isOther, server)];
 }
 
 /** The servers of a pack in their order, or why they are left out. */
@@ -177,7 +166,9 @@ function addPackServers(
     const { kind, name } = item.declaration;
     const problem = unusable.get(item);
     if (kind === "server" && problem !== undefined)
-      return [contribute({ skipped: [describeUnusable(name, describeSource(inspected, item), problem)] })];
+      return [
+        contribute({ skipped: [describeUnusable(kind, name, describeSource(inspected, item), problem)] }),
+      ];
     if (item.shape !== "subprocessServer") return [];
     const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
     const content = frame.options.watch ? hashProgram(port, inspected.pack, plan) : undefined;
@@ -200,7 +191,7 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
   try {
     await server.ready;
   } catch (error) {
-    if (!isFatal(context, isAsked) || (frame.rules.selection === undefined && awaitsSignIn(error))) return;
+    if (!isFatal(frame, isAsked) || (frame.rules.selection === undefined && awaitsSignIn(error))) return;
     if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
     const path = error.problem.path ?? plan.configPath;
     const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);
@@ -226,67 +217,71 @@ function holdCode(
   }
 }
 
-/** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
-export async function readProject(context: ReadingContext): Promise<ProjectReading> {
-  const { frame, config, before, gate } = context;
-  const { options, resources, rules, cwd, processes } = frame;
+/** The packs that the session uses, as far as they are approved. `isForCalls`: it is for known calls. */
+async function readPacks(context: ReadingContext, port: InspectionPort, isForCalls: boolean) {
+  const { frame, config, gate } = context;
+  const { cwd, options, resources, rules, states } = frame;
   const { selection } = rules;
-  const { calls = [], toolsets, watch: follows = false } = options;
-  const port = createNodeInspectionPort();
-  const problems = [...context.problems];
-  const failForErrors = (found: readonly Problem[]) => {
-    const broken = isFatal(context, config.packs.onError === "fail") ? found.find(makesUnusable) : undefined;
-    if (broken !== undefined) throw new TrailblazeError(broken);
-  };
-  const needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
-  const servers = config.subprocessServers.map((server) => ({ server, ...gate?.checkServer(server) }));
-  const addOwn = () => addOwnServers(context, port, servers, ({ name }) => needed?.has(name) === false);
-  // The servers of the config start while packs are found, unless the state may be refused.
-  const startsEarly = before === undefined && gate?.isFrozen !== true;
-  const early = startsEarly ? await resources.step(addOwn()) : undefined;
-
+  const { calls = [], watch } = options;
   const found = selection?.found ?? (await resources.step(findPacks(port, { cwd, policy: config.packs })));
+  if (selection !== undefined)
+    return { found, declared: new Map(), packs: selection.packs, skipped: [], problems: [] };
   // What is named so takes a pack that the project does not declare.
   for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
-  const declared: ProjectReading["declared"] = follows ? locateDeclared(port, found) : new Map();
-  if (before !== undefined) refuseIncompleteProject({ found, declared }, before);
-  const ofProject = selection === undefined ? found.packs : [];
-  if (selection === undefined) problems.push(...found.problems);
-  problems.push(...ofProject.flatMap(({ pack }) => pack.problems));
+  const declared: ProjectReading["declared"] = watch ? locateDeclared(port, found) : new Map();
+  if (states.reading !== undefined) refuseIncompleteProject({ found, declared }, states.reading);
+  const problems = [...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems)];
   // A pack with an unreadable field has no items that could be checked.
-  for (const { pack } of ofProject) {
+  for (const { pack } of found.packs) {
     const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
-    const isLetIn = isAllowed(config.packs, pack.qualifiedName);
-    if (isOwn && isLetIn) failForErrors(pack.problems);
+    if (isOwn && isAllowed(config.packs, pack.qualifiedName)) failForErrors(context, pack.problems);
   }
   // Calls need no skills, but a frozen lock is held against all that is there.
-  const needsSkills = needed === undefined || gate?.isFrozen === true;
+  const needsSkills = !isForCalls || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const wanted = { references: referencesOf(config), takesSkills: needsSkills ? takesSkills : undefined };
-  const { selected, skipped } =
-    selection === undefined
-      ? await resources.step(selectPacks(port, found, wanted))
-      : { selected: [], skipped: [] };
+  const { selected, skipped } = await resources.step(selectPacks(port, found, wanted));
   const manager = managerIn(port, found.workspace);
-  const checkedPacks = [...(selection?.packs ?? [])];
+  const packs: CheckedPack[] = [];
   for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
     const valid = await resources.step(checkPack(port, inspected, manager));
     const checked = gate?.checkPack(valid) ?? valid;
     problems.push(...checked.problems);
-    failForErrors([...inspected.pack.problems, ...checked.problems]);
-    checkedPacks.push(checked);
+    failForErrors(context, [...inspected.pack.problems, ...checked.problems]);
+    packs.push(checked);
   }
   // What is left of the lock is about others.
-  if (selection === undefined) problems.push(...(gate?.finish(found) ?? []));
-  const ofConfig = early ?? (await resources.step(addOwn()));
+  problems.push(...(gate?.finish(found) ?? []));
+  return { found, declared, packs, skipped, problems };
+}
 
-  const packs = checkedPacks.map((checked) => {
-    const { pack } = checked.inspected;
-    const content = follows ? { content: hashPackCode(port, checked.inspected) } : {};
+/** Reads the project, or what is selected of it, and starts its servers. Throws a `TrailblazeError` for what is broken and needed. */
+export async function readProject(context: ReadingContext): Promise<ProjectReading> {
+  const { frame, config, gate, holds } = context;
+  const { options, resources, rules, processes, states } = frame;
+  const { selection } = rules;
+  const { calls = [], toolsets, watch } = options;
+  const port = createNodeInspectionPort();
+  const needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
+  const isForCalls = needed !== undefined;
+  const servers = config.subprocessServers.map((server) => ({ server, ...gate?.checkServer(server) }));
+  const addOwn = () =>
+    Promise.all(
+      servers.map((one) => addOwnServer(context, port, one, needed?.has(one.server.name) === false)),
+    );
+  // The servers of the config start while packs are found, unless the state may be refused.
+  const startsEarly = states.reading === undefined && gate?.isFrozen !== true;
+  const early = startsEarly ? await resources.step(addOwn()) : undefined;
+  const { found, declared, skipped, problems, ...checked } = await readPacks(context, port, isForCalls);
+  const ofConfig = (early ?? (await resources.step(addOwn()))).flat();
+
+  const packs = checked.packs.map((one) => {
+    const { pack } = one.inspected;
+    const content = watch ? { content: hashPackCode(port, one.inspected) } : {};
     const owner: CodeOwner = { pack, root: pack.location, ...content };
-    const servers = addPackServers(context, port, checked, needed !== undefined);
-    return { ...checked, owner, servers, offered: collectPack(checked, config, owner) };
+    const servers = addPackServers(context, port, one, isForCalls);
+    return { ...one, owner, servers, offered: collectPack(one, config, owner) };
   });
   const sources = [...ofConfig, ...packs.flatMap((one) => one.servers)].filter(
     (part) => part instanceof ServerSource,
@@ -299,17 +294,19 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const hostTools = await resources.step(collectBuiltIns(port, own, config));
   const registry = createRegistry(
     found.packs.map(({ pack }) => pack),
-    { builtIns: own.map(({ name }) => String(name)), manager },
+    { builtIns: own.map(({ name }) => String(name)), manager: managerIn(port, found.workspace) },
   );
   const offered = [hostTools, ...packs.map((pack) => pack.offered)];
-  if (composed === undefined) failForErrors(packs.flatMap((one) => one.offered.problems));
-  else if (hostTools.skipped.length > 0) failForErrors(hostTools.problems);
-  const refusals = findRefusals(checkedPacks);
-  const bundles = await resources.step(collectBundles(packs, offered, registry, refusals));
-  failForErrors(bundles.flatMap((one) => one.problems));
-  if (follows) holdCode(context, packs, [...offered, ...bundles]);
+  const bundles = await resources.step(collectBundles(packs, offered, registry));
+  const ofHost = hostTools.skipped.length > 0 ? [hostTools] : [];
+  const needy = composed === undefined ? packs.map((pack) => pack.offered) : ofHost;
+  failForErrors(
+    context,
+    [...needy, ...bundles].flatMap((one) => one.problems),
+  );
+  if (watch) holdCode(context, packs, [...offered, ...bundles]);
   const ofPacks = packs.map((pack, index) => [pack.offered, bundles[index] ?? contribute(), ...pack.servers]);
-  const left = [...skipped, ...collectVanished(checkedPacks.flatMap((one) => one.problems))];
+  const left = [...skipped, ...collectVanished(packs.flatMap((one) => one.problems))];
   let parts = [hostTools, ...ofConfig, ...ofPacks.flat(), contribute({ skipped: left })];
   if (selection !== undefined && composed !== undefined) {
     const { items, initializers } = selectMembers(selection, composed, [...offered, ...bundles]);
@@ -322,11 +319,11 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
     declared,
     packs,
     parts,
-    problems,
+    problems: [...config.problems, ...problems],
     registry,
-    isForCalls: needed !== undefined,
-    isPartial: needed !== undefined,
+    isForCalls,
+    isPartial: isForCalls,
     started,
-    holds: context.holds,
+    holds,
   };
 }

@@ -14,13 +14,7 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describeSource } from "../runtime/server-launches.ts";
-import { isReported, type Skipped, type SkipReason } from "./items.ts";
-
-interface SelectedPacks {
-  selected: InspectedPack[];
-  /** The tools, servers and skills that are not selected: toolsets and prompts offer nothing by themselves. */
-  skipped: Skipped[];
-}
+import type { Skipped } from "./items.ts";
 
 /** The order in which a pack's items are reported. */
 const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource", "skill"];
@@ -59,7 +53,7 @@ export async function selectPacks(
   port: InspectionPort,
   found: FoundPacks,
   { references, takesSkills }: Wanted,
-): Promise<SelectedPacks> {
+) {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
@@ -104,9 +98,12 @@ export async function selectPacks(
   const skipped = listPacks().flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
     return declarationsOf(one)
-      .filter((declaration) => isReported(declaration.kind) && !selected.has(declaration))
-      .filter(({ kind }) => kind !== "skill" || takesSkills !== undefined)
-      .map((declaration) => skip(one, declaration, policy, findForbidden(workspace, one, declaration)));
+      .filter((one) => !selected.has(one) && (one.kind !== "skill" || takesSkills !== undefined))
+      .map((declaration): Skipped => {
+        const { kind, name } = declaration;
+        const why = explainUnselected(one, declaration, policy, findForbidden(workspace, one, declaration));
+        return { kind, name, source: describeSource(one, { declaration }), ...why };
+      });
   });
   return { selected: listPacks().flatMap((one) => loaded.get(one) ?? []), skipped };
 }
@@ -141,35 +138,25 @@ export function refuseUnasked(
   return createProblem("NotApproved", args, { pack, kind: "skill", item: name });
 }
 
-/** An item that is not selected, and why. */
-function skip(
+/** Why an item is not selected. */
+function explainUnselected(
   found: FoundPack,
-  declaration: Declaration,
+  { name }: Declaration,
   policy: PacksPolicy,
   forbidden: string | undefined,
-): Skipped {
+): Pick<Skipped, "reason" | "message" | "problem"> {
   const { pack } = found;
-  const { kind, name } = declaration;
-  const source = describeSource(found, { declaration });
-  const because = (reason: SkipReason, message: string, problem?: Problem): Skipped => ({
-    kind: kind === "skill" ? kind : undefined,
-    name,
-    source,
-    reason,
-    message,
-    problem,
-  });
-  if (forbidden !== undefined) return because("Denied", forbidden);
-  if (isUnsupported(pack))
-    return because("HostVersionUnsupported", "Its pack requires a different version of Trailblaze.");
+  if (forbidden !== undefined) return { reason: "Denied", message: forbidden };
+  if (isUnsupported(pack)) {
+    const message = "Its pack requires a different version of Trailblaze.";
+    return { reason: "HostVersionUnsupported", message };
+  }
   if (!isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`))
-    return because("Denied", "The config's `packs` excludes it.");
+    return { reason: "Denied", message: "The config's `packs` excludes it." };
   if (isUnasked(found)) {
     const problem = refuseUnasked(found, name);
-    return because("NotApproved", problem.message, problem);
+    return { reason: "NotApproved", message: problem.message, problem };
   }
-  return because(
-    "NotTaken",
-    "The project does not depend on its pack. Add it to `packs.transitive` to use it.",
-  );
+  const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
+  return { reason: "NotTaken", message };
 }

@@ -143,7 +143,8 @@ export class ServerSource {
       const message = this.#explainDenied(one);
       const problem = refused.get(one);
       if (message !== undefined) left.set(one, { reason: "Denied", message });
-      else if (problem !== undefined) left.set(one, describeUnusable(one.id, this.plan.source, problem));
+      else if (problem !== undefined)
+        left.set(one, describeUnusable(one.kind, one.id, this.plan.source, problem));
       const recorded = left.has(one) ? undefined : approved.get(keyOf(one));
       return recorded === undefined || recorded === one ? one : asRecorded(one, recorded);
     });
@@ -234,7 +235,14 @@ function collectFailedServer(
   const { code, message } = problem;
   // Calls of its tools say what to do.
   const ofCalls = code === "AuthorizationRequired" ? { problem } : {};
-  const skipped: Skipped = { name: label, source, reason: "ServerFailed", message, ...ofCalls };
+  const skipped: Skipped = {
+    kind: "server",
+    name: label,
+    source,
+    reason: "ServerFailed",
+    message,
+    ...ofCalls,
+  };
   const path = problem.path ?? place.path;
   return contribute({ skipped: [skipped], problems: [{ ...problem, ...place, ...(path && { path }) }] });
 }
@@ -253,7 +261,7 @@ export function collectServer(from: ServerSource): Contribution {
   const { refusal } = offer;
   if (refusal !== undefined) {
     void server.close();
-    const skipped = describeUnusable(item ?? plan.label, source, refusal);
+    const skipped = describeUnusable("server", item ?? plan.label, source, refusal);
     return contribute({ skipped: [skipped], problems: [refusal] });
   }
   // A problem's place has no key for a tool of a server, or for a server of the config.
@@ -264,12 +272,11 @@ export function collectServer(from: ServerSource): Contribution {
   };
   const { invalidTools = [], problems: listProblems = [] } = server.said ?? {};
   const invalid = invalidTools.map(
-    ({ name, reason: message }): Skipped => ({ name, source, reason: "Invalid", message }),
+    ({ name, reason: message }): Skipped => ({ kind: "tool", name, source, reason: "Invalid", message }),
   );
   const problems = listProblems.map((problem) => ({ ...problem, ...place }));
   const contribution = contribute({ skipped: invalid, problems });
   const { items, skipped } = contribution;
-  const kindOf = (kind: ListedKind) => (kind === "tool" ? undefined : kind);
   const prefix = choices?.prefix;
   const namesOf = (kind: ListedKind, others: readonly { name: string }[] = []) => {
     const own = offer.entries.flatMap((one) => (one.kind === kind ? [one.entry.name] : []));
@@ -283,7 +290,7 @@ export function collectServer(from: ServerSource): Contribution {
     const left = offer.left.get(one);
     if (left !== undefined) {
       const name = kind === "skill" ? entry.name : makeOwnName(prefix, id);
-      skipped.push({ ...left, name, source, kind: kindOf(kind) });
+      skipped.push({ ...left, name, source, kind });
       continue;
     }
     if (kind === "skill") {
@@ -306,14 +313,14 @@ export function collectServer(from: ServerSource): Contribution {
     }
     if (entry.execution?.taskSupport === "required") {
       const message = "It can be called only as a task, and sessions do not support tasks.";
-      skipped.push({ name, source, reason: "TaskRequired", message });
+      skipped.push({ kind, name, source, reason: "TaskRequired", message });
       continue;
     }
     const [path] = findReservedParameters(entry.inputSchema);
     if (path !== undefined) {
       const fault = createProblem("ReservedParameter", { name: reservedParameter }, { path });
       problems.push(placeIn(id, fault));
-      skipped.push(describeUnusable(name, source, fault));
+      skipped.push(describeUnusable(kind, name, source, fault));
       continue;
     }
     const { meta, problems: faults } = readToolMeta(entry._meta);
@@ -332,7 +339,7 @@ export function collectServer(from: ServerSource): Contribution {
     });
   }
   for (const { kind, id, problem } of offer.vanished)
-    skipped.push({ ...describeUnusable(makeOwnName(prefix, id), source, problem), kind: kindOf(kind) });
+    skipped.push(describeUnusable(kind, makeOwnName(prefix, id), source, problem));
   problems.push(...offer.problems);
   return contribution;
 }

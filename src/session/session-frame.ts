@@ -7,14 +7,14 @@ import { attempt } from "../files/file-errors.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { openLockGate } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { failure, type Problem } from "../problems/index.ts";
+import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { createState } from "./create-state.ts";
 import type { ToolLog } from "./host-functions.ts";
-import type { SessionItem } from "./items.ts";
+import type { SessionItem, ToolItem } from "./items.ts";
 import { removeOldest } from "./large-results.ts";
 import type { OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
@@ -222,33 +222,14 @@ function describeItems(state: SessionState, kind: SessionItem["kind"]): string {
   return JSON.stringify(described);
 }
 
-/** The lists that differ between two states; `undefined` if none does. */
-function findSessionChange(
-  before: SessionState,
-  after: SessionState,
-): Omit<SessionChange, "problems"> | undefined {
-  const differs = (kind: SessionItem["kind"]) => describeItems(before, kind) !== describeItems(after, kind);
-  const [tools, prompts] = [differs("tool"), differs("prompt")];
-  // MCP tells of changed skills as of changed resources.
-  const resources = differs("resource") || differs("skill");
-  return tools || prompts || resources ? { tools, prompts, ...(resources && { resources }) } : undefined;
-}
-
-/** The problems of `after` that `before` does not have. */
-function findNewProblems(before: readonly Problem[], after: readonly Problem[]): Problem[] {
-  const known = new Set(before.map((problem) => JSON.stringify(problem)));
-  return after.filter((problem) => !known.has(JSON.stringify(problem)));
-}
-
-/** The states of a session, one after the other, and the reading of the project that the current one is from. */
+/** The states of a session, one after the other. */
 export class SessionStates {
   readonly #frame: SessionFrame;
   /** Those of the clients that the open session is served to, which hear of changes too. */
   readonly served = new Set<(change: SessionChange) => void>();
   /** The current state; `undefined` until there is one. */
   current: SessionState | undefined;
-  reading: ProjectReading | undefined;
-  /** Ends the use of the reading. */
+  /** Ends the use of what it is from. */
   #endUse = () => {};
   /** End the uses of readings that were superseded: the next state probably uses the same servers. */
   readonly #superseded: (() => void)[] = [];
@@ -263,11 +244,16 @@ export class SessionStates {
     this.#frame = frame;
   }
 
+  /** What the current state is from. */
+  get reading(): ProjectReading | undefined {
+    return this.current?.parts.reading;
+  }
+
   /**
    * Reads the project, starts its servers, and replaces the state. Without success, the state before stays. Stops early when
    * `stop` aborts, because the project has changed again.
    */
-  async take(config: SessionConfig, problems: readonly Problem[] = [], stop?: AbortSignal): Promise<void> {
+  async take(config: SessionConfig, stop?: AbortSignal): Promise<void> {
     const frame = this.#frame;
     const { resources, rules, clock } = frame;
     const holds = new Holds();
@@ -276,8 +262,6 @@ export class SessionStates {
       const reading = await readProject({
         frame,
         config,
-        problems: [...config.problems, ...problems],
-        before: this.reading,
         gate: await resources.step(this.#openGate(config)),
         holds,
       });
@@ -307,8 +291,26 @@ export class SessionStates {
     return gate;
   }
 
+  /**
+   * What a name refers to in a state; `caller` makes a nested call. If the name is unknown, starts the servers that have not started
+   * and may have it, and tries again. Rejects with `TrailblazeError` for an unknown name.
+   */
+  async resolve(state: SessionState, name: string, caller?: { pack: string | undefined }): Promise<ToolItem> {
+    const { reading } = state.parts;
+    try {
+      return state.resolve(name, caller?.pack);
+    } catch (error) {
+      if (!reading.isPartial || !(error instanceof TrailblazeError)) throw error;
+      // The host names the servers that it needs. A slash in the name of a tool looks like that of LABEL/TOOL or a pack.
+      const { code, args } = error.problem;
+      const mayBeOwnName = code === "PackNotInstalled" || (code === "ServerNotFound" && "isLabel" in args);
+      if (caller === undefined && !mayBeOwnName) throw error;
+    }
+    return (await this.#startOthers(reading)).resolve(name, caller?.pack);
+  }
+
   /** Starts the servers that the session's calls did not need; resolves with the state that has them. */
-  startOthers(reading: ProjectReading): Promise<SessionState> {
+  #startOthers(reading: ProjectReading): Promise<SessionState> {
     this.#completing ??= (async () => {
       const others = sourcesOf(reading).filter(({ offer }) => offer === undefined);
       for (const { server } of others) server.startWithSession();
@@ -336,7 +338,6 @@ export class SessionStates {
     this.#frame.resources.closing.throwIfAborted();
     const endUseBefore = this.#endUse;
     this.#endUse = reading.holds.use();
-    this.reading = reading;
     this.current = state;
     // Calls in progress hold what they use.
     endUseBefore();
@@ -374,11 +375,15 @@ export class SessionStates {
 
   #announce(before: SessionState, after: SessionState): void {
     const { onProblem, onChange } = this.#frame.options;
-    const problems = findNewProblems(before.parts.problems, after.parts.problems);
+    const known = new Set(before.parts.problems.map((problem) => JSON.stringify(problem)));
+    const problems = after.parts.problems.filter((problem) => !known.has(JSON.stringify(problem)));
     for (const problem of problems) notifyHost(() => onProblem?.(problem));
-    const found = findSessionChange(before, after);
-    if (found === undefined) return;
-    const change = { ...found, problems };
+    const differs = (kind: SessionItem["kind"]) => describeItems(before, kind) !== describeItems(after, kind);
+    const [tools, prompts] = [differs("tool"), differs("prompt")];
+    // MCP tells of changed skills as of changed resources.
+    const resources = differs("resource") || differs("skill");
+    if (!tools && !prompts && !resources) return;
+    const change: SessionChange = { tools, prompts, ...(resources && { resources }), problems };
     for (const tell of [onChange, ...this.served]) notifyHost(() => tell?.(change));
   }
 }

@@ -5,13 +5,12 @@ import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
-import type { CodeOwner, ToolSource } from "../runtime/tool-code.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { ToolSource } from "../runtime/tool-code.ts";
 import {
-  type Contribution,
   describeUnusable,
   type ItemOf,
   isOf,
+  isReported,
   labelOf,
   ownUriOf,
   type ResourceRoute,
@@ -26,7 +25,7 @@ import {
   type ToolItem,
 } from "./items.ts";
 import type { Names } from "./names.ts";
-import type { Holds } from "./read-project.ts";
+import { type ProjectReading, sourcesOf } from "./read-project.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionServer } from "./session-servers.ts";
 
@@ -56,21 +55,21 @@ export interface SessionServerState {
 }
 
 /** A server of a state: either excluded, or one that starts. */
-export interface ServerEntry {
+interface ServerEntry {
   label: string;
   source: ToolSource;
   server?: SessionServer;
-  excluded?: Pick<Skipped, "reason" | "message" | "problem">;
+  excluded?: Skipped;
 }
 
 /** The servers of a session, those of the config first. */
-export function collectEntries(parts: readonly (Contribution | ServerSource)[]): ServerEntry[] {
+function collectEntries({ parts }: ProjectReading): ServerEntry[] {
   return parts.flatMap((part): ServerEntry[] => {
     if (part instanceof ServerSource) {
-      const { label, source } = part.plan;
-      const refusal = part.offer?.refusal;
-      const how = refusal ? { excluded: describeUnusable(label, source, refusal) } : { server: part.server };
-      return [{ label, source, ...how }];
+      const { server, offer, plan } = part;
+      const { label, source } = plan;
+      if (offer?.refusal === undefined) return [{ label, source, server }];
+      return [{ label, source, excluded: describeUnusable("server", label, source, offer.refusal) }];
     }
     return part.skipped.flatMap((excluded) => {
       const { source } = excluded;
@@ -82,17 +81,10 @@ export function collectEntries(parts: readonly (Contribution | ServerSource)[]):
   });
 }
 
-/** A pack of a state, and the owner of its code. */
-export interface StatePack extends CheckedPack {
-  owner: CodeOwner;
-}
-
 /** What a state consists of. */
 interface StateParts {
-  config: SessionConfig;
+  reading: ProjectReading;
   items: readonly SessionItem[];
-  /** The servers that have started; results may link to more than they list. */
-  resourceServers: readonly ServerSource[];
   names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
   /** What is installed and not offered. */
   skipped: readonly Skipped[];
@@ -100,15 +92,8 @@ interface StateParts {
   /** Short names of toolsets; `undefined` shows every tool. */
   shownToolsets: readonly string[] | undefined;
   problems: readonly Problem[];
-  servers: readonly ServerEntry[];
   /** What the only server says to models; `undefined` for a session of several. */
   instructions: string | undefined;
-  /** The selected packs. */
-  packs: readonly StatePack[];
-  /** Keeps the servers and the code that it uses. */
-  holds: Holds;
-  /** Starts the servers that the session's calls did not need; resolves with the state that has them. `undefined` if all have started. */
-  startOthers: (() => Promise<SessionState>) | undefined;
 }
 
 /** What a session offers, taken from the project at one moment: it never changes, and is replaced as a whole. */
@@ -118,10 +103,16 @@ export class SessionState {
   /** What the names of items refer to. They throw `TrailblazeError`s for unknown names. */
   readonly names: StateParts["names"];
   readonly tools: readonly SessionTool[];
+  /** The servers that have started; results may link to more than they list. */
+  readonly resourceServers: readonly ServerSource[];
+  readonly #servers: readonly ServerEntry[];
 
   constructor(parts: StateParts) {
+    const { reading } = parts;
     this.parts = parts;
-    this.config = parts.config;
+    this.config = reading.config;
+    this.resourceServers = sourcesOf(reading).filter(({ offer }) => offer && offer.refusal === undefined);
+    this.#servers = collectEntries(reading);
     this.names = parts.names;
     this.tools = this.of("tool").map(({ shown }) => shown);
   }
@@ -133,7 +124,7 @@ export class SessionState {
 
   /** The states of the servers now. */
   get servers(): SessionServerState[] {
-    return this.parts.servers.map(({ label, source, server, excluded }) => {
+    return this.#servers.map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
       const needsSignIn = server?.fault?.code === "AuthorizationRequired";
       const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
@@ -149,11 +140,10 @@ export class SessionState {
 
   /** A server of the state. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
   findServer(label: string): ServerEntry {
-    const { servers } = this.parts;
-    const entry = servers.find((one) => one.label === label);
+    const entry = this.#servers.find((one) => one.label === label);
     const { excluded } = entry ?? {};
     if (entry === undefined || excluded?.reason === "LockOutdated") {
-      const labels = servers.map((one) => one.label);
+      const labels = this.#servers.map((one) => one.label);
       const nearest = findNearestNames(label, labels);
       throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
     }
@@ -165,7 +155,7 @@ export class SessionState {
   /** What is excluded, for the users of the session. */
   get skipped(): SkippedTool[] {
     return this.parts.skipped.flatMap(({ problem: _, kind, ...one }) =>
-      kind === undefined ? [one] : kind === "skill" ? [{ kind, ...one }] : [],
+      isReported(kind) ? [kind === "skill" ? { kind, ...one } : one] : [],
     );
   }
 
@@ -185,24 +175,6 @@ export class SessionState {
     return this.names.tool.resolve(String(name), pack);
   }
 
-  /**
-   * The same; `caller` makes a nested call. If the name is unknown, starts the servers that have not started and may have it, and
-   * tries again. Rejects with `TrailblazeError` for an unknown name.
-   */
-  async resolveStarting(name: string, caller?: { pack: string | undefined }): Promise<ToolItem> {
-    const { startOthers } = this.parts;
-    try {
-      return this.resolve(name, caller?.pack);
-    } catch (error) {
-      if (startOthers === undefined || !(error instanceof TrailblazeError)) throw error;
-      // The host names the servers that it needs. A slash in the name of a tool looks like that of LABEL/TOOL or a pack.
-      const { code, args } = error.problem;
-      const mayBeOwnName = code === "PackNotInstalled" || (code === "ServerNotFound" && "isLabel" in args);
-      if (caller === undefined && !mayBeOwnName) throw error;
-    }
-    return (await startOthers()).resolve(name, caller?.pack);
-  }
-
   /** An answer with URIs of apps as they are outside. Code may pass on what it got of other sources, whose URIs stay. */
   outside<Answer>(answer: Answer, route: Route<unknown>): Answer {
     const others = route.by === "code" ? this.#labels() : [];
@@ -215,8 +187,8 @@ export class SessionState {
 
   /** The labels in URIs of apps, also of servers that do not run. */
   #labels(): string[] {
-    const packs = this.parts.packs.map(({ inspected }) => inspected.pack.qualifiedName);
-    return [...this.parts.servers.map(({ label }) => label), ...packs];
+    const packs = this.parts.reading.packs.map(({ inspected }) => inspected.pack.qualifiedName);
+    return [...this.#servers.map(({ label }) => label), ...packs];
   }
 
   /**
@@ -225,7 +197,7 @@ export class SessionState {
    * source is not read from another, which could pose as it. `undefined` for an unknown URI.
    */
   findResource(uri: string, maker: LinkMaker = {}): ResourceRoute | undefined {
-    const from = this.parts.resourceServers.find(({ plan }) => plan.label === maker.server);
+    const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
     const id = toOwn(from?.plan.label, uri);
     if (from !== undefined && from.findLeft("resource", id) === undefined) return { by: "server", from, id };
     const [first] = this.#findRoutes(maker, (label) =>
@@ -252,7 +224,7 @@ export class SessionState {
       const isMakers = route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
       return [{ route: { ...route, id }, rank: (isMakers ? 0 : 2) + (isListed ? 0 : 1) }];
     });
-    const named = this.parts.resourceServers.flatMap((from): ResourceRoute[] => {
+    const named = this.resourceServers.flatMap((from): ResourceRoute[] => {
       const id = ownOf(from.plan.label);
       return id !== undefined && from.names(id) ? [{ by: "server", from, id }] : [];
     });

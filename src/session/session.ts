@@ -190,7 +190,7 @@ export class Session implements AsyncDisposable {
    */
   async resolveTool(name: string): Promise<SessionTool> {
     if (this.#isSearch(name)) return createSearchTool();
-    return (await this.#state.resolveStarting(name)).shown;
+    return (await this.#frame.states.resolve(this.#state, name)).shown;
   }
 
   /** The prompts of packs and servers, in the order of their tools. */
