@@ -4,7 +4,7 @@ import type { ServerCompletion, Suggestions } from "../mcp/client/server-calls.t
 import type { ListCapability, ListKey } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError } from "../mcp/client-message.ts";
 import type { Listing } from "../mcp/served-server.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { TrailblazeError } from "../problems/index.ts";
 import { makeServedName, searchToolName } from "../qualified-names/advertised-names.ts";
 import { appsExtension, isForAppsAlone } from "../runtime/apps.ts";
 import { createGeneralError, type EntryError } from "../runtime/bundle.ts";
@@ -201,8 +201,7 @@ export class SessionGateway {
   createClient(scope: () => ClientScope, grows = false): GatewayClient {
     const { toolSearch: options } = this.options;
     if (options === undefined) return { gateway: this, scope };
-    const reportOnce = (problem: Problem) => this.frame.reportOnce(problem);
-    const finder = new ToolSearch(() => this.#state, reportOnce, makeServedName);
+    const finder = new ToolSearch(() => this.frame, makeServedName);
     return { gateway: this, scope, search: { finder, options, grows } };
   }
 

@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
-import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
@@ -208,15 +208,7 @@ export function collectBundles(
       if (item.shape !== "toolsBundle") continue;
       const source = describeSource(inspected, item);
       const broken = unusable.get(item);
-      const skip = (problem: Problem) =>
-        contribution.skipped.push(
-          ...entryNamesOf(item).map((name) => describeUnusable("tool", name, source, problem)),
-        );
-      if (broken !== undefined) {
-        skip(broken);
-        continue;
-      }
-      const { tools, problems } = await createBundleTools(item, owner, (reference) => {
+      const findTool = (reference: string) => {
         try {
           const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
           const found = code.get(name) ?? refusals.get(name);
@@ -227,10 +219,14 @@ export function collectBundles(
           if (error instanceof TrailblazeError) return error.problem;
           throw error;
         }
-      });
+      };
+      const { tools, problems } = broken
+        ? { tools: [], problems: [] }
+        : await createBundleTools(item, owner, findTool);
       contribution.problems.push(...problems);
-      const [first] = problems.filter(({ severity }) => severity === "error");
-      if (first !== undefined) skip(first);
+      const fault = broken ?? problems.find(({ severity }) => severity === "error");
+      for (const name of fault ? entryNamesOf(item) : [])
+        contribution.skipped.push(describeUnusable("tool", name, source, fault));
       for (const tool of tools) {
         const { meta, problems: faults } = readToolMeta(tool.entry._meta);
         const listing = listOutside(tool.entry, pack.qualifiedName);

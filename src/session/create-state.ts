@@ -250,33 +250,40 @@ function collectToolsets(
   return { toolsets, problems, configProblems };
 }
 
-/** The patterns in a list of the config that match nothing of what is known, with similar names. */
+/** The patterns at a path of the config, each by its key, that match nothing of what is known, with similar names. */
 function findUnmatched(
   path: Path,
-  patterns: readonly string[],
+  patterns: Iterable<readonly [string | number, string]>,
   known: readonly string[],
   matches = (pattern: string) => matchesAny([pattern], known),
 ): Problem[] {
-  return patterns.flatMap((pattern, index) =>
-    matches(pattern) ? [] : [reportUnmatched([...path, index], pattern, known)],
-  );
+  return [...patterns].flatMap(([at, pattern]) => {
+    if (matches(pattern)) return [];
+    const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
+    return createProblem(
+      "UnmatchedPattern",
+      { key: path.join("."), pattern, nearest },
+      { path: [...path, at] },
+    );
+  });
 }
 
-/** The keys in a map of the config that name nothing of what is known. */
+/** The keys at a path of the config that name nothing of what is known. */
 const findUnknownKeys = (path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] =>
-  [...keys].filter((key) => !known.includes(key)).map((key) => reportUnmatched([...path, key], key, known));
-
-function reportUnmatched(path: Path, pattern: string, known: readonly string[]): Problem {
-  const key = path.slice(0, -1).join(".");
-  const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
-  return createProblem("UnmatchedPattern", { key, pattern, nearest }, { path });
-}
+  findUnmatched(
+    path,
+    Array.from(keys, (key) => [key, key] as const),
+    known,
+    (key) => known.includes(key),
+  );
 
 /** Patterns of `calls` that match nothing, of all tools of the session, also those that do not fit its device. */
 function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Contribution[]): Problem[] {
   if (calls === undefined) return [];
   const names = contributions.flatMap(({ items }) => items.filter(isOf("tool")).flatMap(patternNames));
-  return (["deny", "ask"] as const).flatMap((key) => findUnmatched(["calls", key], calls[key], names));
+  return (["deny", "ask"] as const).flatMap((key) =>
+    findUnmatched(["calls", key], calls[key].entries(), names),
+  );
 }
 
 /**
@@ -314,7 +321,7 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
   const mayMatch = (pattern: string) =>
     matchesAny([pattern], names) || matchesAny([pattern.replace(/\/?[^/]*$/, "")], unknown);
   const ofServers = servers.flatMap(({ plan: { choices, configPath = [] }, tools }) =>
-    findUnmatched([...configPath, "tools", "deny"], choices?.deny ?? [], tools, (pattern) =>
+    findUnmatched([...configPath, "tools", "deny"], (choices?.deny ?? []).entries(), tools, (pattern) =>
       tools.some((name) => matchesToolName([pattern], name)),
     ),
   );
@@ -331,10 +338,10 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
   const toolsOfPacks = all.packs.flatMap(({ pack }) => pack.tools.map(({ qualifiedName }) => qualifiedName));
   const memory = typeof policy.memory === "string" ? [] : Object.keys(policy.memory);
   return [
-    ...findUnmatched(["packs", "deny"], policy.deny, names, mayMatch),
+    ...findUnmatched(["packs", "deny"], policy.deny.entries(), names, mayMatch),
     ...ofServers,
     ...ofOverrides,
-    ...findUnmatched(["packs", "transitive"], policy.transitive, names, mayMatch),
+    ...findUnmatched(["packs", "transitive"], policy.transitive.entries(), names, mayMatch),
     ...findUnknownKeys(["packs", "memory"], memory, packNames),
     ...findUnknownKeys(["options"], options.keys(), [...reading.registry.builtIns, ...toolsOfPacks]),
   ];

@@ -127,16 +127,6 @@ export function findNeededServers(
   return needed;
 }
 
-/** The error for a package that is installed: it is not a pack, or not declared. `undefined` for other names. */
-function explainPackage(project: string, name: string): TrailblazeError | undefined {
-  const port = createNodeInspectionPort();
-  const read = readUsableManifest(port, resolveFrom(port, project, name));
-  if (read === undefined) return undefined;
-  if (read.value.trailblaze !== undefined)
-    return failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
-  return failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 });
-}
-
 /** What else explains names. */
 export interface NameContext {
   config: SessionConfig;
@@ -185,49 +175,36 @@ export class Names<One extends ItemOf<NamedKind>> {
   }
 
   /**
-   * What a name refers to for the host, or for code of a pack, whose own items come first by their short names. Throws `TrailblazeError`: `ToolNotFound`,
-   * `PromptNotFound` or `SkillNotFound` with similar names, `NameCollision` for a name that several have (for skills `AmbiguousName`), `AmbiguousName`, and for what is excluded
-   * its problem; for tools also `ServerNotFound`, `PackNotInstalled`, `ExtensionNotFound` and others of references.
+   * What a name refers to for the host, or for code of a pack, whose own items come first by their short names. Throws
+   * `TrailblazeError`: `ToolNotFound`, `PromptNotFound` or `SkillNotFound` with similar names, `NameCollision` for a name that several
+   * have (for skills `AmbiguousName`), `AmbiguousName`, and for what is excluded its problem; for tools also `ServerNotFound`,
+   * `PackNotInstalled`, `ExtensionNotFound` and others of references.
    */
   resolve(name: string, pack?: string): One {
-    const [own] = (pack !== undefined && !name.includes("/") && this.#qualified.get(`${pack}/${name}`)) || [];
-    if (own !== undefined) return own;
-    const named = this.#findOne(name, pack);
+    const isReference = name.includes("/");
+    // What it means, which may be excluded.
+    let qualified = pack === undefined || isReference ? undefined : `${pack}/${name}`;
+    const [own] = (qualified && this.#qualified.get(qualified)) || [];
+    const named = own ?? this.#findOne(name, pack);
     if (named !== undefined) return named;
-    const reference = this.#qualify(name, pack);
-    const [item] = typeof reference === "string" ? this.find(reference) : [];
-    if (item !== undefined) return item;
-    throw this.#explainMiss(name, reference);
-  }
-
-  /**
-   * The qualified name that a name means, also that of an item of the pack that is not offered, or why it means none; `undefined` for a name that
-   * is no reference.
-   */
-  #qualify(name: string, pack: string | undefined): string | TrailblazeError | undefined {
-    try {
-      if (name.includes("/")) return this.#context.registry.resolve(name, { kind: this.#kind }).qualifiedName;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return error;
-      throw error;
-    }
-    if (pack === undefined) return undefined;
-    const own = `${pack}/${name}`;
-    return this.#findSkipped("", own) === undefined ? undefined : own;
-  }
-
-  /** Why a name refers to nothing in the session. `reference`: what it means, which is not offered, or why it means nothing. */
-  #explainMiss(name: string, reference: string | TrailblazeError | undefined): TrailblazeError {
     const isTool = this.#kind === "tool";
-    const fault = isTool && reference instanceof TrailblazeError ? reference : undefined;
+    let fault: TrailblazeError | undefined;
+    try {
+      if (isReference) qualified = this.#context.registry.resolve(name, { kind: this.#kind }).qualifiedName;
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      if (isTool) fault = error;
+    }
+    const [item] = isReference && qualified ? this.find(qualified) : [];
+    if (item !== undefined) return item;
     const mayBeLabel = fault?.code === "PackNotInstalled" || fault?.code === "InvalidQualifiedName";
-    if (fault !== undefined && !mayBeLabel) return this.#explain(fault);
+    if (fault !== undefined && !mayBeLabel) throw this.#explain(fault);
     // It is installed but excluded; the error says why.
-    const skipped = this.#findSkipped(name, typeof reference === "string" ? reference : undefined);
-    if (skipped?.problem !== undefined) return new TrailblazeError(skipped.problem);
-    if (fault !== undefined && skipped === undefined) return this.explainLabel(name) ?? this.#explain(fault);
-    return this.#notFound(name, {
-      nearest: isTool && reference !== undefined ? [] : this.#findNearest(name),
+    const skipped = this.#findSkipped(name, qualified);
+    if (skipped?.problem !== undefined) throw new TrailblazeError(skipped.problem);
+    if (fault !== undefined && skipped === undefined) throw this.explainLabel(name) ?? this.#explain(fault);
+    throw this.#notFound(name, {
+      nearest: isTool && (isReference || skipped) ? [] : this.#findNearest(name),
       reason: skipped?.message,
       server: isTool ? undefined : this.#findServer(name)?.label,
     });
@@ -259,11 +236,17 @@ export class Names<One extends ItemOf<NamedKind>> {
     throw failure("AmbiguousName", { name, kinds: [this.#kind], server });
   }
 
-  /** The error of a reference to a pack, which may be a package of another sort. */
+  /** The error of a reference to a pack: the package may be installed, and no pack or not declared. */
   #explain(fault: TrailblazeError): TrailblazeError {
     const { code, args } = fault.problem;
-    const isMissing = code === "PackNotInstalled" && "name" in args;
-    return (isMissing && explainPackage(this.#context.config.project, String(args.name))) || fault;
+    if (code !== "PackNotInstalled" || !("name" in args)) return fault;
+    const name = String(args.name);
+    const port = createNodeInspectionPort();
+    const read = readUsableManifest(port, resolveFrom(port, this.#context.config.project, name));
+    if (read === undefined) return fault;
+    return read.value.trailblaze === undefined
+      ? failure("ExtensionNotFound", { name, mayBeServer: readBins(name, read.value).size > 0 })
+      : failure("PackNotInstalled", { name, isUndeclared: true }, { pack: name });
   }
 
   /** The server of the config that `LABEL/NAME` names, and the name with its prefix. */

@@ -11,34 +11,15 @@ import { type CodeUse, runHandler } from "../runtime/convert-result.ts";
 import type { Round } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { Returned } from "../runtime/returned-value.mjs";
-import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
+import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
 import type { PromptMessage, PromptResult, ReadAnswer, ResourceContents } from "../runtime/tool-result.ts";
 
 type Variables = Readonly<Record<string, string>>;
 
-/** A prompt of a pack. */
-export interface PackPrompt {
-  item: InspectedItem;
-  /** Its entry in `prompts/list`. */
-  listing: Prompt;
-  /** Fills the content, or runs the handler. */
-  get(args: Variables, use: CodeUse): Promise<Round<PromptResult>>;
-}
+export type PackPrompt = ReturnType<typeof createPackPrompt>;
 
 /** A resource of a pack, or a template of resources. */
-export interface PackResource {
-  item: InspectedItem;
-  /** The URI, or the template. */
-  uri: string;
-  /** Its entry in `resources/list` or `resources/templates/list`. */
-  listing: Readonly<Record<string, unknown>>;
-  /** The values of the variables in a URI; `undefined` for a URI of another resource. */
-  match(uri: string): Variables | undefined;
-  /** Where its watch is; `undefined` if it has none. */
-  watch: CodePlace | undefined;
-  /** Reads a URI that it matches. Rejects with the message of its handler, or with why its file cannot be read. */
-  read(uri: string, use: CodeUse): Promise<Round<ReadAnswer>>;
-}
+export type PackResource = ReturnType<typeof createPackResource>;
 
 const textOf = (value: unknown) => (typeof value === "string" ? value : undefined);
 
@@ -52,7 +33,8 @@ function jsonOf(returned: Returned): unknown {
       : undefined;
 }
 
-export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPrompt {
+/** A prompt of a valid definition. */
+export function createPackPrompt(item: InspectedItem, owner: CodeOwner) {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
   const values = { name: textOf(name) ?? item.declaration.name, title, description, arguments: args };
@@ -61,8 +43,10 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   const handler = placeOfCode(code, owner.root, "handler", item);
   return {
     item,
+    /** Its entry in `prompts/list`. */
     listing,
-    async get(given, use) {
+    /** Fills the content, or runs the handler. */
+    async get(given: Variables, use: CodeUse): Promise<Round<PromptResult>> {
       /** Leaves out what clients cannot take. */
       const repair = ({ ...answer }: PromptResult): PromptResult => {
         const fault = repairResult("prompts/get", answer, use.leaveOut);
@@ -81,18 +65,8 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner): PackPro
   };
 }
 
-const escapeForPattern = (text: string) => text.replace(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
-
-/**
- * Matches placeholders for these arguments in a prompt's content, `{{name}}` with optional spaces, whose name is the first group;
- * `undefined` if there are no names. `${{ … }}` is an expression instead.
- */
-function placesFor(names: Iterable<string>): RegExp | undefined {
-  const choices = [...new Set(names)].filter((name) => name !== "").map(escapeForPattern);
-  return choices.length === 0
-    ? undefined
-    : new RegExp(`(?<!\\$)\\{\\{\\s*(${choices.join("|")})\\s*\\}\\}`, "g");
-}
+/** `{{name}}`, with spaces or without. `${{ … }}` is an expression instead. */
+const placeholder = /(?<!\$)\{\{([^{}]+)\}\}/g;
 
 /** A message of a prompt, whose content may be a string. */
 function asMessage({ role, content }: Readonly<Record<string, unknown>>): PromptMessage {
@@ -109,12 +83,13 @@ function asMessage({ role, content }: Readonly<Record<string, unknown>>): Prompt
  * names stay as they are. `names` are the names of all declared arguments.
  */
 export function fillPrompt(content: unknown, args: Variables, names: readonly string[]): PromptMessage[] {
-  const places = placesFor(names);
   const fill = (value: unknown): unknown => {
-    if (typeof value === "string" && places !== undefined)
-      return value.replace(places, (_, name: string) =>
-        Object.hasOwn(args, name) ? (args[name] ?? "") : "",
-      );
+    if (typeof value === "string")
+      return value.replace(placeholder, (place: string, written: string) => {
+        const name = written.trim();
+        if (!names.includes(name)) return place;
+        return Object.hasOwn(args, name) ? (args[name] ?? "") : "";
+      });
     if (Array.isArray(value)) return value.map(fill);
     if (!isRecord(value)) return value;
     return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, fill(entry)]));
@@ -134,7 +109,7 @@ function readMessages(answer: unknown): PromptResult {
 }
 
 /** A resource of a valid definition. */
-export function createPackResource(item: InspectedItem, owner: CodeOwner): PackResource {
+export function createPackResource(item: InspectedItem, owner: CodeOwner) {
   const { name, title, description, annotations, _meta, ...definition } = item.definition ?? {};
   const template = textOf(definition.uriTemplate);
   const uri = template ?? String(definition.uri);
@@ -142,13 +117,16 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
   const mimeType = textOf(definition.mimeType);
   const [text, file] = [textOf(definition.text), textOf(definition.file)];
   const handler = placeOfCode(definition.handler, owner.root, "handler", item);
+  /** The values of the variables in a URI; `undefined` for a URI of another resource. */
   const match = (asked: string): Variables | undefined => {
     if (parsed === undefined) return asked === uri ? {} : undefined;
     return "fault" in parsed ? undefined : matchUriTemplate(parsed, asked);
   };
   return {
     item,
+    /** The URI, or the template. */
     uri,
+    /** Its entry in `resources/list` or `resources/templates/list`. */
     listing: createEntry(template === undefined ? "resources" : "resourceTemplates", {
       [template === undefined ? "uri" : "uriTemplate"]: uri,
       name: textOf(name) ?? item.declaration.name,
@@ -159,8 +137,10 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner): PackR
       _meta: createEntryMeta(_meta, item.qualifiedName),
     }),
     match,
+    /** `undefined` if it has none. */
     watch: placeOfCode(definition.subscribe, owner.root, "subscribe", item),
-    async read(asked, use) {
+    /** Reads a URI that it matches. Rejects with the message of its handler, or with why its file cannot be read. */
+    async read(asked: string, use: CodeUse): Promise<Round<ReadAnswer>> {
       const part = { uri: asked, ...(mimeType !== undefined && { mimeType }) };
       if (text !== undefined) return { contents: [{ ...part, text }], isStatic: true };
       if (file !== undefined) return { contents: [readFile(owner.root, file, part)], isStatic: true };

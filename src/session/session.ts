@@ -76,9 +76,9 @@ export class Session implements AsyncDisposable {
 
   /** @internal Hosts open sessions with `openSession`. */
   constructor(frame: SessionFrame) {
-    const { id, logDir, memory, state, reportOnce } = frame;
+    const { id, logDir, memory } = frame;
     this.#frame = frame;
-    this.#search = new ToolSearch(state, reportOnce);
+    this.#search = new ToolSearch(() => frame);
     this.id = id;
     this.logDir = logDir;
     this.memory = memory;

@@ -1,13 +1,14 @@
 // Finds tools by words, and shows models of many tools those that they have found.
 import MiniSearch from "minisearch";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "./host-functions.ts";
 import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import type { SessionState } from "./session-state.ts";
 
 /** `HTTP` and `Server` of `HTTPServer`; digits, and characters of scripts without spaces, stand alone. */
@@ -167,47 +168,38 @@ export function refuseSearchName(state: SessionState): void {
 
 /** What one host, or one client, has found of the tools of a session, which it is then shown. */
 export class ToolSearch {
-  readonly #state: () => SessionState;
-  readonly #reportOnce: (problem: Problem) => void;
+  /** Of the session, once it is open. */
+  readonly #frame: () => SessionFrame;
   readonly #listedName: (name: string) => string;
   readonly #found = new Set<string>();
   /** Whether models have been given the search. */
   isUsed = false;
 
   /** `listedName`: the name with which a tool is listed, by its name in the session. */
-  constructor(
-    state: () => SessionState,
-    reportOnce: (problem: Problem) => void,
-    listedName: (name: string) => string = (name) => name,
-  ) {
-    this.#state = state;
-    this.#reportOnce = reportOnce;
+  constructor(frame: () => SessionFrame, listedName = (name: string) => name) {
+    this.#frame = frame;
     this.#listedName = listedName;
   }
 
   /** The tools for a model. One with the name of the search is left out and reported. `grows`: with those found so far. */
-  list({ above = defaultAbove, always }: LlmToolsOptions, grows = true): SessionTool[] {
-    const state = this.#state();
+  list({ above = defaultAbove, always = [] }: LlmToolsOptions, grows = true): SessionTool[] {
+    const { state: current, reportOnce } = this.#frame();
+    const state = current();
     this.isUsed = true;
     const collision = findRivals(state);
-    if (collision !== undefined) this.#reportOnce(collision.problem);
+    if (collision !== undefined) reportOnce(collision.problem);
     const tools = state.toolsForLlm().filter(({ name }) => name !== searchToolName);
-    const named = this.#findNamed(tools, always);
+    const named = always.flatMap((pattern) => {
+      const tool = attempt(() => state.resolve(pattern).shown);
+      if (tool !== undefined && tools.includes(tool)) return [tool];
+      const known = tools.map(({ name }) => name);
+      const nearest = findNearestNames(pattern, known);
+      reportOnce(createProblem("UnmatchedPattern", { key: "always", pattern, nearest }));
+      return [];
+    });
     if (tools.length <= above) return tools;
     const found = grows ? tools.filter(({ name }) => this.#found.has(name)) : [];
     return [...new Set([...named, createSearchTool(), ...found])];
-  }
-
-  /** Those of the tools that names which calls take refer to. An unknown name is reported once. */
-  #findNamed(tools: readonly SessionTool[], names: readonly string[] = []): SessionTool[] {
-    return names.flatMap((name) => {
-      const tool = attempt(() => this.#state().resolve(name).shown);
-      if (tool !== undefined && tools.includes(tool)) return [tool];
-      const known = tools.map((one) => one.name);
-      const nearest = findNearestNames(name, known);
-      this.#reportOnce(createProblem("UnmatchedPattern", { key: "always", pattern: name, nearest }));
-      return [];
-    });
   }
 
   /**
@@ -220,7 +212,7 @@ export class ToolSearch {
     const { query, limit = defaultLimit } = written;
     try {
       const most = typeof limit === "number" ? Math.min(limit, mostForModels) : limit;
-      const found = searchTools(this.#state(), query, { limit: most, among });
+      const found = searchTools(this.#frame().state(), query, { limit: most, among });
       const tools = found.flatMap(({ tool: { name, title, description = title, inputSchema } }) => {
         if (name === searchToolName) return [];
         this.#found.add(name);
