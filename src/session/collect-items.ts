@@ -26,7 +26,6 @@ import { createPackPrompt, createPackResource } from "./pack-content.ts";
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** Without the keys that are undefined. */
 const defined = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
 
@@ -38,7 +37,6 @@ function metaOfAuthor(meta: unknown): Record<string, unknown> | undefined {
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-/** The tool as users of the session see it. */
 export function describeTool(
   name: string,
   qualifiedName: string | null,

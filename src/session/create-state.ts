@@ -120,10 +120,7 @@ export async function createState(
   });
 }
 
-/**
- * The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound` for an unknown one, unless it need
- * not exist yet.
- */
+/** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound`. */
 function findShownToolsets(
   wanted: readonly string[] | undefined,
   toolsets: readonly SessionToolset[],
@@ -139,7 +136,6 @@ function findShownToolsets(
   });
 }
 
-/** Why a tool does not fit the session's device, driver or agent; `undefined` if it does. */
 function explainUnfit(
   { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
   { device, preferHostAgent }: Pick<SessionConfig, "device" | "preferHostAgent">,
@@ -268,7 +264,6 @@ function findUnmatched(
   });
 }
 
-/** The keys at a path of the config that name nothing of what is known. */
 const findUnknownKeys = (path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] =>
   findUnmatched(
     path,

@@ -12,7 +12,6 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { selectPacks } from "./select-packs.ts";
 
-/** What may be installed, and how. */
 export interface MissingPacksOptions {
   cwd?: string;
   /** Installs every missing pack; otherwise only those that the config's `packs.autoInstall` matches. */
@@ -25,7 +24,6 @@ export interface MissingPacksOptions {
 /** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
 
-/** Installs a pack that may be installed. */
 async function installPack(
   missing: { name: string; range: string | undefined },
   { autoInstall }: SessionConfig["packs"],

@@ -102,7 +102,6 @@ export const labelOf = (route: Route<unknown>): string | undefined =>
 export const ownUriOf = ({ route }: ResourceItem): string =>
   route.by === "server" ? route.id : route.code.uri;
 
-/** What a session offers. */
 interface Offered<Kind, Shown, Listing, Code> {
   kind: Kind;
   /** As users of the session see it. */
@@ -133,7 +132,6 @@ export type ResourceItem = Offered<
 
 export type SkillItem = Offered<"skill", SessionSkill, SkillEntry, Skill>;
 
-/** A tool, prompt, resource or skill, and what its registration and its requests need. */
 export type SessionItem = ToolItem | PromptItem | ResourceItem | SkillItem;
 
 export type ItemOf<Kind extends SessionItem["kind"]> = Extract<SessionItem, { kind: Kind }>;
@@ -179,7 +177,6 @@ export interface SkippedTool {
   message: string;
 }
 
-/** What is excluded. */
 export interface Skipped extends Omit<SkippedTool, "kind"> {
   kind: Kind;
   /** Its reason, if calls fail with it. */
@@ -194,7 +191,6 @@ export interface SessionToolset {
   tools: string[];
 }
 
-/** What one source contributes to a session. */
 export interface Contribution {
   items: SessionItem[];
   skipped: Skipped[];
@@ -212,13 +208,11 @@ export const contribute = (parts: Partial<Contribution> = {}): Contribution => (
 export const isReported = (kind: Kind | undefined): kind is "tool" | "server" | "skill" =>
   kind === "tool" || kind === "server" || kind === "skill";
 
-/** The reason for an item with a problem. */
 function reasonOf({ code, args }: Problem): SkipReason {
   if (code === "NotApproved") return args.state === "denied" ? "Denied" : "NotApproved";
   return code === "LockOutdated" ? code : "Invalid";
 }
 
-/** An item that is left out because of its problem. */
 export function describeUnusable(
   kind: Kind,
   name: string,

@@ -24,7 +24,6 @@ export interface Selection {
   allTools?: boolean;
 }
 
-/** What a composed server has. */
 export interface Composition {
   instructions?: string | undefined;
   /** The server's item and its pack; `undefined` for a server of the config. */
@@ -35,7 +34,6 @@ export interface Composition {
   builtIns: readonly BuiltInDefinition[];
 }
 
-/** An `initialize` function and its owner. */
 export interface Initializer {
   name: string;
   owner: CodeOwner;
@@ -57,7 +55,6 @@ function findInitializers(label: string, { origin }: Composition, tools: readonl
   return ofServer ? [ofServer, ...ofTools] : ofTools;
 }
 
-/** Gives numbers to names that several have. */
 function numberAll(items: readonly ItemOf<"tool" | "prompt">[]): void {
   const names = numberNames(items.map(({ shown }) => shown.name));
   for (const [index, { shown }] of items.entries()) shown.name = names[index] ?? shown.name;

@@ -27,7 +27,6 @@ const notFoundCodes = { tool: "ToolNotFound", prompt: "PromptNotFound", skill: "
 export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem): string =>
   qualifiedName ?? `${source.server}/${name}`;
 
-/** A source as text, for name collisions. */
 export function formatSource({ type, pack, version, server, file }: ToolSource): string {
   const owner =
     type === "pack"
@@ -91,7 +90,6 @@ export function patternNames({ shown, listing, route }: ItemOf<"tool">): string[
   return [...new Set(all.map((one) => one.replace(/^@/, "")))];
 }
 
-/** What a name refers to; `undefined` for an unknown name. */
 export function attempt<Value>(resolve: () => Value): Value | undefined {
   try {
     return resolve();
@@ -127,12 +125,10 @@ export function findNeededServers(
   return needed;
 }
 
-/** What else explains names. */
 export interface NameContext {
   config: SessionConfig;
   /** All installed packs, and the host's own tools. */
   registry: Registry;
-  /** What is installed and not offered. */
   skipped: readonly Skipped[];
 }
 

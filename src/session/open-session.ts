@@ -96,7 +96,6 @@ export async function prepareSession(options: CommandSessionOptions, rules: Open
   return { config, open: () => open(config, { cwd, options, rules }) };
 }
 
-/** Opens a session. */
 export async function openSessionByRules(
   options: CommandSessionOptions,
   rules: OpeningRules,
@@ -104,7 +103,6 @@ export async function openSessionByRules(
   return (await prepareSession(options, rules)).open();
 }
 
-/** The project's config, overridden by the options. */
 async function readSessionConfig(
   cwd: string,
   options: CommandSessionOptions,

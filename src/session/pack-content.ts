@@ -33,7 +33,6 @@ function jsonOf(returned: Returned): unknown {
       : undefined;
 }
 
-/** A prompt of a valid definition. */
 export function createPackPrompt(item: InspectedItem, owner: CodeOwner) {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
@@ -108,7 +107,6 @@ function readMessages(answer: unknown): PromptResult {
   return typeof description === "string" ? { messages, description } : { messages };
 }
 
-/** A resource of a valid definition. */
 export function createPackResource(item: InspectedItem, owner: CodeOwner) {
   const { name, title, description, annotations, _meta, ...definition } = item.definition ?? {};
   const template = textOf(definition.uriTemplate);
@@ -153,7 +151,6 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner) {
   };
 }
 
-/** What contents begin with. */
 type Part = Pick<ResourceContents, "uri" | "mimeType">;
 
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

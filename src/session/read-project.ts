@@ -34,7 +34,6 @@ import { describeServers, referencesOf, selectPacks } from "./select-packs.ts";
 import { ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 
-/** What a reading needs from its session. */
 export interface ReadingContext {
   frame: SessionFrame;
   config: SessionConfig;
@@ -62,7 +61,6 @@ export class Holds {
   }
 }
 
-/** A pack, and the owner of its code. */
 interface StatePack extends CheckedPack {
   owner: CodeOwner;
 }

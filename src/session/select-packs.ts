@@ -30,7 +30,6 @@ export function declarationsOf({ extension }: FoundPack): Declaration[] {
   return order.flatMap((kind) => extension[keyOfKind[kind]]);
 }
 
-/** What the config itself refers to. */
 export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
   const ofServers = servers.flatMap(({ tools, toolsets: sets, prompts, resources, skills }) =>
     [tools, sets, prompts, resources, skills].flat(),
@@ -38,7 +37,6 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
 
-/** What of the packs that were found a session is for. */
 interface Wanted {
   references: readonly string[];
   /** Whether the skills of a pack are selected. */
@@ -138,7 +136,6 @@ export function refuseUnasked(
   return createProblem("NotApproved", args, { pack, kind: "skill", item: name });
 }
 
-/** Why an item is not selected. */
 function explainUnselected(
   found: FoundPack,
   { name }: Declaration,

@@ -36,7 +36,6 @@ export class SessionFrame {
   readonly rules: OpeningRules;
   readonly clock: Clock;
   readonly memory: SessionMemory;
-  /** Holds everything that is started, to end it with the session. */
   readonly resources = new SessionResources();
   readonly logDir: string;
   readonly states: SessionStates;
@@ -44,10 +43,8 @@ export class SessionFrame {
   readonly calls: Calls;
   /** Problems of servers and code, which can occur at any time. */
   readonly reported: Problem[] = [];
-  /** The successful calls of the host. */
   readonly recording: Recording;
   readonly #config: SessionConfig;
-  /** The keys of what is reported once. */
   readonly #once = new Set<string>();
 
   constructor(
@@ -67,14 +64,12 @@ export class SessionFrame {
     this.#config = config;
   }
 
-  /** The current state of the open session. */
   state = (): SessionState => {
     const { current } = this.states;
     if (current === undefined) throw new Error("The session is not open yet.");
     return current;
   };
 
-  /** The config of the current state. */
   config = (): SessionConfig => this.states.current?.config ?? this.#config;
 
   report = (problem: Problem): void => {
@@ -91,7 +86,6 @@ export class SessionFrame {
     this.#once.add(key);
   };
 
-  /** Removes a reported problem that has been solved. */
   withdraw = (problem: Problem): void => {
     const index = this.reported.indexOf(problem);
     if (index >= 0) this.reported.splice(index, 1);
@@ -155,7 +149,6 @@ class SessionResources {
   }
 }
 
-/** How many sessions' logs are kept. */
 const keptSessions = 20;
 /** Logs that are younger are kept, too, because their session may still run. */
 const keptMs = 24 * 60 * 60 * 1000;
@@ -227,7 +220,6 @@ export class SessionStates {
   readonly #frame: SessionFrame;
   /** Those of the clients that the open session is served to, which hear of changes too. */
   readonly served = new Set<(change: SessionChange) => void>();
-  /** The current state; `undefined` until there is one. */
   current: SessionState | undefined;
   /** Ends the use of what it is from. */
   #endUse = () => {};
@@ -244,7 +236,6 @@ export class SessionStates {
     this.#frame = frame;
   }
 
-  /** What the current state is from. */
   get reading(): ProjectReading | undefined {
     return this.current?.parts.reading;
   }

@@ -119,7 +119,6 @@ export interface SessionOptions {
   onLog?: (entry: ToolLog) => void;
 }
 
-/** Options of the command. */
 export interface CommandSessionOptions extends SessionOptions {
   /** Names of the tools that will be called. */
   calls?: readonly string[];

@@ -62,7 +62,6 @@ interface ServerEntry {
   excluded?: Skipped;
 }
 
-/** The servers of a session, those of the config first. */
 function collectEntries({ parts }: ProjectReading): ServerEntry[] {
   return parts.flatMap((part): ServerEntry[] => {
     if (part instanceof ServerSource) {
@@ -81,12 +80,10 @@ function collectEntries({ parts }: ProjectReading): ServerEntry[] {
   });
 }
 
-/** What a state consists of. */
 interface StateParts {
   reading: ProjectReading;
   items: readonly SessionItem[];
   names: { tool: Names<ToolItem>; prompt: Names<ItemOf<"prompt">>; skill: Names<SkillItem> };
-  /** What is installed and not offered. */
   skipped: readonly Skipped[];
   toolsets: readonly SessionToolset[];
   /** Short names of toolsets; `undefined` shows every tool. */
@@ -117,12 +114,10 @@ export class SessionState {
     this.tools = this.of("tool").map(({ shown }) => shown);
   }
 
-  /** The items of a kind, in their order. */
   of<Kind extends SessionItem["kind"]>(kind: Kind): readonly ItemOf<Kind>[] {
     return this.parts.items.filter(isOf(kind));
   }
 
-  /** The states of the servers now. */
   get servers(): SessionServerState[] {
     return this.#servers.map(({ label, source, server, excluded }) => {
       const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
@@ -152,20 +147,17 @@ export class SessionState {
     throw failure("ServerStartFailed", { label, reason: excluded.message.replace(/\.$/, "") });
   }
 
-  /** What is excluded, for the users of the session. */
   get skipped(): SkippedTool[] {
     return this.parts.skipped.flatMap(({ problem: _, kind, ...one }) =>
       isReported(kind) ? [kind === "skill" ? { kind, ...one } : one] : [],
     );
   }
 
-  /** Whether a tool is of the selected toolsets, or all are. */
   isShown = ({ toolsets }: SessionTool): boolean => {
     const { shownToolsets } = this.parts;
     return shownToolsets === undefined || toolsets.some((name) => shownToolsets.includes(name));
   };
 
-  /** The tools for a model: those of the selected toolsets, or all, without those that are not for models. */
   toolsForLlm(): SessionTool[] {
     return this.tools.filter((tool) => tool.isForLlm && this.isShown(tool));
   }
