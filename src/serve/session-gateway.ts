@@ -13,7 +13,6 @@ import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
 import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
-import { ownUriOf } from "../session/items.ts";
 import { attempt, fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange, SessionFrame } from "../session/session-frame.ts";
@@ -378,7 +377,7 @@ export class SessionGateway {
       ref.type === "ref/resource" && uriTemplate === ref.uri;
     const resources = state.of("resource");
     // An app knows the template of its server, which a single source must have.
-    const ofApps = resources.filter((one) => ref.type === "ref/resource" && ownUriOf(one) === ref.uri);
+    const ofApps = resources.filter((one) => ref.type === "ref/resource" && one.route.id === ref.uri);
     const item =
       ref.type === "ref/prompt"
         ? attempt(() => state.names.prompt.resolve(ref.name))

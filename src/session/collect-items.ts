@@ -115,7 +115,7 @@ function addTool(
     inputSchema,
     outputSchema,
   };
-  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, code: { code } } });
+  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, id: name, code: { code } } });
 }
 
 /** What a pack offers that the host runs, but for its bundles, and what of that cannot be used. */
@@ -142,17 +142,18 @@ export function collectPack(
       const code = createPackPrompt(item, owner);
       const { listing } = code;
       const shown = describePrompt(name, qualifiedName, source, listing);
-      add({ kind, shown, listing, route: { by: "code", owner, code } });
+      add({ kind, shown, listing, route: { by: "code", owner, id: name, code } });
     } else if (item.skill !== undefined) {
       const { files, entry: listing } = item.skill;
       const { description } = listing.frontmatter;
       const shown = { name, qualifiedName, description, source, files };
-      add({ kind: "skill", shown, listing, route: { by: "code", owner, code: item.skill } });
+      const route = { by: "code", owner, id: listing.uri, code: item.skill } as const;
+      add({ kind: "skill", shown, listing, route });
     } else if (item.shape === "resource") {
       const code = createPackResource(item, owner);
       const listing = listOutside(code.listing, owner.pack?.qualifiedName);
       const shown = describeResource(listing as unknown as SessionResource, source);
-      add({ kind: "resource", shown, listing, route: { by: "code", owner, code } });
+      add({ kind: "resource", shown, listing, route: { by: "code", owner, id: code.uri, code } });
     }
   }
   return contribution;
@@ -237,7 +238,7 @@ export function collectBundles(
           shown: describeTool(tool.entry.name, null, source, listing, meta),
           listing,
           meta,
-          route: { by: "code", owner, code: tool },
+          route: { by: "code", owner, id: tool.entry.name, code: tool },
           bundle: item.qualifiedName,
         });
       }

@@ -86,21 +86,16 @@ export interface SessionSkill {
   files: readonly SkillFile[];
 }
 
-/** How an item is answered: by code of its owner, or by a server, which knows it by `id`, a name or a URI. */
+/** How an item is answered: by code of its owner, or by a server. `id`: its name or URI, as its source writes it. */
 export type Route<Code> =
-  | { by: "code"; owner: CodeOwner; code: Code }
+  | { by: "code"; owner: CodeOwner; id: string; code: Code }
   | { by: "server"; from: ServerSource; id: string };
 
-/** How a URI is read. `id`: as its source writes it. */
-export type ResourceRoute = Route<PackResource> & { id: string };
+export type ResourceRoute = Route<PackResource>;
 
 /** The server or pack that answers, in URIs of apps; `undefined` for the host. */
 export const labelOf = (route: Route<unknown>): string | undefined =>
   route.by === "server" ? route.from.plan.label : route.owner.pack?.qualifiedName;
-
-/** The URI or template of a resource, as its source writes it. */
-export const ownUriOf = ({ route }: ResourceItem): string =>
-  route.by === "server" ? route.id : route.code.uri;
 
 interface Offered<Kind, Shown, Listing, Code> {
   kind: Kind;
@@ -227,11 +222,11 @@ export function describeUnusable(
 /** Whether an item with this problem is not approved, valid or not. */
 export const isRefusal = (problem: Problem): boolean => reasonOf(problem) !== "Invalid";
 
-/** The approved items of packs that are no longer there, from their problems. */
+/** The approved tools, servers and skills of packs that are no longer there, from their problems. */
 export const collectVanished = (problems: readonly Problem[]): Skipped[] =>
   problems.flatMap((problem) => {
     const { code, pack, kind, item } = problem;
-    if (code !== "LockOutdated" || pack === undefined || item === undefined || kind === undefined) return [];
+    if (code !== "LockOutdated" || pack === undefined || item === undefined || !isReported(kind)) return [];
     const source: ToolSource = { type: "pack", pack, item, ...(kind === "server" ? { server: item } : {}) };
     return [describeUnusable(kind, item, source, problem)];
   });

@@ -41,14 +41,13 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
 /** A claim to a name, with the prefix that the tool or prompt gets if others claim it: its pack's, or its server's. */
 function describeClaim({ route, shown: { name, source } }: Named): PrefixClaim {
   const { type, pack, item, server } = source;
-  const own = route.by === "server" ? route.id : name;
   const hasPrefix = route.by === "server" && route.from.plan.choices?.prefix !== undefined;
   const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
   return {
     name,
     prefix: hasPrefix ? undefined : prefix,
     isBuiltIn: type === "builtIn",
-    identity: JSON.stringify([type, pack ?? "", item ?? "", server ?? "", own]),
+    identity: JSON.stringify([type, pack ?? "", item ?? "", server ?? "", route.id]),
   };
 }
 

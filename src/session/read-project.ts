@@ -61,10 +61,6 @@ export class Holds {
   }
 }
 
-interface StatePack extends CheckedPack {
-  owner: CodeOwner;
-}
-
 /** The project as it was at one moment, with the servers that were started for it. */
 export interface ProjectReading {
   config: SessionConfig;
@@ -72,7 +68,7 @@ export interface ProjectReading {
   /** Where the packages are that the project declares; empty if it is not followed. */
   declared: ReadonlyMap<string, string | undefined>;
   /** As far as they are approved. */
-  packs: readonly StatePack[];
+  packs: readonly CheckedPack[];
   /** What offers something, in the order of the session's tools. */
   parts: readonly (Contribution | ServerSource)[];
   problems: readonly Problem[];
@@ -200,7 +196,7 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
 /** Keeps the runners of packs' code. The code is loaded now, because its files may be replaced. */
 function holdCode(
   { frame: { processes }, holds }: ReadingContext,
-  packs: readonly StatePack[],
+  packs: readonly { owner: CodeOwner }[],
   offered: readonly Contribution[],
 ): void {
   for (const { owner } of packs) holds.add(processes.runners.hold(owner));

@@ -12,7 +12,6 @@ import {
   isOf,
   isReported,
   labelOf,
-  ownUriOf,
   type ResourceRoute,
   type Route,
   type SessionItem,
@@ -203,11 +202,10 @@ export class SessionState {
 
   /** `ownOf`: how the source with a label writes the URI; `undefined` if it is not its own. */
   #findRoutes(maker: LinkMaker, ownOf: (label: string | undefined) => string | undefined): ResourceRoute[] {
-    const ranked = this.of("resource").flatMap((item) => {
-      const { shown, route } = item;
+    const ranked = this.of("resource").flatMap(({ shown, route }) => {
       const id = ownOf(labelOf(route));
       if (id === undefined) return [];
-      const isListed = shown.uri !== undefined && ownUriOf(item) === id;
+      const isListed = shown.uri !== undefined && route.id === id;
       const fits = () =>
         route.by === "code"
           ? route.code.match(id) !== undefined
