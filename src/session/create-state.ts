@@ -158,10 +158,7 @@ function explainUnfit(
   return undefined;
 }
 
-/**
- * The toolsets of the config, of packs, and those that tools name; toolsets of one short name are merged. `configProblems` have
- * paths from the config's top.
- */
+/** Toolsets of one short name are merged. `configProblems` have paths from the config's top. */
 function collectToolsets(
   { config, packs, registry }: ProjectReading,
   tools: readonly ToolItem[],
@@ -282,9 +279,8 @@ function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Co
 }
 
 /**
- * Patterns and names in the config that match nothing of `all`, with the most similar names: those of `deny` first, because they
- * exclude nothing. Patterns of `allow` may name what is installed later. All servers of the session must have started. Problems
- * have paths from the config's top.
+ * Patterns and names in the config that match nothing of `all`: those of `deny` first, because they exclude nothing. Patterns of
+ * `allow` may name what is installed later. All servers must have started. Problems have paths from the config's top.
  */
 function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Problem[] {
   const { packs: policy, options } = reading.config;

@@ -122,11 +122,7 @@ const projectFiles = [
   "trailblaze.lock",
 ];
 
-/**
- * The few entries whose changes may change a session: of the project and its workspace, the folders that
- * declared dependencies are installed in, the package.json of each of `packages` and of dependencies that are being installed, the
- * config and the lock. Throws if there is no project.
- */
+/** The few entries whose changes may change a session. `packages`: their folders. Throws if there is no project. */
 async function findWatchedEntries(
   cwd: string,
   configOption: unknown,
@@ -217,7 +213,6 @@ export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPac
   );
 }
 
-/** The content of a server's program in an installed package. */
 export const hashProgram = (
   port: InspectionPort,
   owner: { location: string; version: unknown },

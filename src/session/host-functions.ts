@@ -62,10 +62,7 @@ export interface CallOptions extends RequestOptions, Listeners {
   among?: readonly string[] | undefined;
 }
 
-/**
- * The listeners of one call, which never throw, hear redacted events, and hear nothing after `end`. What they throw is reported
- * once per tool and listener.
- */
+/** They hear redacted events, and nothing after `end`. What they throw is reported once per tool and listener. */
 export function listen(
   { onProgress, onLog }: Listeners,
   tool: string,

@@ -51,10 +51,7 @@ function describeClaim({ route, shown: { name, source } }: Named): PrefixClaim {
   };
 }
 
-/**
- * Gives tools or prompts unique names if the config prefixes those that collide; otherwise, returns the error of names that
- * several have.
- */
+/** Returns the error of names that several have, unless the config prefixes these. */
 export function giveNames(
   items: readonly Named[],
   nameCollisions: SessionConfig["nameCollisions"],
@@ -106,10 +103,7 @@ function splitReference(reference: string): { label: string; own: string } | und
     : { label: reference.slice(0, at), own: reference.slice(at + 1) };
 }
 
-/**
- * The labels of the config's servers that calls of these tools need; `undefined` if they need every server. `LABEL/TOOL`
- * needs its server, and a qualified name needs none.
- */
+/** The labels that calls of these tools need: `LABEL/TOOL` its own, a qualified name none; `undefined` for every server. */
 export function findNeededServers(
   calls: readonly string[],
   { subprocessServers }: SessionConfig,
@@ -271,10 +265,7 @@ export class Names<One extends ItemOf<NamedKind>> {
     return endingInIt.length > 0 ? endingInIt : findNearestNames(name, known);
   }
 
-  /**
-   * The error for a reference that is `LABEL/NAME` and neither a tool of the session nor of an installed pack. `undefined` if
-   * it is not: the config has no servers, or the name has another form.
-   */
+  /** The error for a `LABEL/NAME` that is in no pack either. `undefined` if the config has no servers, or for another form. */
   explainLabel(reference: string): TrailblazeError | undefined {
     const { subprocessServers, unusedServers } = this.#context.config;
     const { label, own } = splitReference(reference) ?? {};

@@ -45,10 +45,7 @@ function findOverriddenIsolation(
   return watch && isWritten && isolation === "in-process" ? [createProblem("IsolationOverridden", {})] : [];
 }
 
-/**
- * Opens a session of a valid config: discovers, loads, starts every server at once, filters, and registers in one step. Ends all of
- * it on a failed start.
- */
+/** Ends all that it has started if the session cannot open. */
 async function open(
   config: SessionConfig,
   how: Pick<SessionFrame, "cwd" | "options" | "rules">,

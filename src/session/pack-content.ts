@@ -76,11 +76,7 @@ function asMessage({ role, content }: Readonly<Record<string, unknown>>): Prompt
   };
 }
 
-/**
- * The messages of a prompt's `content`: a string is one message of the user, an array is used as it is. In every string but
- * keys, the placeholders of declared arguments are replaced, by an empty string if there is no value; those of undeclared
- * names stay as they are. `names` are the names of all declared arguments.
- */
+/** Replaces the placeholders of declared arguments, which `names` has, in all strings but keys. A string is a message of the user. */
 export function fillPrompt(content: unknown, args: Variables, names: readonly string[]): PromptMessage[] {
   const fill = (value: unknown): unknown => {
     if (typeof value === "string")
@@ -201,10 +197,7 @@ function readContents(returned: Returned, part: Part, leaveOut?: LeaveOut): Reso
   throw new Error(`The resource's contents are not valid MCP contents: it ${fault}.`);
 }
 
-/**
- * The values that a prompt or a template suggests for an argument, as `complete` of its definition says. Rejects with the
- * message of its function.
- */
+/** What a prompt or a template suggests for an argument. Rejects with the message of its function. */
 export async function suggestValues(
   item: InspectedItem,
   owner: CodeOwner,

@@ -173,10 +173,7 @@ function addPackServers(
   });
 }
 
-/**
- * Resolves when a server has started or failed, or rejects if it fails and the session needs it. The failure of a server that
- * the config defines has its place.
- */
+/** Rejects if the server fails and the session needs it. The failure of one that the config defines has its place. */
 async function whenStarted(context: ReadingContext, { server, plan, isLazy }: ServerSource): Promise<void> {
   const { config, frame } = context;
   const isAsked =

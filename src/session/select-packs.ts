@@ -43,10 +43,7 @@ interface Wanted {
   takesSkills?: ((found: FoundPack) => boolean) | undefined;
 }
 
-/**
- * Selects the packs and items of a session, and reads the definitions: of those that were found and that the policy allows, and of
- * the packs that `references` or selected items refer to, which are looked up.
- */
+/** Of the packs that were found and that the policy allows, and of those that `references` or selected items refer to. */
 export async function selectPacks(
   port: InspectionPort,
   found: FoundPacks,

@@ -96,10 +96,7 @@ export class SessionFrame {
   };
 }
 
-/**
- * Everything that a session has started. All of it ends when the session is closed, when its start fails or is aborted,
- * or when an exit ends the session. What is added later is ended immediately.
- */
+/** What a session has started. It ends with the session, or immediately if it is added later. */
 class SessionResources {
   readonly #closing = new AbortController();
   readonly #ends = new Set<() => Promise<unknown>>();
@@ -124,10 +121,7 @@ class SessionResources {
     this.#ends.add(async () => forget());
   }
 
-  /**
-   * Adds a resource; the returned function forgets it after its end. If the session has ended, ends the resource and throws
-   * the session's reason.
-   */
+  /** The returned function forgets it after its end. If the session has ended, ends it and throws the session's reason. */
   add(end: () => Promise<unknown>): () => void {
     if (this.closing.aborted) end().catch(() => {});
     this.closing.throwIfAborted();
@@ -153,10 +147,7 @@ const keptSessions = 20;
 /** Logs that are younger are kept, too, because their session may still run. */
 const keptMs = 24 * 60 * 60 * 1000;
 
-/**
- * Creates the folder of a session's logs in the user's, readable only by this user, and removes those of the oldest sessions.
- * Where that is not possible, it is a temporary folder: logs are optional, and a missing folder must not fail the session.
- */
+/** Readable only by this user. Where that is not possible, it is a temporary folder: logs are optional. */
 export function openLogFolder(sessionId: string, state = findUserFolder("state")): string {
   const all = state && join(state, "trailblaze", "logs");
   const folder = attempt(() => {
@@ -240,10 +231,7 @@ export class SessionStates {
     return this.current?.parts.reading;
   }
 
-  /**
-   * Reads the project, starts its servers, and replaces the state. Without success, the state before stays. Stops early when
-   * `stop` aborts, because the project has changed again.
-   */
+  /** Without success, the state before stays. Stops early when `stop` aborts, because the project has changed again. */
   async take(config: SessionConfig, stop?: AbortSignal): Promise<void> {
     const frame = this.#frame;
     const { resources, rules, clock } = frame;
@@ -282,10 +270,7 @@ export class SessionStates {
     return gate;
   }
 
-  /**
-   * What a name refers to in a state; `caller` makes a nested call. If the name is unknown, starts the servers that have not started
-   * and may have it, and tries again. Rejects with `TrailblazeError` for an unknown name.
-   */
+  /** As the state resolves it. For an unknown name, starts the servers that may have it first. `caller` makes a nested call. */
   async resolve(state: SessionState, name: string, caller?: { pack: string | undefined }): Promise<ToolItem> {
     const { reading } = state.parts;
     try {

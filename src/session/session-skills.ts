@@ -71,10 +71,7 @@ function readPackFile(root: string, path: string, size: number | undefined): Uin
   return read.state === "read" && read.realPath === join(root, path) ? read.bytes : undefined;
 }
 
-/**
- * A file of a skill: from what its server has answered, or else from the folder of its pack. Throws `NotApproved` for another content
- * than its entry says.
- */
+/** `answer`: of its server. Throws `NotApproved` for another content than its entry says. */
 export function readSkill(
   skill: SkillItem,
   uri: string,

@@ -109,11 +109,7 @@ export function createSearchTool() {
 /** The indexes of states, each built when it is first searched. */
 const indexes = new WeakMap<SessionState, MiniSearch>();
 
-/**
- * The tools of a state with words of the query, with words that begin with one, or that differ from one by a character or two:
- * best first, and those that fit alike in their order. A tool that has the whole query as its name is the first. Throws
- * `TrailblazeError`: `InvalidArguments`, `ToolsetNotFound` with similar names.
- */
+/** Best first: a tool with the whole query as its name, then by words. Throws `InvalidArguments` and `ToolsetNotFound`. */
 export function searchTools(
   state: SessionState,
   query: unknown,
@@ -202,10 +198,7 @@ export class ToolSearch {
     return [...new Set([...named, createSearchTool(), ...found])];
   }
 
-  /**
-   * Answers a call of the search; what it finds is shown from then on. Arguments that do not fit are a failure. The answer is
-   * JSON, which keeps the texts of authors apart. `among`: only these tools.
-   */
+  /** What it finds is shown from then on. The answer is JSON, which keeps the texts of authors apart. `among`: only these. */
   call(written: unknown = {}, among?: readonly string[]): ToolResult {
     if (!isRecord(written))
       return failedResult(`The arguments must be an object, but they are ${describeType(written)}.`);
