@@ -35,7 +35,7 @@ const shownCharacters = 2000;
 
 function createFailure(what: string, reason: string, place: ProblemPlace, hint?: string): Problem {
   const args = { what, reason: reason.replace(/\.$/, ""), hint };
-  return createProblem("FailsAsInstalled", args, place, "validation");
+  return createProblem("FailsAsInstalled", args, place);
 }
 
 async function runNpm(what: string, cwd: string, args: readonly string[], options: AsInstalledOptions) {

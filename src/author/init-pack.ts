@@ -93,7 +93,7 @@ export function createPack(
     before: undefined,
     after: text,
   }));
-  applyEdits(edits, { makesFolders: true });
+  applyEdits(edits);
   const nextSteps = [
     "npm install",
     ...(template === "typescript" ? ["npm run build"] : []),

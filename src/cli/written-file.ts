@@ -11,7 +11,7 @@ export function writeFiles(
     return { file: shown, changed: isChange(edit), diff: formatLineDiff(shown, edit.before, edit.after) };
   });
   const edits = files.map(({ edit }) => edit);
-  if (!check && !isDryRun) applyEdits(edits, { makesFolders: true });
+  if (!check && !isDryRun) applyEdits(edits);
   const [words, unchanged] = check ? ["is out of date", "is up to date"] : ["written", "unchanged"];
   const lines = results.flatMap(({ file, changed, diff }) => {
     if (isDryRun && !check) return changed ? printableLines(diff.trimEnd()) : [];

@@ -176,8 +176,7 @@ function* findBuiltInFaults(list: unknown, mayBeFunction: boolean): Generator<Co
     // Handlers are checked below; `checkDefinition` gets the placeholders that it accepts.
     const marks = Object.fromEntries(present.map((key) => [key, { $function: key }]));
     const content = written === definition ? { ...written, ...marks } : definition;
-    for (const { code, args, hint, path: inside = [] } of checkDefinition("tool", content, "operation")
-      .problems)
+    for (const { code, args, hint, path: inside = [] } of checkDefinition("tool", content).problems)
       if (code === "InvalidToolDefinition")
         yield {
           reason: `${formatPath(path)} is not valid: ${args.reason}`,

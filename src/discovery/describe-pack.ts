@@ -4,7 +4,7 @@ import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data
 import { parseExtension } from "../extension-schema/parse-extension.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
+import { createProblem, type Path, type Problem } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
@@ -15,7 +15,6 @@ import {
   type FoundPack,
   isDeclaredOrigin,
   isPack,
-  type Manifest,
   type Origin,
 } from "./types.ts";
 
@@ -23,7 +22,7 @@ import {
 const maximumRange = 256;
 
 /** Checks this host against the range that a pack requires. Loads semver only if there is a range. */
-async function checkHostVersion(engines: unknown, context: ProblemContext): Promise<Problem | undefined> {
+async function checkHostVersion(engines: unknown): Promise<Problem | undefined> {
   const range = isRecord(engines) ? engines.trailblaze : undefined;
   if (range === undefined) return undefined;
   const { default: Range } = await import("semver/classes/range.js");
@@ -34,23 +33,21 @@ async function checkHostVersion(engines: unknown, context: ProblemContext): Prom
   if (parsed?.test(hostVersion)) return undefined;
   const shown = typeof range === "string" ? range : describeType(range);
   const args = { range: shown, version: hostVersion, invalid: parsed === undefined };
-  return createProblem("HostVersionUnsupported", args, {}, context);
+  return createProblem("HostVersionUnsupported", args);
 }
 
-/** A broken package is an error if it is the project or one of its declared dependencies. */
-const contextOf = (origin: Origin): ProblemContext =>
-  origin === "self" || origin === "direct" ? "operation" : "bystander";
+/** The problem of a broken package: a warning, unless it is the project or one of its declared dependencies. */
+const rate = (problem: Problem, origin: Origin): Problem =>
+  origin === "self" || origin === "direct" ? problem : { ...problem, severity: "warning" };
+
+/** A package, and the name that it is installed under. */
+type PackSource = Pick<FoundPack, "manifest"> &
+  Pick<DiscoveredPack, "location" | "origin"> & { name?: string | undefined };
 
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
   port: DiscoveryPort,
-  {
-    location,
-    manifest,
-    origin,
-    name: installedAs,
-  }: Omit<ReadPackage, "read" | "name"> & Partial<Pick<ReadPackage, "name">> & { manifest: Manifest },
-  context: ProblemContext = "operation",
+  { location, manifest, origin, name: installedAs }: PackSource,
 ): Promise<FoundPack> {
   const { value } = manifest;
   const found: UnlocatedProblem[] = [];
@@ -63,16 +60,15 @@ export async function describePack(
   // A package under development may have no name yet, but a name must be valid.
   if (packageName === undefined && !(isSource && value.name === undefined)) {
     const reason = value.name === undefined ? "`name` is missing" : "npm does not allow its name";
-    const ofName = context === "operation" ? contextOf(origin) : context;
-    note(createProblem("MalformedPackageJson", { reason, location, isSource }, {}, ofName), ["name"]);
+    note(rate(createProblem("MalformedPackageJson", { reason, location, isSource }), origin), ["name"]);
   }
   const isAliased = packageName !== undefined && packageName !== name;
   if (isAliased) note(createProblem("AliasedPack", { name, packageName }), ["name"]);
   const hasField = Object.hasOwn(value, "trailblaze");
   const field = hasField ? value.trailblaze : {};
-  const { extension, problems, usable } = parseExtension(field, context);
+  const { extension, problems, usable } = parseExtension(field);
   for (const problem of problems) note(problem, ["trailblaze", ...(problem.path ?? [])]);
-  const hostProblem = await checkHostVersion(value.engines, context);
+  const hostProblem = await checkHostVersion(value.engines);
   if (hostProblem !== undefined) note(hostProblem, ["engines", "trailblaze"]);
 
   if (extension.skills.length > 0 || mayHaveSkills(port, location)) {
@@ -123,7 +119,7 @@ export async function describePackages(
     if (isFault(read)) {
       const { describeFault } = await import("./describe-fault.ts");
       const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, describeFault(read, name, { context: contextOf(origin), isSource }));
+      broken.set(location, rate(describeFault(read, name, isSource), origin));
     } else if (
       Object.hasOwn(read.value, "trailblaze") ||
       (isDeclaredOrigin(origin) && mayHaveSkills(port, location))

@@ -1,6 +1,6 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { DefinedKind, Kind } from "../kinds.ts";
-import { createProblem, listOf, type Path, type Problem, type ProblemContext } from "../problems/index.ts";
+import { createProblem, listOf, type Path, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type DefinitionShape, schemaOf } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
@@ -112,10 +112,9 @@ export function isFunction(content: Record<string, unknown>): boolean {
 export function checkDefinition(
   kind: DefinedKind,
   content: unknown,
-  context?: ProblemContext,
 ): { shape?: DefinitionShape; definition: Record<string, unknown> | null; problems: Problem[] } {
   const report = ({ reason, hint, path }: Fault) =>
-    createProblem(problemCode[kind], { reason, hint }, { path }, context);
+    createProblem(problemCode[kind], { reason, hint }, { path });
   const shape = chooseShape(kind, content);
   if (typeof shape === "object") return { definition: null, problems: [report(shape)] };
   const definition = content as Record<string, unknown>;

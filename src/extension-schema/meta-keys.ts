@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { createProblem, type Problem, type ProblemContext } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeValue } from "./pointer.ts";
 
@@ -97,20 +97,20 @@ function suggestMetaKey(key: string): string | undefined {
 }
 
 /** The problems of a tool's `_meta` by key: unknown keys of the host, and invalid values, which count as absent. */
-export function findMetaProblems(meta: unknown, context: ProblemContext = "operation"): Map<string, Problem> {
+export function findMetaProblems(meta: unknown): Map<string, Problem> {
   const problems = new Map<string, Problem>();
   for (const [key, value] of isRecord(meta) ? Object.entries(meta) : []) {
     if (!key.toLowerCase().startsWith(metaPrefix) || key === qualifiedNameKey) continue;
     const place = { path: ["_meta", key] };
     if (!isMetaKey(key)) {
       const args = { key, suggestion: suggestMetaKey(key), known: Object.keys(metaKeys) };
-      problems.set(key, createProblem("UnknownMetaKey", args, place, context));
+      problems.set(key, createProblem("UnknownMetaKey", args, place));
       continue;
     }
     const { expected } = metaTypes[metaKeys[key].type];
     const found = describeInvalid(key, value);
     if (found !== undefined)
-      problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place, context));
+      problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place));
   }
   return problems;
 }

@@ -7,7 +7,6 @@ import {
   type Problem,
   type ProblemArguments,
   type ProblemCode,
-  type ProblemContext,
   type ProblemPlace,
   quote,
 } from "../problems/index.ts";
@@ -185,13 +184,14 @@ function readNeeds(value: unknown, reportAny: Report): Needs {
  * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`,
  * `InvalidNeeds`, each with its `path` inside the field. `usable` is false only if the value is not an object. Pure.
  */
-export function parseExtension(
-  value: unknown,
-  context: ProblemContext = "operation",
-): { extension: Extension; problems: Problem[]; usable: boolean } {
+export function parseExtension(value: unknown): {
+  extension: Extension;
+  problems: Problem[];
+  usable: boolean;
+} {
   const problems: Problem[] = [];
   const report: Report = (code, place, args) => {
-    if (problems.length < maximumFaults) problems.push(createProblem(code, args, place, context));
+    if (problems.length < maximumFaults) problems.push(createProblem(code, args, place));
   };
   const reportMalformed = (what: string, expected: string, found: unknown, path: Path) =>
     report("MalformedExtension", { path }, { what, expected, found: describeType(found) });

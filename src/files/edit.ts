@@ -87,21 +87,20 @@ class ChangedFileError extends UnusableFileError {}
 
 /**
  * Makes all changes or none: writes each text beside its file, compares all files with what was planned, and replaces them.
- * Keeps modes, follows links and, if told to, creates missing folders. After an error, what it created is deleted, and it throws
+ * Keeps modes, follows links and creates missing folders. After an error, what it created is deleted, and it throws
  * what `explain` makes of the error. `newMode`: mode of a new file, instead of the usual one.
  */
 function writeEdits(
   edits: readonly Edit[],
   explain: (error: unknown, file: string) => unknown,
-  { makesFolders = false, newMode }: { makesFolders?: boolean; newMode?: number },
+  newMode?: number,
 ): void {
   const undo: (() => void)[] = [];
   let current = "";
   try {
     const commits = edits.filter(isChange).map(({ file, before, after, isProgram = false }) => {
       current = file;
-      const folders = makesFolders ? makeFolders(dirname(file)) : [];
-      for (const folder of folders.toReversed()) undo.unshift(() => rmdirSync(folder));
+      for (const folder of makeFolders(dirname(file)).toReversed()) undo.unshift(() => rmdirSync(folder));
       const real = followLinks(file);
       const stats = statSync(real, { throwIfNoEntry: false });
       // A read-only file could be replaced, but its owner does not want changes.
@@ -132,9 +131,8 @@ function writeEdits(
 }
 
 /** Makes all changes or none. Throws `InvalidArguments`. */
-export function applyEdits(edits: readonly Edit[], { makesFolders = false } = {}): void {
-  writeEdits(edits, (error, file) => describeRefusal("write", file, error), { makesFolders });
-}
+export const applyEdits = (edits: readonly Edit[]): void =>
+  writeEdits(edits, (error, file) => describeRefusal("write", file, error));
 
 /** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
 export function describeConfigError(error: unknown, file: string): unknown {
@@ -216,7 +214,7 @@ export async function editConfigFile<Decision extends { text: string | undefined
       if (after === before) return { decision, backup: null };
       const backup = before === undefined || !backups ? null : backUp(file, before, backups);
       try {
-        writeEdits([{ file, before, after }], (error) => error, { newMode });
+        writeEdits([{ file, before, after }], (error) => error, newMode);
         isDeleted = after === undefined;
         return { decision, backup };
       } catch (error) {

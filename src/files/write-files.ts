@@ -21,21 +21,6 @@ import {
 import { basename, dirname, join, resolve } from "node:path";
 import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
-const reasons: Readonly<Record<string, string>> = {
-  EACCES: "permission denied",
-  EPERM: "permission denied",
-  EROFS: "the file system is read-only",
-  ENOSPC: "no space is left on the disk",
-  EDQUOT: "no space is left for this user",
-  EEXIST: "it already exists",
-  EISDIR: "it is a folder",
-  ENOENT: "its folder does not exist",
-  ENOTDIR: "a part of its path is not a folder",
-  ELOOP: "symbolic links form a cycle",
-  ENAMETOOLONG: "its path is too long",
-  EFBIG: "it would exceed the system's limit on file sizes",
-};
-
 /** Thrown for what is not a file that can be edited. The message continues after the file. */
 export class UnusableFileError extends Error {
   override readonly name = "UnusableFileError";
@@ -45,8 +30,8 @@ export class UnusableFileError extends Error {
 export function explainFileError(error: unknown): string | undefined {
   if (error instanceof UnusableFileError) return error.message;
   if (!(error instanceof Error) || !("syscall" in error)) return undefined;
-  const code = errorCode(error);
-  return Object.hasOwn(reasons, code) ? reasons[code] : code;
+  // `EACCES: permission denied, open '/etc/hosts'`
+  return /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1] ?? errorCode(error);
 }
 
 /** Limit on the size of a file that is edited. */

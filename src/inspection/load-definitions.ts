@@ -11,7 +11,7 @@ import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, isFunction } from "../extension-schema/index.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, type ProblemContext, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type ProblemPlace, TrailblazeError } from "../problems/index.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
 import {
   type Format,
@@ -71,7 +71,6 @@ export interface ConfinementOptions {
 export interface ReadOptions extends ConfinementOptions {
   /** Ends the evaluation of code. */
   signal?: AbortSignal;
-  context?: ProblemContext;
 }
 
 export interface LoadOptions extends ReadOptions {
@@ -115,13 +114,12 @@ export class DefinitionReader {
   async load(declarations: readonly Declaration[], unneeded = false): Promise<InspectedPack> {
     const found = this.#found;
     const { name: pack, qualifiedName } = found.pack;
-    const { context } = this.#options;
     const problems: UnlocatedProblem[] = [];
     const report: Report = (code, args, place) => {
       const { path = [] } = place;
       // Problems of the field and of missing files are located at the declaration.
       const source = path.length > 0 ? this.#texts.get("package.json") : undefined;
-      const problem = createProblem(code, args, { pack, ...place }, context);
+      const problem = createProblem(code, args, { pack, ...place });
       problems.push({ problem, source, at: ["trailblaze", ...path] });
     };
     this.#located ??= locateDefinitions(this.#port, found, report);
@@ -165,7 +163,7 @@ export class DefinitionReader {
         reportMissing(located, item.declaration, report);
         continue;
       }
-      const { shape, definition, problems: invalid } = checkDefinition(kind, definitions[name], context);
+      const { shape, definition, problems: invalid } = checkDefinition(kind, definitions[name]);
       problems.push(...invalid.map((problem) => placeInItem(item, problem)));
       Object.assign(item, { shape, definition });
     }

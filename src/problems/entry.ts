@@ -14,12 +14,6 @@ import {
 export type Severity = "error" | "warning" | "info";
 
 /**
- * The operation that finds a problem: `validation` reports to the author of the pack; `bystander` concerns a package that
- * is neither the project nor a declared dependency; `operation` is everything else.
- */
-export type ProblemContext = "validation" | "operation" | "bystander";
-
-/**
  * A template, or a function for what depends on more; `undefined` leaves it to the next condition. In a template, `"{name}"` is
  * quoted and cut after 80 characters, or after others as in `"{file:400}"`; `{reason}` is on one line; `formats` has the other
  * formats. A part in brackets, `[ of pack {pack}]`, is left out unless its first argument is set.
@@ -35,7 +29,7 @@ interface Part<Args> {
 /** The catalog's entry for one code: the only source of its messages. Its title and explanation are in docs/problems.md. */
 export interface CatalogEntry<Args> {
   /** Default: `error`. */
-  readonly severity?: Severity | ((context: ProblemContext, args: Args) => Severity);
+  readonly severity?: Severity;
   readonly message?: Words<Args>;
   /** An instruction that fixes the problem. */
   readonly hint?: Words<Args>;
@@ -149,12 +143,6 @@ export function entryOf<Args>(description: CatalogEntry<Args>): CatalogEntry<Arg
   return description;
 }
 
-export const errorInValidation = (context: ProblemContext): Severity =>
-  context === "validation" ? "error" : "warning";
-
-export const warningForBystanders = (context: ProblemContext): Severity =>
-  context === "bystander" ? "warning" : "error";
-
 const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
 const optional = /\[([^[\]]*?\{(\w+)[^[\]]*)\]/g;
@@ -178,7 +166,6 @@ function applies(condition: string, args: Readonly<Record<string, unknown>>): bo
 export function wordsFor<Args>(
   { severity = "error", message, hint, when = {} }: CatalogEntry<Args>,
   args: Args,
-  context: ProblemContext,
 ): { severity: Severity; message: string; hint: string | undefined } {
   const values = args as Readonly<Record<string, unknown>>;
   const parts = Object.entries(when).flatMap(([condition, part]) => (applies(condition, values) ? part : []));
@@ -189,9 +176,8 @@ export function wordsFor<Args>(
     }
     return undefined;
   };
-  const special = parts.find((part) => part.severity !== undefined)?.severity;
   return {
-    severity: special ?? (typeof severity === "function" ? severity(context, args) : severity),
+    severity: parts.find((part) => part.severity !== undefined)?.severity ?? severity,
     message: say("message") ?? "",
     hint: say("hint"),
   };

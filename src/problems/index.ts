@@ -1,5 +1,5 @@
 export { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
-export type { ProblemContext, Severity } from "./entry.ts";
+export type { Severity } from "./entry.ts";
 export { formatProblem } from "./format-problem.ts";
 export {
   createProblem,

@@ -1,5 +1,5 @@
 import { type Kind, keyOfKind } from "../kinds.ts";
-import { entry, entryOf, warningForBystanders } from "./entry.ts";
+import { entry, entryOf } from "./entry.ts";
 import { formatInstall, listOf, type PackageManager, printable, quoteForShell } from "./text.ts";
 
 export interface ItemNotFound {
@@ -83,7 +83,6 @@ export const operationProblems = {
     hint: 'Use "publisher/pack/item", or "pack/item" if the npm name has no scope.',
   }),
   PackNotInstalled: entryOf<PackNotInstalled>({
-    severity: (context, { isDeclared }) => (context === "validation" && isDeclared ? "warning" : "error"),
     message: 'Pack "{name}" is not installed.',
     hint: ({ name, range, manager, nearest = [], alternative }) => {
       const install = formatInstall(manager, range === undefined ? name : `${name}@${range}`);
@@ -192,13 +191,11 @@ export const operationProblems = {
     },
   }),
   MalformedPackageJson: entryOf<{ reason: string; location: string; isSource: boolean }>({
-    severity: warningForBystanders,
     message: 'Invalid package.json in "{location:400}": {reason}.',
     hint: "Correct the file.",
     when: { "isSource=false": { hint: "Reinstall the package, or report this to its author." } },
   }),
   PackageJsonTooLarge: entry({
-    severity: warningForBystanders,
     message: 'The package.json in "{location:400}" has {bytes:count} bytes; the limit is {limit:count}.',
   }),
   /** `pattern`: the first one that is skipped. `others`: how many more are. */

@@ -1,4 +1,4 @@
-import { entry, errorInValidation } from "./entry.ts";
+import { entry } from "./entry.ts";
 
 /** Problems in the `trailblaze` field itself. */
 export const extensionProblems = {
@@ -14,8 +14,9 @@ export const extensionProblems = {
   MalformedExtension: entry({
     message: "{what} must be {expected}, but it is {found}.",
   }),
+  /** In validation an error. */
   UnknownExtensionKey: entry({
-    severity: errorInValidation,
+    severity: "warning",
     message: 'Unknown key "{key}" in the `trailblaze` field.',
     hint: 'Use one of {known:or}, or start a custom key with "x-".',
     when: { suggestion: { hint: 'Did you mean "{suggestion}"?' } },

@@ -1,6 +1,6 @@
 import type { Kind } from "../kinds.ts";
 import { catalog, type ProblemArguments, type ProblemCode } from "./catalog.ts";
-import { type ProblemContext, type Severity, wordsFor } from "./entry.ts";
+import { type Severity, wordsFor } from "./entry.ts";
 import { withSlashes } from "./hidden-characters.ts";
 import { printableLines, shorten } from "./text.ts";
 
@@ -61,10 +61,9 @@ export function createProblem<Code extends ProblemCode>(
   code: Code,
   written: ProblemArguments[Code],
   place: ProblemPlace = {},
-  context: ProblemContext = "operation",
 ): Problem {
   const args = withFile(written);
-  const { severity, message, hint } = wordsFor(catalog[code], args, context);
+  const { severity, message, hint } = wordsFor(catalog[code], args);
   // The catalog does not escape every argument, and callers may log problems without escaping.
   const problem: ProblemBase & { code: Code; args: ProblemArguments[Code] } = {
     code,

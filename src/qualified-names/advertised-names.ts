@@ -21,12 +21,9 @@ export function findCollisions(
   claims: readonly { name: string; source: string }[],
   kind?: "prompt",
 ): TrailblazeError | undefined {
-  const collisions = [...groupByName(claims).values()].flatMap((group) => {
-    const [first] = group;
-    return first === undefined || group.length === 1
-      ? []
-      : { name: first.name, sources: group.map(({ source }) => source) };
-  });
+  const collisions = [...groupByName(claims).values()]
+    .filter((group) => group.length > 1)
+    .map((group) => ({ name: group[0]?.name ?? "", sources: group.map(({ source }) => source) }));
   return collisions.length === 0 ? undefined : failure("NameCollision", { collisions, kind });
 }
 

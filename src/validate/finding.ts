@@ -28,7 +28,7 @@ export function findInItem<Code extends ProblemCode>(
   args: ProblemArguments[Code],
   path: Path = [],
 ): Finding {
-  return { item, problem: createProblem(code, args, { path }, "validation") };
+  return { item, problem: createProblem(code, args, { path }) };
 }
 
 /** A finding about a file as a whole, or at the place in it that `at` or `place` has. */
@@ -39,7 +39,7 @@ export function findInFile<Code extends ProblemCode>(
   place: ProblemPlace = {},
   at = place.path,
 ): Finding {
-  return { at, problem: createProblem(code, args, { ...place, file }, "validation") };
+  return { at, problem: createProblem(code, args, { ...place, file }) };
 }
 
 /** A finding in package.json; `at` is from its top. */

@@ -135,13 +135,13 @@ export async function validateTarget(
   if (read === undefined)
     throw failure("ProjectNotFound", { directory: location, exists: true, isTarget: true });
   if (isFault(read)) {
-    const problem = describeFault(read, undefined, { context: "validation", isSource: true });
+    const problem = describeFault(read, undefined, true);
     return report(undefined, null, [problem]);
   }
   const { value } = read;
   const source = { location, manifest: read, origin, name: installedAs };
   const mayBePack = Object.hasOwn(value, "trailblaze") || mayHaveSkills(port, location);
-  const found = mayBePack ? await describePack(port, source, "validation") : undefined;
+  const found = mayBePack ? await describePack(port, source) : undefined;
   if (found === undefined || !isPack(found)) {
     const name = typeof value.name === "string" ? value.name : undefined;
     if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
@@ -149,13 +149,12 @@ export async function validateTarget(
       Object.hasOwn(value, "workspaces") || port.exists(join(location, "pnpm-workspace.yaml"));
     const args = { name: name ?? "The package", ...(hasMembers && { hasMembers }) };
     const place = { ...(name !== undefined && { pack: name }), file: "package.json", line: 1, column: 1 };
-    return report(name, value.version, [createProblem("NoExtension", args, place, "validation")]);
+    return report(name, value.version, [createProblem("NoExtension", args, place)]);
   }
 
   const inspected = await loadDefinitions(port, found, {
     dataOnly,
     requireConfinement,
-    context: "validation",
     unneeded: true,
   });
   const project = { directory: location, manifest: read, fault: undefined };
@@ -164,7 +163,11 @@ export async function validateTarget(
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
 
   for (const file of inspected.texts.keys()) sources.add(file);
-  const ofInspection = [...found.pack.problems, ...inspected.problems];
+  const ofField = found.pack.problems.map((problem): Problem => {
+    const isError = problem.code === "UnknownExtensionKey" || problem.code === "MalformedPackageJson";
+    return isError ? { ...problem, severity: "error" } : problem;
+  });
+  const ofInspection = [...ofField, ...inspected.problems];
   const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
   return report(found.pack.name, value.version, problems, found.pack);
 }

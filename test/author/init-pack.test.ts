@@ -52,7 +52,7 @@ describe("the folder of a new pack", () => {
     const file = join(makeTree({}), "file");
     writeFileSync(file, "mine");
     expect(() => make(file, "data", "tools")).toThrow(refusal("folder"));
-    expect(() => make(join(file, "below"), "data", "tools")).toThrow(refusal("path"));
+    expect(() => make(join(file, "below"), "data", "tools")).toThrow(refusal("not a directory"));
     expect(readFileSync(file, "utf8")).toBe("mine");
   });
 
@@ -77,7 +77,7 @@ describe("the folder of a new pack", () => {
     const edits = ["a/b/first.txt", `a/${"x".repeat(300)}`].map((path) => {
       return { file: join(parent, "new/pack", path), before: undefined, after: "1" };
     });
-    expect(() => applyEdits(edits, { makesFolders: true })).toThrow(refusal("long"));
+    expect(() => applyEdits(edits)).toThrow(refusal("long"));
     expect(readdirSync(parent)).toEqual([]);
   });
 });

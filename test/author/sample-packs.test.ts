@@ -38,7 +38,7 @@ test.each(samplePacks)("the servers of $name can be exported as commands", async
   for (const { name } of (await load(cwd)).pack.servers) {
     const options = { force: false };
     const plan = async () => planExport(await load(cwd), "bin", name, options).files.map(({ edit }) => edit);
-    applyEdits(await plan(), { makesFolders: true });
+    applyEdits(await plan());
     expect((await plan()).filter(isChange)).toEqual([]);
   }
   const { problems } = await validateExtension(cwd);

@@ -6,7 +6,7 @@ type Fields = Record<string, unknown>;
 
 /** The faults of a definition: the path, the reason and the hint of each. */
 function faultsOf(kind: DefinedKind, content: unknown) {
-  return checkDefinition(kind, content, "validation").problems.map(({ path = [], args }) => {
+  return checkDefinition(kind, content).problems.map(({ path = [], args }) => {
     const { reason, hint } = args as { reason: string; hint?: string };
     return { place: path.join("."), reason, hint };
   });
@@ -38,7 +38,7 @@ describe("a content that is no definition", () => {
     [{ $function: "greet" }, "expected an object, found a function"],
   ])("%j has one fault at its top: %s", (content, reason) => {
     expect(faultsOf("tool", content)).toMatchObject([{ place: "", reason }]);
-    expect(checkDefinition("tool", content, "validation").shape).toBeUndefined();
+    expect(checkDefinition("tool", content).shape).toBeUndefined();
   });
 });
 

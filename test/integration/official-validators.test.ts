@@ -15,11 +15,7 @@ const validators = [{ program: "claude", format: "claude-plugin", args: ["plugin
   (one) => ({ ...one, path: findProgram(one.program) }),
 );
 
-const apply = ({ files }: ReturnType<typeof planExport>) =>
-  applyEdits(
-    files.map(({ edit }) => edit),
-    { makesFolders: true },
-  );
+const apply = ({ files }: ReturnType<typeof planExport>) => applyEdits(files.map(({ edit }) => edit));
 
 describe.each(validators)("the validator of $program", ({ program, format, args, path }) => {
   test.skipIf(path === undefined)(`accepts the export ${format}, and nothing without a name`, async () => {

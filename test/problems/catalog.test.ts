@@ -3,13 +3,7 @@ import { join } from "node:path";
 import fastGlob from "fast-glob";
 import { describe, expect, test } from "vitest";
 import type { CatalogEntry } from "../../src/problems/entry.ts";
-import {
-  catalog,
-  createProblem,
-  type ProblemCode,
-  type ProblemContext,
-  type Severity,
-} from "../../src/problems/index.ts";
+import { catalog, createProblem, type ProblemCode, type Severity } from "../../src/problems/index.ts";
 import { inRepository } from "../support/repository.ts";
 import { samples } from "./samples.ts";
 
@@ -17,16 +11,19 @@ const page = inRepository("docs/problems.md");
 const brokenPacks = inRepository("fixtures/sample-plugins/broken");
 const codes = Object.keys(catalog) as ProblemCode[];
 
-const contexts: ProblemContext[] = ["operation", "validation", "bystander"];
+/** The other severity of codes that one of several operations reports. */
+const rated: Partial<Record<ProblemCode, Severity>> = {
+  UnknownExtensionKey: "error",
+  PackNotInstalled: "warning",
+  MalformedPackageJson: "warning",
+  PackageJsonTooLarge: "warning",
+};
 
 /** Every severity that a code can have. */
 function severitiesOf(code: ProblemCode): Set<Severity | undefined> {
   const { severity = "error", when = {} } = catalog[code] as CatalogEntry<unknown>;
-  const usual =
-    typeof severity === "string"
-      ? [severity]
-      : contexts.map((context) => severity(context, { isDeclared: true }));
-  return new Set([...usual, ...Object.values(when).flatMap((part) => part.severity ?? [])]);
+  const others = Object.values(when).flatMap((part) => part.severity ?? []);
+  return new Set([severity, ...others, rated[code] ?? severity]);
 }
 
 /** Verbs that a fix starts with. */
@@ -62,32 +59,6 @@ describe("docs/problems.md", () => {
     const [meaning = "", fix = ""] = explanation.split("\n**Fix:** ");
     expect(meaning.length).toBeGreaterThan(60);
     expect(fix).toMatch(imperative);
-  });
-});
-
-describe("severities that depend on the context", () => {
-  const severityIn = (code: ProblemCode, context: ProblemContext, args: object = {}) =>
-    createProblem(code, { ...samples[code][0], ...args } as never, {}, context).severity;
-
-  test("an unknown key is an error in validation and a warning elsewhere", () => {
-    expect(severityIn("UnknownExtensionKey", "validation")).toBe("error");
-    expect(severityIn("UnknownExtensionKey", "operation")).toBe("warning");
-    expect(severityIn("UnknownExtensionKey", "bystander")).toBe("warning");
-  });
-
-  test.each(["MalformedPackageJson", "PackageJsonTooLarge"] as const)(
-    "%s is only a warning for a package that the project does not declare",
-    (code) => {
-      expect(severityIn(code, "operation")).toBe("error");
-      expect(severityIn(code, "validation")).toBe("error");
-      expect(severityIn(code, "bystander")).toBe("warning");
-    },
-  );
-
-  test("in validation, a missing pack is an error unless it is a declared dependency", () => {
-    expect(severityIn("PackNotInstalled", "validation", { isDeclared: false })).toBe("error");
-    expect(severityIn("PackNotInstalled", "validation", { isDeclared: true })).toBe("warning");
-    expect(severityIn("PackNotInstalled", "operation", { isDeclared: true })).toBe("error");
   });
 });
 

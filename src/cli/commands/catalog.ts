@@ -71,6 +71,6 @@ export function writeSite(
     if (lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile() === false)
       throw taken(`its \`${file}\` is not a file`);
   const edits = siteFiles.map((file) => planEdit(join(folder, file), texts[file]));
-  applyEdits([planEdit(join(folder, markerFile), marker), ...edits], { makesFolders: true });
+  applyEdits([planEdit(join(folder, markerFile), marker), ...edits]);
   return edits.map((edit, index) => ({ file: siteFiles[index] ?? "", changed: isChange(edit) }));
 }

@@ -40,7 +40,7 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
   const { directory, manifest, fault } = project;
   if (manifest === undefined) {
     if (fault === undefined) throw failure("ProjectNotFound", { directory, exists: true });
-    throw new TrailblazeError(describeFault(fault, undefined, { context: "operation", isSource: true }));
+    throw new TrailblazeError(describeFault(fault, undefined, true));
   }
   const workspace = await findWorkspace(port, project);
   const { name, isModernYarn } = findProjectManager(port, workspace);

@@ -79,7 +79,8 @@ export const checkReferences: Check = async function* (pack) {
       if (location === undefined) {
         const nearest = findNearestNames(name, names);
         const args = { name, nearest, isDeclared: pack.dependencies().has(name), manager };
-        return findInItem(item, "PackNotInstalled", args, path);
+        const { problem } = findInItem(item, "PackNotInstalled", args, path);
+        return { item, problem: args.isDeclared ? { ...problem, severity: "warning" } : problem };
       }
       ({ message, hint } = found.broken.get(location) ?? failure("ExtensionNotFound", { name }).problem);
     }

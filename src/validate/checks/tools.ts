@@ -117,6 +117,6 @@ export const checkRepeatedNames: Check = function* (pack) {
 /** Finds unknown `trailblaze/` keys of `_meta`, and invalid values. */
 export const checkToolMeta: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items))
-    for (const problem of findMetaProblems(definition._meta, "validation").values())
+    for (const problem of findMetaProblems(definition._meta).values())
       yield { item, problem: { ...problem, path: [...path, ...(problem.path ?? [])] } };
 };
