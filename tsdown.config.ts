@@ -52,7 +52,7 @@ const commandFiles = [
         "cli/commands/list",
         "config/packs-policy",
         "data/(?:parse-json|source-text)",
-        "discovery/(?!describe-fault|discover-packs|look-up-pack|pack-skills|project-manager|shadow-copies|walk-packages|workspace-members)[\\w-]+",
+        "discovery/(?!discover-packs|look-up-pack|pack-skills|project-manager|shadow-copies|walk-packages|workspace-members)[\\w-]+",
         "extension-schema/parse-extension",
         "files/(?:discovery-port|file-errors|node-discovery-port)",
         "problems/(?:index|problem|text|trailblaze-error)",

@@ -2,13 +2,13 @@ import { basename } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
 import { parseExtension } from "../extension-schema/parse-extension.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { type DiscoveryPort, maximumManifestBytes } from "../files/discovery-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, type Path, type Problem } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import { hostVersion } from "../version.ts";
-import { isFault, type ReadPackage } from "./manifest.ts";
+import { isFault, type ManifestFault, type ReadPackage } from "./manifest.ts";
 import {
   type DiscoveredItem,
   type DiscoveredPack,
@@ -43,6 +43,21 @@ const rate = (problem: Problem, origin: Origin): Problem =>
 /** A package, and the name that it is installed under. */
 type PackSource = Pick<FoundPack, "manifest"> &
   Pick<DiscoveredPack, "location" | "origin"> & { name?: string | undefined };
+
+/** Why a package.json cannot be used; `name` is the one that the package is installed under. */
+export async function describeFault(
+  fault: ManifestFault,
+  { location, name, isSource }: { location: string; name?: string | undefined; isSource: boolean },
+): Promise<Problem> {
+  const place = { pack: name, file: "package.json" };
+  if ("tooLarge" in fault) {
+    const args = { bytes: fault.tooLarge, limit: maximumManifestBytes, location };
+    return createProblem("PackageJsonTooLarge", args, place);
+  }
+  const { describeSyntaxError } = await import("../data/json-positions.ts");
+  const { reason, ...position } = describeSyntaxError(fault);
+  return createProblem("MalformedPackageJson", { reason, location, isSource }, { ...place, ...position });
+}
 
 /** Describes a pack. Leaves `shadowed` and `enabled`, which depend on other packs and the user's config, false. */
 export async function describePack(
@@ -117,9 +132,8 @@ export async function describePackages(
   for (const { read, ...source } of packages) {
     const { location, name, origin } = source;
     if (isFault(read)) {
-      const { describeFault } = await import("./describe-fault.ts");
       const isSource = origin === "self" || origin === "workspace";
-      broken.set(location, rate(describeFault(read, name, isSource), origin));
+      broken.set(location, rate(await describeFault(read, { location, name, isSource }), origin));
     } else if (
       Object.hasOwn(read.value, "trailblaze") ||
       (isDeclaredOrigin(origin) && mayHaveSkills(port, location))

@@ -2,7 +2,7 @@ import { matchesAny, type PacksPolicy, readPacksPolicy } from "../config/packs-p
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { Problem } from "../problems/index.ts";
 import { describePackages } from "./describe-pack.ts";
-import { type ReadPackage, readManifests } from "./manifest.ts";
+import { type PackageFolder, type ReadPackage, readManifests } from "./manifest.ts";
 import { declaredFolders, findUnsupportedLayouts, packageFolders, packNamesIn } from "./package-folders.ts";
 import { findProject } from "./project.ts";
 import { compareText, isNamed, itemNames, rankPacks } from "./rank-packs.ts";
@@ -47,29 +47,28 @@ export async function findPacks(port: DiscoveryPort, options: FindOptions = {}):
   const workspace = await findWorkspace(port, project);
 
   const broken = new Map<string, Problem>();
-  const read = project.manifest ?? project.fault;
-  const self = { name: undefined, origin: "self", location: project.directory } as const;
-  const known: ReadPackage[] = read ? [{ ...self, read }] : [];
-  known.push(...readManifests(port, declaredFolders(port, workspace), known));
+  const known: ReadPackage[] = [];
+  const describe = (packages: readonly ReadPackage[], isTold = true): Promise<FoundPack[]> => {
+    known.push(...packages);
+    return describePackages(port, packages, isTold ? broken : new Map());
+  };
+  const take = (folders: readonly PackageFolder[]) => describe(readManifests(port, folders, known));
+  const self: PackageFolder = { name: undefined, origin: "self", paths: [project.directory] };
+  const packs = await take([self, ...declaredFolders(port, workspace)]);
   const named = policy.transitive.filter((pattern) => !pattern.includes("*")).flatMap(packNamesIn);
-  const namedFolders = packageFolders(port, project.directory, named, "transitive");
-  known.push(...readManifests(port, namedFolders, known));
-  const found = await describePackages(port, known, broken);
-  const packs = found.filter((one) => one.pack.origin !== "transitive" || isNamed(policy, one));
+  const looked = await take(packageFolders(port, project.directory, named, "transitive"));
+  packs.push(...looked.filter((one) => isNamed(policy, one)));
   if (all || needsWalk(policy, packs)) {
     const { readInstalled } = await import("./walk-packages.ts");
-    const installed = readInstalled(port, workspace, known);
-    for (const one of await describePackages(port, installed, all ? broken : new Map())) {
+    for (const one of await describe(readInstalled(port, workspace, known), all)) {
       if (isNamed(policy, one)) one.pack.origin = "transitive";
       else if (!all) continue;
       packs.push(one);
     }
-    known.push(...installed);
   }
   if (global) {
     const { globalFolders } = await import("./walk-packages.ts");
-    const installed = readManifests(port, await globalFolders(port), known);
-    packs.push(...(await describePackages(port, installed, broken)));
+    packs.push(...(await take(await globalFolders(port))));
   }
 
   const ranked = await rankPacks(packs, { port, workspace, policy });

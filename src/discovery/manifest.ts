@@ -3,11 +3,8 @@ import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import type { Manifest, Origin } from "./types.ts";
 
-/** An unusable package.json, before its fault is located and described. */
-export interface ManifestFault {
-  location: string;
-  fault: { tooLarge: number } | DataSyntaxError;
-}
+/** Why a package.json cannot be used. */
+export type ManifestFault = { tooLarge: number } | DataSyntaxError;
 
 /** Where a package may be. */
 export interface PackageFolder {
@@ -52,7 +49,7 @@ export function readManifests(
       if (location === undefined) continue;
       if (taken.has(location)) break;
       if (isSource) taken.add(location);
-      packages.push({ name, origin, location, read: parseManifest(location, read) });
+      packages.push({ name, origin, location, read: parseManifest(read) });
       break;
     }
   }
@@ -70,7 +67,7 @@ function isIrrelevant(text: string): boolean {
 /** Reads one package.json: a manifest, a fault, or `undefined` if there is none. */
 export function readManifest(port: DiscoveryPort, location: string): Manifest | ManifestFault | undefined {
   const read = port.readManifest(location);
-  return read && parseManifest(location, read);
+  return read && parseManifest(read);
 }
 
 /** Reads the package.json in a folder, if there is a folder and its package.json can be used. */
@@ -80,21 +77,21 @@ export function readUsableManifest(port: DiscoveryPort, location: string | undef
 }
 
 export function isFault(result: Manifest | ManifestFault | undefined): result is ManifestFault {
-  return result !== undefined && "fault" in result;
+  return result !== undefined && !("value" in result);
 }
 
-function parseManifest(location: string, read: ManifestRead): Manifest | ManifestFault {
-  if ("tooLarge" in read) return { location, fault: read };
+function parseManifest(read: ManifestRead): Manifest | ManifestFault {
+  if ("tooLarge" in read) return read;
   try {
     if ("reason" in read) throw new DataSyntaxError(read.reason);
     const bytes = Buffer.byteLength(read.text);
-    if (bytes > maximumManifestBytes) return { location, fault: { tooLarge: bytes } };
+    if (bytes > maximumManifestBytes) return { tooLarge: bytes };
     if (!read.isUtf8) throw new DataSyntaxError("it is not UTF-8");
     const { text, value } = parseJson(read.text);
     if (isRecord(value)) return { text, value };
     throw new DataSyntaxError(`expected an object, found ${describeType(value)}`);
   } catch (error) {
-    if (error instanceof DataSyntaxError) return { location, fault: error };
+    if (error instanceof DataSyntaxError) return error;
     throw error;
   }
 }

@@ -2,7 +2,7 @@ import { dirname, join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort, ProjectFile } from "../files/discovery-port.ts";
 import { failure } from "../problems/index.ts";
-import { isFault, type ManifestFault, readManifest } from "./manifest.ts";
+import { isFault, readManifest } from "./manifest.ts";
 import type { Manifest } from "./types.ts";
 
 export interface Project {
@@ -10,7 +10,6 @@ export interface Project {
   directory: string;
   /** `undefined` if the project's package.json is broken. Discovery continues anyway. */
   manifest: Manifest | undefined;
-  fault: ManifestFault | undefined;
 }
 
 /** The folder, then each folder above it. */
@@ -30,9 +29,9 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
   for (const directory of ancestorsOf(start)) {
     const read = readManifest(port, directory);
     if (read === undefined) continue;
-    if (isFault(read)) return { directory, manifest: undefined, fault: read };
+    if (isFault(read)) return { directory, manifest: undefined };
     // A package.json that only tells Node how to load modules does not define a project.
-    if (Object.keys(read.value).join() !== "type") return { directory, manifest: read, fault: undefined };
+    if (Object.keys(read.value).join() !== "type") return { directory, manifest: read };
   }
   const denoFile = findProjectFile(port, ancestorsOf(start), ["deno.json", "deno.jsonc"]);
   throw failure("ProjectNotFound", { directory: start, exists: true, denoFile });

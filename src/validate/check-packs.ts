@@ -98,7 +98,7 @@ export async function checkOwnTools(
     };
   });
   const subject = {
-    inspected: { items, pack: { origin: "self" as const } },
+    inspected: { items },
     files: new ModuleFiles(port, port.realPath(root) ?? root, {}),
     moduleFaults: async () => new Map(),
     findFailingImport: async () => undefined,

@@ -23,8 +23,6 @@ export interface Target {
   origin: Origin;
   /** The name it is installed under. */
   installedAs?: string | undefined;
-  /** Without the field, a folder is an invalid pack, but an installed package is not a pack. */
-  byName?: boolean;
   findContext: () => Promise<FoundPacks>;
 }
 
@@ -61,10 +59,9 @@ export async function findTarget(
   };
   if (isProject || isFolder || isPath(target)) {
     // Only "." refers to the enclosing project; other folders must contain the package.
-    const project = isProject ? findProject(port, folder) : undefined;
-    const location = project?.directory ?? port.realPath(folder);
+    const location = isProject ? findProject(port, folder).directory : port.realPath(folder);
     if (location === undefined) throw missing(false);
-    const read = project ? (project.manifest ?? project.fault) : readManifest(port, location);
+    const read = readManifest(port, location);
     return { location, read, origin: "self", findContext: () => findContextIn(location) };
   }
   const found = await findPacksFor(port, target, { cwd, global });
@@ -73,7 +70,7 @@ export async function findTarget(
   const named = await requirePack(port, found, target);
   const { location, origin, name } = named.pack;
   const findContext = async () => found;
-  return { location, read: named.manifest, origin, installedAs: name, byName: true, findContext };
+  return { location, read: named.manifest, origin, installedAs: name, findContext };
 }
 
 /**

@@ -1,6 +1,5 @@
 import { join } from "node:path";
-import { describeFault } from "../discovery/describe-fault.ts";
-import { describePack } from "../discovery/describe-pack.ts";
+import { describeFault, describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
 import { type DiscoveredPack, isPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
@@ -10,7 +9,6 @@ import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
-import { mayHaveSkills } from "../skills/skill-folders.ts";
 import * as definitions from "./checks/definitions.ts";
 import * as modules from "./checks/modules.ts";
 import * as manifest from "./checks/package.ts";
@@ -106,11 +104,7 @@ export async function validateTarget(
   port: InspectionPort = createNodeInspectionPort(),
 ): Promise<DetailedReport> {
   const { strict = false, dataOnly, requireConfinement, builtIns = [] } = options;
-  const { location, read, origin, installedAs, byName, findContext } = await findTarget(
-    port,
-    target,
-    options,
-  );
+  const { location, read, origin, installedAs, findContext } = await findTarget(port, target, options);
   const sources = new Set(["package.json"]);
   const report = (
     name: string | undefined,
@@ -135,16 +129,13 @@ export async function validateTarget(
   if (read === undefined)
     throw failure("ProjectNotFound", { directory: location, exists: true, isTarget: true });
   if (isFault(read)) {
-    const problem = describeFault(read, undefined, true);
+    const problem = await describeFault(read, { location, isSource: true });
     return report(undefined, null, [problem]);
   }
   const { value } = read;
-  const source = { location, manifest: read, origin, name: installedAs };
-  const mayBePack = Object.hasOwn(value, "trailblaze") || mayHaveSkills(port, location);
-  const found = mayBePack ? await describePack(port, source) : undefined;
-  if (found === undefined || !isPack(found)) {
+  const found = await describePack(port, { location, manifest: read, origin, name: installedAs });
+  if (!isPack(found)) {
     const name = typeof value.name === "string" ? value.name : undefined;
-    if (byName) throw failure("ExtensionNotFound", { name: name ?? location });
     const hasMembers =
       Object.hasOwn(value, "workspaces") || port.exists(join(location, "pnpm-workspace.yaml"));
     const args = { name: name ?? "The package", ...(hasMembers && { hasMembers }) };
@@ -157,8 +148,7 @@ export async function validateTarget(
     requireConfinement,
     unneeded: true,
   });
-  const project = { directory: location, manifest: read, fault: undefined };
-  const findMembers = () => findWorkspace(port, project);
+  const findMembers = () => findWorkspace(port, { directory: location, manifest: read });
   const pack = new PackUnderTest(inspected, { port, builtIns, findContext, findWorkspace: findMembers });
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
 

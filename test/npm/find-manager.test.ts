@@ -12,7 +12,7 @@ import type { Tree } from "../support/tree.ts";
 /** The package manager of a project, or of a member of a workspace with these files. */
 const find = (project: string, root = project) =>
   findProjectManager(createNodeDiscoveryPort(), {
-    project: { directory: project, manifest: undefined, fault: undefined },
+    project: { directory: project, manifest: undefined },
     root,
   });
 const npm = { name: "npm", isModernYarn: false };

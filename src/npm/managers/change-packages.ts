@@ -1,6 +1,7 @@
 import { realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describeFault } from "../../discovery/describe-fault.ts";
+import { describeFault } from "../../discovery/describe-pack.ts";
+import { isFault, readManifest } from "../../discovery/manifest.ts";
 import { findProject } from "../../discovery/project.ts";
 import { findProjectManager, isDriven, lockfileNames } from "../../discovery/project-manager.ts";
 import { findWorkspace } from "../../discovery/workspace.ts";
@@ -37,10 +38,11 @@ export interface ChangeOptions {
  */
 export async function openProject(port: DiscoveryPort, cwd: string, what: string) {
   const project = findProject(port, cwd);
-  const { directory, manifest, fault } = project;
+  const { directory, manifest } = project;
   if (manifest === undefined) {
-    if (fault === undefined) throw failure("ProjectNotFound", { directory, exists: true });
-    throw new TrailblazeError(describeFault(fault, undefined, true));
+    const read = readManifest(port, directory);
+    if (!isFault(read)) throw failure("ProjectNotFound", { directory, exists: true });
+    throw new TrailblazeError(await describeFault(read, { location: directory, isSource: true }));
   }
   const workspace = await findWorkspace(port, project);
   const { name, isModernYarn } = findProjectManager(port, workspace);

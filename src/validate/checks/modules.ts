@@ -14,7 +14,7 @@ import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** A pack, or the tools of a project. */
 type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingImport"> & {
-  inspected: Pick<InspectedPack, "items"> & { pack: Pick<InspectedPack["pack"], "origin"> };
+  inspected: Pick<InspectedPack, "items">;
 };
 
 /** Limit on the exports that a problem lists instead of a missing one. */
@@ -22,7 +22,8 @@ const maximumListed = 10;
 
 /** Whether execution finds the export of a module. */
 async function search(
-  { files, inspected, findFailingImport }: WithHandlers,
+  { files, findFailingImport }: WithHandlers,
+  { pack }: InspectedItem,
   { module, exportName }: HandlerPlace,
 ): Promise<ExportSearch> {
   const { kind } = await files.get(module);
@@ -30,7 +31,7 @@ async function search(
     return { absent: `the package has no file ${quote(module)}`, hint: files.hintForMissing(module) };
   if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module` };
   if (kind === "typescript") {
-    const isInstalled = !["self", "workspace"].includes(inspected.pack.origin);
+    const isInstalled = pack !== undefined && !["self", "workspace"].includes(pack.origin);
     return isInstalled ? { absent: "Node does not run TypeScript in installed packages" } : "found";
   }
   const failing = await findFailingImport(module);
@@ -48,7 +49,7 @@ async function* checkModule(
     yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
     return;
   }
-  const found = await search(pack, place);
+  const found = await search(pack, item, place);
   if (found === "found" || (await pack.moduleFaults()).has(module)) return;
   if ("unclear" in found)
     yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);

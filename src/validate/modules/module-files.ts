@@ -55,7 +55,7 @@ export class ModuleFiles {
   readonly #root: string;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
   /** The source code of the modules that were read, by path. */
-  readonly texts = new Map<string, string>();
+  readonly #texts = new Map<string, string>();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();
   readonly #scopes = new Map<string, Scope>();
@@ -102,7 +102,7 @@ export class ModuleFiles {
 
   /** The source code of a module that was read; empty otherwise. */
   textOf(file: string): string {
-    return this.texts.get(file) ?? "";
+    return this.#texts.get(file) ?? "";
   }
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
@@ -202,7 +202,7 @@ export class ModuleFiles {
     if (suffix === "") return { kind: "opaque", why: "has no file extension" };
     if (!/^[cm]?[jt]s$/.test(suffix)) return { kind: "foreign" };
     const text = new TextDecoder().decode(read.bytes);
-    this.texts.set(path, text);
+    this.#texts.set(path, text);
     if (suffix.endsWith("ts")) return { kind: "typescript" };
     const type = suffix === "js" ? this.#scopeOf(posix.dirname(file)).manifest.type : suffix;
     const isCommonJs = type === "cjs" || type === "commonjs";
