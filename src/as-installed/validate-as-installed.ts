@@ -18,19 +18,16 @@ import type { SessionOptions, StartedCommand } from "../session/session-options.
 export interface AsInstalledOptions {
   /** Absolute paths of tarballs to install beside the pack, for packages that are not published yet. */
   tarballs: readonly string[];
-  /** Install only what npm's cache has. */
   offline: boolean;
   /** Throw `ConfinementUnavailable` instead of importing modules without confinement. */
   requireConfinement: boolean;
   signal: AbortSignal;
-  /** Called with each command before it runs. */
   onCommand(command: string): void;
   onWait?: SessionOptions["onWait"];
 }
 
 const installMs = 600_000;
 const moduleMs = 10_000;
-/** The last words of npm. */
 const shownCharacters = 2000;
 
 function createFailure(what: string, reason: string, place: ProblemPlace, hint?: string): Problem {
@@ -49,7 +46,6 @@ async function runNpm(what: string, cwd: string, args: readonly string[], option
   throw failure("InstallFailed", { what, reason: reason ?? exit });
 }
 
-/** Packs the package in `location` and installs the tarball in `project`. */
 async function install(location: string, project: string, options: AsInstalledOptions): Promise<void> {
   const tarballs = join(project, "tarballs");
   mkdirSync(tarballs, { recursive: true });

@@ -21,7 +21,6 @@ import {
 /** Limit on the length of a range: parsing a hostile one could take seconds. */
 const maximumRange = 256;
 
-/** Checks this host against the range that a pack requires. Loads semver only if there is a range. */
 async function checkHostVersion(engines: unknown): Promise<Problem | undefined> {
   const range = isRecord(engines) ? engines.trailblaze : undefined;
   if (range === undefined) return undefined;
@@ -40,11 +39,9 @@ async function checkHostVersion(engines: unknown): Promise<Problem | undefined> 
 const rate = (problem: Problem, origin: Origin): Problem =>
   origin === "self" || origin === "direct" ? problem : { ...problem, severity: "warning" };
 
-/** A package, and the name that it is installed under. */
 type PackSource = Pick<FoundPack, "manifest"> &
   Pick<DiscoveredPack, "location" | "origin"> & { name?: string | undefined };
 
-/** Why a package.json cannot be used; `name` is the one that the package is installed under. */
 export async function describeFault(
   fault: ManifestFault,
   { location, name, isSource }: { location: string; name?: string | undefined; isSource: boolean },

@@ -24,7 +24,6 @@ export interface FindOptions extends DiscoveryOptions {
   policy?: PacksPolicy | undefined;
 }
 
-/** The results of discovery, with details for the levels above it. */
 export interface FoundPacks {
   project: string;
   workspace: Workspace;
@@ -94,7 +93,6 @@ function needsWalk({ transitive }: PacksPolicy, packs: readonly FoundPack[]): bo
   return transitive.some((pattern) => pattern.includes("*") || !matchesAny([pattern], names));
 }
 
-/** Sorts problems by code and place, which are independent of messages. */
 const compareProblems = (a: Problem, b: Problem) =>
   compareText(a.code, b.code) ||
   compareText(a.pack ?? "", b.pack ?? "") ||

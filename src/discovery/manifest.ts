@@ -3,10 +3,8 @@ import { type DiscoveryPort, type ManifestRead, maximumManifestBytes } from "../
 import { mayHaveSkills } from "../skills/skill-folders.ts";
 import type { Manifest, Origin } from "./types.ts";
 
-/** Why a package.json cannot be used. */
 export type ManifestFault = { tooLarge: number } | DataSyntaxError;
 
-/** Where a package may be. */
 export interface PackageFolder {
   /** The name it is installed under; `undefined` for a package of the project or its workspace. */
   name: string | undefined;
@@ -64,13 +62,11 @@ function isIrrelevant(text: string): boolean {
   return trimmed.length > 1 && trimmed.startsWith("{") && trimmed.endsWith("}");
 }
 
-/** Reads one package.json: a manifest, a fault, or `undefined` if there is none. */
 export function readManifest(port: DiscoveryPort, location: string): Manifest | ManifestFault | undefined {
   const read = port.readManifest(location);
   return read && parseManifest(read);
 }
 
-/** Reads the package.json in a folder, if there is a folder and its package.json can be used. */
 export function readUsableManifest(port: DiscoveryPort, location: string | undefined): Manifest | undefined {
   const read = location === undefined ? undefined : readManifest(port, location);
   return isFault(read) ? undefined : read;

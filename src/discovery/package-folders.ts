@@ -23,7 +23,6 @@ export function packageFolders(
     .map((name) => ({ name, origin, paths: parents.map((parent) => parent + name) }));
 }
 
-/** The real path of a package: of the first of its folders that has a package.json. */
 export function locate(port: DiscoveryPort, folder: PackageFolder | undefined): string | undefined {
   const path = folder?.paths.find((one) => port.exists(join(one, "package.json")));
   return path === undefined ? undefined : port.realPath(path);

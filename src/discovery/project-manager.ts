@@ -34,7 +34,6 @@ export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
 
 export const isDriven = (name: string): name is ProjectManager["name"] => Object.hasOwn(marks, name);
 
-/** Reads name and version from `packageManager` or `devEngines.packageManager` of a package.json. */
 function readDeclared(port: DiscoveryPort, folder: string): [name?: string, version?: string] {
   const { packageManager, devEngines } = readUsableManifest(port, folder)?.value ?? {};
   if (typeof packageManager === "string") return packageManager.split("@", 2) as [string];
@@ -42,7 +41,6 @@ function readDeclared(port: DiscoveryPort, folder: string): [name?: string, vers
   return isRecord(first) && typeof first.name === "string" ? [first.name, String(first.version ?? "")] : [];
 }
 
-/** The package manager that a folder declares, or that its lockfile is of. */
 function findManager(port: DiscoveryPort, folder: string): ProjectManager<string> | undefined {
   const has = (file: string) => port.exists(join(folder, file));
   const [declared, version = ""] = readDeclared(port, folder);

@@ -12,7 +12,6 @@ export interface Project {
   manifest: Manifest | undefined;
 }
 
-/** The folder, then each folder above it. */
 export function* ancestorsOf(directory: string): Generator<string> {
   for (let current = directory; ; current = dirname(current)) {
     yield current;
@@ -37,7 +36,6 @@ export function findProject(port: DiscoveryPort, cwd: string): Project {
   throw failure("ProjectNotFound", { directory: start, exists: true, denoFile });
 }
 
-/** The path of the first of these files that is in one of the folders. */
 export function findProjectFile(
   port: DiscoveryPort,
   folders: Iterable<string>,
@@ -51,7 +49,6 @@ export function findProjectFile(
 /** The keys of a package.json that declare what is installed with a package. */
 export const installedKeys: readonly string[] = ["dependencies", "optionalDependencies", "peerDependencies"];
 
-/** The keys of a package.json that declare dependencies. */
 export const dependencyKeys: readonly string[] = [...installedKeys, "devDependencies"];
 
 /** The names under which a package.json declares dependencies, of any kind. */

@@ -27,12 +27,10 @@ async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
   );
 }
 
-/** The qualified names of the items of a pack. */
 export function itemNames({ pack }: FoundPack): string[] {
   return kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
 }
 
-/** Whether `packs.transitive` names the pack or one of its items. */
 export function isNamed({ transitive }: PacksPolicy, found: FoundPack): boolean {
   return transitive.length > 0 && matchesAny(transitive, [found.pack.qualifiedName, ...itemNames(found)]);
 }
@@ -53,7 +51,6 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   return !isDeclared && isTaken(false) ? "onDemand" : false;
 }
 
-/** Sorts packs, decides which copy of each counts, and whether sessions use it. */
 export async function rankPacks(
   packs: FoundPack[],
   context: Pick<FoundPacks, "workspace" | "policy"> & { port: DiscoveryPort },

@@ -76,7 +76,6 @@ export interface Discovery {
   problems: Problem[];
 }
 
-/** A parsed package.json that is an object. */
 export interface Manifest {
   text: string;
   value: Readonly<Record<string, unknown>>;

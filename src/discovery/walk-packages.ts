@@ -135,7 +135,6 @@ export function readInstalled(
   return packages.map((one) => (undeclared.has(one.name ?? "") ? one : { ...one, origin: "transitive" }));
 }
 
-/** The packages at the top level of npm's folder of globally installed packages. */
 export async function globalFolders(port: DiscoveryPort): Promise<PackageFolder[]> {
   return entriesIn(port, await port.globalPackages())
     .filter(([name]) => isPackageName(name))

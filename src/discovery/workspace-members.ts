@@ -18,7 +18,6 @@ interface Patterns {
   source: SourceText;
 }
 
-/** The patterns of pnpm's file, or else those of package.json. */
 function findPatterns(pnpmFile: YamlData | undefined, manifest: Manifest | undefined): Patterns | undefined {
   const { value, text = "", locate } = pnpmFile ?? {};
   const packages = isRecord(value) ? value.packages : undefined;

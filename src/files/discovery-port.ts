@@ -3,7 +3,6 @@
 
 import type { Dirent } from "node:fs";
 
-/** Limit on the size of a package.json that is parsed. */
 export const maximumManifestBytes = 1 << 20;
 
 /** Limit on the size of other files of a project. */
@@ -15,11 +14,9 @@ export const workspaceLimits = {
   bytes: 1 << 20,
   /** Patterns without braces that one pattern stands for. */
   alternatives: 500,
-  /** Folders to read. */
   folders: 50_000,
 } as const;
 
-/** An entry of a folder of packages. */
 export type DirectoryEntry = Pick<Dirent, "name" | "isDirectory" | "isSymbolicLink">;
 
 /** What is in a package.json, or why that cannot be read. */
@@ -63,6 +60,5 @@ export interface DiscoveryPort {
   readProjectFile(directory: string, file: ProjectFile): Uint8Array | undefined;
   /** Whether a file of the project exists, be it unreadable or a link that leads nowhere. */
   hasProjectFile(directory: string, file: ProjectFile): boolean;
-  /** npm's folder of globally installed packages. */
   globalPackages(): Promise<string>;
 }

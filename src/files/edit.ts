@@ -23,7 +23,6 @@ import {
   writeBeside,
 } from "./write-files.ts";
 
-/** Converts an error of a file to `InvalidArguments`. */
 function describeRefusal(what: string, path: string, error: unknown): unknown {
   const explained = explainFileError(error);
   if (explained === undefined) return error;
@@ -42,7 +41,6 @@ export function describeFolder(path: string): "absent" | "empty" | "filled" | "n
   }
 }
 
-/** What `read` returns. Converts the error of a file. */
 function explained<Value>(read: () => Value, explain: (error: unknown) => unknown): Value {
   try {
     return read();
@@ -61,7 +59,6 @@ export const readTextFile = (file: string): string | undefined =>
     (error) => describeRefusal("read", file, error),
   );
 
-/** A planned change of a file. */
 export interface Edit {
   /** Absolute. */
   file: string;
@@ -82,7 +79,6 @@ export function planEdit(file: string, text: string): Edit {
 
 export const isChange = ({ before, after }: Edit): boolean => before !== after;
 
-/** Thrown if a file is not as it was when the edit was planned. */
 class ChangedFileError extends UnusableFileError {}
 
 /**
@@ -178,7 +174,6 @@ function backUp(file: string, text: string, backups: string): string {
 }
 
 interface ConfigEditOptions {
-  /** Mode of a new file. */
   newMode: number;
   /** Folder of backups, created on demand. Without it, there are none. */
   backups?: string;

@@ -16,7 +16,6 @@ export function errorCode(error: unknown): string {
   return (error as NodeJS.ErrnoException).code ?? "unknown error";
 }
 
-/** Describes an entry that is not a regular file. */
 export function describeFileType(stats: Pick<Stats, "isDirectory" | "isFIFO" | "isSocket">): string {
   if (stats.isDirectory()) return "a folder";
   if (stats.isFIFO()) return "a named pipe";

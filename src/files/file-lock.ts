@@ -6,11 +6,9 @@ export interface LockOptions {
   waitMs?: number | undefined;
   /** The age after which a lock that is not refreshed is stale and removed, in milliseconds. */
   staleMs?: number | undefined;
-  /** Ends the wait. */
   signal?: AbortSignal | undefined;
 }
 
-/** Thrown if another process keeps the lock. */
 export class LockHeldError extends Error {
   override readonly name = "LockHeldError";
 }

@@ -1,16 +1,13 @@
 // Everything that inspection can do in addition to discovery: read the files of a package.
 import type { DiscoveryPort } from "./discovery-port.ts";
 
-/** Limit on the size of a definition file. */
 export const maximumFileBytes = 1 << 20;
 
 /** Limit on the size of a module whose exports are parsed: bundled code is larger than definitions. */
 export const maximumModuleBytes = 16 << 20;
 
-/** Limit on the size of a file with the contents of a resource. */
 export const maximumResourceBytes = 10 << 20;
 
-/** The result of reading a file of a package. */
 export type FileRead =
   | { state: "absent" }
   /** Its real path is outside the package. */

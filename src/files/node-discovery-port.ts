@@ -58,7 +58,6 @@ function isTrusted(path: string, reference: string): boolean {
   return [0, user, statSync(reference, { throwIfNoEntry: false })?.uid].includes(owner);
 }
 
-/** Creates a port for this machine's file system. */
 export function createNodeDiscoveryPort(): DiscoveryPort {
   return {
     readManifest,

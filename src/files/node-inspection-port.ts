@@ -60,7 +60,6 @@ function listFiles(packageRoot: string, path: string): string[] | undefined {
   return entries?.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
-/** Creates a port for this machine's file system. */
 export function createNodeInspectionPort(): InspectionPort {
   return {
     ...createNodeDiscoveryPort(),

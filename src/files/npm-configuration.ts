@@ -13,7 +13,6 @@ interface Location {
   env: Environment;
   platform?: NodeJS.Platform;
   execPath?: string;
-  /** The user's home; `undefined` if there is none. */
   home?: string | undefined;
 }
 
@@ -32,12 +31,10 @@ function expand(text: string, env: Environment): string {
   });
 }
 
-/** Limit on the size of a configuration file. */
 const maximumBytes = 1 << 20;
 
 type Values = Map<string, string | string[]>;
 
-/** Reads a file, if there is one, whose keys and values `expandIn` expands. */
 function readFile(file: string | undefined, expandIn: (text: string, key?: string) => string): Values {
   const values: Values = new Map();
   const text = file === undefined ? undefined : attempt(() => readFileSync(file, "utf8"));

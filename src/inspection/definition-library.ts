@@ -33,7 +33,6 @@ export class DefinitionLibrary {
     this.#options = options;
   }
 
-  /** The package manager for commands in hints. */
   get manager(): PackageManager {
     this.#manager ??= managerIn(this.#port, this.found.workspace);
     return this.#manager;
@@ -51,7 +50,6 @@ export class DefinitionLibrary {
     return opened;
   }
 
-  /** Looks for the packs that references name and that were not read. */
   lookUp(references: readonly string[], from: DiscoveredPack | "user"): Promise<void> {
     return lookUpReferences(this.#port, this.found, references, from);
   }

@@ -59,7 +59,6 @@ export interface ItemInspection
   problems: Problem[];
 }
 
-/** The pack in use with a name or its qualified form. */
 export function findPackBySubject(
   { packs }: Pick<FoundPacks, "packs">,
   subject: string,
@@ -79,7 +78,6 @@ export async function findPacksFor(
   return found;
 }
 
-/** The pack that declares an item with this qualified name. */
 export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPack | undefined {
   const wanted = qualifiedName.replace(/^@/, "");
   return packs.find(({ pack }) =>
@@ -140,7 +138,6 @@ export async function requirePack(
   throw failure("InvalidArguments", { reason, hint: `Pass its pack, ${owner.pack.name}.` });
 }
 
-/** Reads the definitions of a pack. */
 export async function inspectFoundPack(
   port: InspectionPort,
   found: FoundPack,

@@ -25,7 +25,6 @@ import {
 } from "./locate-definitions.ts";
 import { type InspectedItem, type InspectedPack, placeInItem } from "./types.ts";
 
-/** Reports a file that could not be read. */
 function reportUnread(
   read: Exclude<FileRead, { state: "read" }>,
   file: string,
@@ -69,7 +68,6 @@ export interface ConfinementOptions {
 }
 
 export interface ReadOptions extends ConfinementOptions {
-  /** Ends the evaluation of code. */
   signal?: AbortSignal;
 }
 
@@ -177,7 +175,6 @@ export class DefinitionReader {
     };
   }
 
-  /** Reads the skills among items. */
   async #readSkills(items: readonly InspectedItem[], problems: UnlocatedProblem[]): Promise<void> {
     const { pack } = this.#found;
     for (const item of items) {
@@ -196,7 +193,6 @@ export class DefinitionReader {
     }
   }
 
-  /** Reads the files that were not read. */
   async #readFiles(wanted: readonly WantedFile[], report: Report): Promise<void> {
     const { location } = this.#found.pack;
     const code: (WantedFile & { realPath: string })[] = [];
@@ -247,7 +243,6 @@ export class DefinitionReader {
     }
   }
 
-  /** Keeps the content of a file; a combined one must have definitions by name. */
   #keep({ file, combined, place }: WantedFile, value: unknown, report: Report): void {
     if (!combined) this.#contents.set(file, { [place.item ?? ""]: value });
     else if (isRecord(value) && !isFunction(value)) this.#contents.set(file, value);
@@ -259,7 +254,7 @@ export class DefinitionReader {
   }
 }
 
-/** Reads and checks the definitions of every declared item of a pack. Trust level: inspection. */
+/** Trust level: inspection. */
 export function loadDefinitions(
   port: InspectionPort,
   found: FoundPack,

@@ -5,7 +5,6 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { type DefinedKind, definedKinds, keyOfKind } from "../kinds.ts";
 import type { ProblemArguments, ProblemCode, ProblemPlace } from "../problems/index.ts";
 
-/** Extensions of definition files, in order of preference. */
 const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as const;
 
 export type Format = (typeof formats)[number];
@@ -13,7 +12,6 @@ export type Format = (typeof formats)[number];
 export const isData = (format: Format): boolean => ["json", "yaml", "yml"].includes(format);
 export const isTypeScript = (format: Format | undefined): boolean => format === "ts" || format === "mts";
 
-/** Splits a file name at the last dot. */
 export function splitFileName(fileName: string): { base: string; suffix: string } {
   const dot = fileName.lastIndexOf(".");
   return dot < 0
@@ -29,25 +27,21 @@ export interface DefinitionFile {
   format: Format | undefined;
 }
 
-/** The definition files of one kind. */
 export interface LocatedKind {
   kind: DefinedKind;
   folder: string;
-  /** Whether the folder is a link that leads out of the package. */
   isOutside: boolean;
   /** Files of one item each, by the item's name, in order of preference. */
   perItem: ReadonlyMap<string, readonly DefinitionFile[]>;
   combined: DefinitionFile | undefined;
 }
 
-/** Adds a problem of a pack. */
 export type Report = <Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],
   place: ProblemPlace,
 ) => void;
 
-/** Files with an extension by their names without it, in order of preference. */
 function groupByName(fileNames: readonly string[], folder: string): Map<string, DefinitionFile[]> {
   const files = new Map<string, DefinitionFile[]>();
   for (const fileName of fileNames) {
@@ -128,7 +122,6 @@ export function locateDefinitions(
   });
 }
 
-/** Reports an item without a definition. */
 export function reportMissing(
   { folder, combined, perItem }: LocatedKind,
   { kind, name, path }: Declaration,

@@ -17,7 +17,6 @@ export interface InspectedItem {
   format: Format | undefined;
   /** The text of its file, for locating problems. */
   source: SourceText | undefined;
-  /** How its file was evaluated. */
   confinement: Confinement;
   /** Path of the definition in its file: the item's name in a combined file, otherwise empty. */
   base: Path;
@@ -29,7 +28,6 @@ export interface InspectedItem {
   skill?: Skill;
 }
 
-/** A pack with everything that inspection reads. */
 export interface InspectedPack extends FoundPack {
   items: InspectedItem[];
   /** Problems of files and definitions; those of package.json are in `pack.problems`. */

@@ -21,10 +21,8 @@ const entries = {
 /** A code is permanent: it may be added, never renamed or given another meaning. */
 export type ProblemCode = keyof typeof entries;
 
-/** The arguments of each code. */
 export type ProblemArguments = {
   [Code in ProblemCode]: (typeof entries)[Code] extends CatalogEntry<infer Args> ? Args : never;
 };
 
-/** Every code with its title, severity, message and hint. */
 export const catalog: { readonly [Code in ProblemCode]: CatalogEntry<ProblemArguments[Code]> } = entries;

@@ -7,7 +7,6 @@ const invalidDefinition = (kind: Kind) =>
     when: { hint: { hint: "{hint}" } },
   });
 
-/** Problems in finding and reading definition files. */
 const fileProblems = {
   MissingRootDirectory: entry({
     message: 'The package declares items, but its definition folder "{root}" does not exist.',
@@ -72,7 +71,6 @@ const fileProblems = {
   }),
 };
 
-/** Problems of skills. */
 const skillProblems = {
   InvalidSkill: entryOf<{ reason: string; hint?: string | undefined }>({
     message: "Invalid skill: {reason}.",
@@ -86,7 +84,6 @@ const skillProblems = {
   }),
 };
 
-/** Problems in the content of definitions. */
 const contentProblems = {
   InvalidServerDefinition: invalidDefinition("server"),
   InvalidToolDefinition: invalidDefinition("tool"),

@@ -54,7 +54,6 @@ const restorations: Readonly<Record<string, string>> = {
   false: "package.json and the lockfile were restored, but node_modules may have changed.",
 };
 
-/** How a place shows its argument. The parameter is the type of the argument. */
 const formats = {
   and: (names: readonly string[]) => listOf(names.map(printable), "and"),
   or: (names: readonly string[]) => listOf(names.map(printable), "or"),
@@ -108,7 +107,6 @@ type Computed<Text> = [Extract<Text, (args: never) => unknown>] extends [(args: 
   : never;
 type Flat<Args> = Args extends infer All ? { [Key in keyof All]: All[Key] } : never;
 type Optional<Args> = { [Key in keyof Args]?: Args[Key] | undefined };
-/** The values of arguments that conditions name. */
 type Chosen<Conditions> = {
   [Key in keyof Conditions as NameOfChoice<Key>]: Key extends `${string}=${infer Value}` ? Value : never;
 };
@@ -138,7 +136,6 @@ export function entry<const Entry extends CatalogEntry<never>>(
   return description as CatalogEntry<ArgumentsOf<Entry>>;
 }
 
-/** An entry with more arguments than its words show. */
 export function entryOf<Args>(description: CatalogEntry<Args>): CatalogEntry<Args> {
   return description;
 }

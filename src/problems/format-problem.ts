@@ -1,7 +1,6 @@
 import { fileOfPosition, type Problem } from "./problem.ts";
 import { printable, shorten } from "./text.ts";
 
-/** Escape sequences that start and end a style. */
 const styles = {
   bold: ["\u001b[1m", "\u001b[22m"],
   dim: ["\u001b[2m", "\u001b[22m"],

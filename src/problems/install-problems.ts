@@ -1,6 +1,5 @@
 import { entry, entryOf, type Restored } from "./entry.ts";
 
-/** Problems in installing a server into an MCP client's config. */
 export const installProblems = {
   UnknownClient: entry({
     message: 'Unknown MCP client "{name}".',
@@ -61,7 +60,6 @@ export const installProblems = {
   }),
 };
 
-/** Problems in searching a registry and in adding and removing packs. */
 export const remoteProblems = {
   /**
    * `registry` is its address, without credentials. `answered`: there is an answer anyway, from the cache, or incomplete.

@@ -14,7 +14,6 @@ export interface ItemNotFound {
   isAnyKind?: boolean;
   /** The server of the config whose label is the first segment, and that has no such tool. */
   server?: string;
-  /** The server is disabled in the config. */
   isDisabled?: boolean;
   /** The name is the first segment of LABEL/TOOL, and the config has servers. */
   isLabel?: boolean;
@@ -70,13 +69,11 @@ export interface PackNotInstalled {
   isWord?: boolean;
   /** What the project's config defines under this name. */
   inConfig?: "server" | "tool" | undefined;
-  /** The pack was to be removed. */
   isRemoval?: boolean;
   /** The pack is installed, but a session did not look for it. */
   isUndeclared?: boolean;
 }
 
-/** Problems that occur while a command or a library function runs. */
 export const operationProblems = {
   InvalidQualifiedName: entry({
     message: '"{name}" is not a valid qualified name: {reason}.',

@@ -1,6 +1,5 @@
 import { entry } from "./entry.ts";
 
-/** Problems in the `trailblaze` field itself. */
 export const extensionProblems = {
   /** `name` is that of the package, or the path of the workspace's root, whose members may be packs. */
   NoExtension: entry({

@@ -23,7 +23,6 @@ export interface ProblemPlace {
   column?: number;
 }
 
-/** The part of a problem without code and arguments. */
 interface ProblemBase extends ProblemPlace {
   severity: Severity;
   message: string;
@@ -117,7 +116,6 @@ export class TrailblazeError extends Error {
   }
 }
 
-/** Creates the error for a problem with this code. */
 export function failure<Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],

@@ -28,7 +28,6 @@ const lastWords = (text: string): string =>
 
 const signInAgain = "Run `trailblaze login` again. The sign-in from before is kept.";
 
-/** Why a sign-in fails, and what to do. */
 const signInFaults = {
   timeout: ["there was no answer in time", signInAgain],
   denied: ["the issuer refused it", signInAgain],
@@ -50,7 +49,6 @@ const signInFaults = {
 
 export type SignInFault = keyof typeof signInFaults;
 
-/** Problems of sessions and of the servers that they start or serve. */
 export const sessionProblems = {
   NameCollision: entryOf<{
     collisions: readonly { name: string; sources: readonly string[] }[];

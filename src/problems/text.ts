@@ -15,7 +15,6 @@ export function printable(text: string): string {
   return /^[ -~]*$/.test(line) ? line : replaceUnprintable(line, escapeCharacter);
 }
 
-/** Like `printable`, but keeps line breaks. */
 export function printableLines(text: string): string {
   return text.split(/\r?\n/).map(printable).join("\n");
 }
@@ -85,7 +84,6 @@ export function formatInstall(manager: PackageManager = "npm", spec?: string): s
   return `${manager} ${manager === "npm" ? "install" : "add"} ${quoteForShell(printable(source))}`;
 }
 
-/** The exit of a process. */
 export interface ProcessExit {
   exitCode: number | null;
   signal: string | null;

@@ -30,7 +30,6 @@ export function findCollisions(
 /** Limit on the length of an advertised name: clients reject longer names. */
 const longestName = 64;
 
-/** Appends a number to a name, which is cut to stay within the limit. */
 function withNumber(name: string, number: number): string {
   const base = name.slice(0, longestName - String(number).length);
   // The cut may split a surrogate pair.
@@ -115,12 +114,10 @@ export function offerNames(
   );
 }
 
-/** A claim to an advertised name, for `prefixNames`. */
 export interface PrefixClaim {
   name: string;
   /** `undefined` for a tool that keeps its name: its name has a prefix already, or it is a built-in. */
   prefix: string | undefined;
-  /** Whether the claimant takes precedence over all others. */
   isBuiltIn: boolean;
   /** Identifies the tool and never changes, for the hash. */
   identity: string;

@@ -1,10 +1,7 @@
-/** The characters of an item's name: 1 to 64, the first a letter or digit. */
 const characters = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
-/** Names that Windows reserves for devices, with or without an extension. */
 const deviceName = /^(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?:\..*)?$/i;
 
-/** Keys with a special meaning on JavaScript objects. */
 const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructor", "prototype"]);
 
 /** The reason why a string is not a valid item name; `undefined` if it is valid. */
@@ -28,7 +25,6 @@ const unscopedName = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
 const scope = /^@[A-Za-z0-9_~][A-Za-z0-9._~-]*$/;
 /** The name behind a scope, for which npm refuses only a leading `.`. */
 const scopedName = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
-/** npm's limit for a whole package name, in characters. */
 const maximumPackageName = 214;
 
 /** True for a package name that npm accepts, including old names with capital letters. */

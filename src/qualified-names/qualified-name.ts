@@ -18,7 +18,6 @@ export interface QualifiedName {
 
 const maximumLength = 512;
 
-/** The parts of a name, or the reason why it is not a qualified name. */
 function readQualifiedName(name: string): QualifiedName | string {
   if (name.length > maximumLength) return `it is longer than ${maximumLength} characters`;
   const segments = name.replace(/^@/, "").split("/");

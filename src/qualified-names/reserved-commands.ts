@@ -25,7 +25,6 @@ export function findReservedCommand(name: string): string | undefined {
   return owners.has(plain) ? plain : undefined;
 }
 
-/** A reserved command that a package provides. */
 export interface CommandClaim {
   command: string;
   /** Keys from the top of package.json. */

@@ -5,7 +5,6 @@ import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
 import { findNearestNames } from "./nearest-names.ts";
 import { parseQualifiedName } from "./qualified-name.ts";
 
-/** An item as resolution sees it. */
 interface NamedItem {
   readonly name: string;
   readonly qualifiedName: string;
@@ -51,7 +50,6 @@ export function readKind(word: string | undefined): Kind | undefined {
   throw failure("InvalidArguments", { reason: `Unknown kind ${quote(String(word))}`, hint });
 }
 
-/** The code of the error for an item of a kind that does not exist. */
 export const notFoundCode = {
   server: "ServerNotFound",
   tool: "ToolNotFound",
@@ -71,7 +69,6 @@ function notFound(
   return failure(notFoundCode[kind ?? "tool"], args);
 }
 
-/** The items of a kind, or of any. */
 const itemsOf = (pack: ResolvablePack, kind: Kind | undefined): NamedItem[] =>
   (kind === undefined ? kinds : [kind]).flatMap((one) => pack[keyOfKind[one]] ?? []);
 

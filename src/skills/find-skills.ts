@@ -2,7 +2,6 @@ import { join } from "node:path";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { agentsFolder, instructionsFile, ownFolder } from "./skill-folders.ts";
 
-/** A folder with a SKILL.md. */
 export interface FoundSkill {
   /** The last folder of the path. It is not trusted, as the path is not. */
   name: string;
@@ -13,7 +12,6 @@ export interface FoundSkill {
 }
 
 const maximumDepth = 3;
-/** How many folders of a package are read. */
 const maximumFolders = 1000;
 
 /**

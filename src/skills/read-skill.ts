@@ -17,7 +17,6 @@ export interface Skill extends FoundSkill {
   text: string;
 }
 
-/** What makes a skill invalid. `file` is relative to its package. */
 const refuse = (reason: string, file: string, hint?: string, line?: number) =>
   failure("InvalidSkill", { reason, hint }, { file, line });
 
@@ -68,7 +67,6 @@ export function readSkillFiles(
   return files;
 }
 
-/** A digest as the lock has it. */
 export const digestOf = (bytes: Uint8Array): string =>
   `sha256-${createHash("sha256").update(bytes).digest("base64")}`;
 

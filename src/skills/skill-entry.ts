@@ -3,7 +3,6 @@ import { isRecord } from "../data/parse-json.ts";
 import { attempt } from "../files/file-errors.ts";
 import { instructionsFile } from "./skill-folders.ts";
 
-/** The extension's name in capabilities. */
 export const skillsExtension = "io.modelcontextprotocol/skills";
 
 /** An entry of `skills/list`. Strings are hostile. */
@@ -15,7 +14,6 @@ export interface SkillEntry {
   resources: { uri: string; digest: string; size: number }[] | "dynamic";
 }
 
-/** A file of a skill. */
 export interface SkillFile {
   /** Relative to the skill's folder, with `/`. */
   path: string;
@@ -30,11 +28,9 @@ export const skillLimits = { files: 512, bytes: 16 << 20 } as const;
 /** The URI that the files of a skill begin with. */
 export const rootOf = ({ uri }: Pick<SkillEntry, "uri">): string => uri.slice(0, -instructionsFile.length);
 
-/** The path of a file in its skill. */
 export const pathOf = (skill: Pick<SkillEntry, "uri">, file: string): string =>
   decodeURIComponent(file.slice(rootOf(skill).length));
 
-/** The files that an entry lists. */
 export function filesOf(entry: Pick<SkillEntry, "uri" | "resources">): SkillFile[] {
   const listed = entry.resources === "dynamic" ? [] : entry.resources;
   return listed.map(({ uri, digest, size }) => {
@@ -55,7 +51,6 @@ function isFileIn(root: string, uri: string): boolean {
   return segments?.every((segment) => !/^$|^\.\.?$|[/\\\0]/.test(segment)) === true;
 }
 
-/** Whether a skill has a file of this URI. */
 export const hasFile = (skill: SkillEntry, uri: string): boolean =>
   skill.resources === "dynamic"
     ? isFileIn(rootOf(skill), uri)

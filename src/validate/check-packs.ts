@@ -62,7 +62,6 @@ export async function checkPack(
   return { inspected, problems, unusable: findUnusable([...found, ...ofInspection]) };
 }
 
-/** The first problem of each item that cannot be used. */
 function findUnusable(findings: readonly { item?: InspectedItem | undefined; problem: Problem }[]) {
   const unusable = new Map<InspectedItem, Problem>();
   for (const { item, problem } of findings)

@@ -1,7 +1,6 @@
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 
-/** A pack of a session with its problems. */
 export interface CheckedPack {
   inspected: InspectedPack;
   problems: Problem[];
@@ -9,7 +8,6 @@ export interface CheckedPack {
   unusable: ReadonlyMap<InspectedItem, Problem>;
 }
 
-/** Whether a problem makes an item or a pack unusable. */
 export const makesUnusable = ({ code, severity }: Problem): boolean =>
   severity === "error" && !harmless.has(code);
 

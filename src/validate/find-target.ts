@@ -16,12 +16,10 @@ import {
 import { failure, type Problem } from "../problems/index.ts";
 import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 
-/** A package to validate. */
 export interface Target {
   location: string;
   read: Manifest | ManifestFault | undefined;
   origin: Origin;
-  /** The name it is installed under. */
   installedAs?: string | undefined;
   findContext: () => Promise<FoundPacks>;
 }

@@ -10,7 +10,6 @@ import {
 } from "../problems/index.ts";
 import type { PackUnderTest } from "./pack-under-test.ts";
 
-/** A problem in an item's definition, or in a file. */
 export interface Finding {
   problem: Problem;
   item?: InspectedItem;

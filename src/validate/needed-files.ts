@@ -48,17 +48,14 @@ export function findResourceFiles(items: readonly InspectedItem[]): NeededFile[]
   });
 }
 
-/** The npm name of the dependency that contains a file; `undefined` for other files. */
 export const findContainingPackage = (file: string): string | undefined =>
   /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
 
-/** True for a dependency that npm publishes with the package. */
 export function isBundled(name: string, manifest: Readonly<Record<string, unknown>>): boolean {
   const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
   return bundled === true || (Array.isArray(bundled) && bundled.includes(name));
 }
 
-/** True for a file of a bundled dependency. */
 export function isInBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
   const name = file.startsWith("node_modules/") ? findContainingPackage(file) : undefined;
   return name !== undefined && isBundled(name, manifest);
@@ -66,7 +63,6 @@ export function isInBundled(file: string, manifest: Readonly<Record<string, unkn
 
 /** A file or folder of the package that a subprocess server needs to start. */
 export interface ServerPath {
-  /** The path as written. */
   written: string;
   /** Relative to the package, normalized. It may still lead outside, and need not exist. */
   file: string;

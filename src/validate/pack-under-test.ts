@@ -18,7 +18,6 @@ import {
   type NeededFile,
 } from "./needed-files.ts";
 
-/** Computes a fact when it is first asked for. */
 function lazy<Fact>(compute: () => Fact): () => Fact {
   let known: { fact: Fact } | undefined;
   return () => {
@@ -43,13 +42,11 @@ interface FactSources {
   /** The packs around the pack. Not asked in sessions. */
   findContext: () => Promise<FoundPacks>;
   findWorkspace: () => Promise<Workspace>;
-  /** Names of the host's built-ins. */
   builtIns: readonly string[];
   /** The project's package manager, in a session, which starts without facts that take long. */
   sessionManager?: PackageManager;
 }
 
-/** A reference to one of the pack's own toolsets. */
 export interface ListedToolset {
   toolset: InspectedItem;
   reference: string;
@@ -61,7 +58,6 @@ export class PackUnderTest {
   readonly inspected: InspectedPack;
   readonly port: InspectionPort;
   readonly builtIns: readonly string[];
-  /** The modules of the pack. */
   readonly files: ModuleFiles;
   readonly isUnderDevelopment: boolean;
   /** False for a pack that is never installed from a registry, and so may rely on what is around it. */
@@ -82,10 +78,8 @@ export class PackUnderTest {
     this.#isInSession = sources.sessionManager !== undefined;
   }
 
-  /** npm names of all dependencies that package.json declares. */
   readonly dependencies = lazy(() => declaredDependencies(this.inspected.manifest));
 
-  /** The npm name of the first dependency with a command of this name. */
   readonly findCommandOwner = lazyMap((command: string) =>
     findCommandOwner(this.port, this.inspected.pack.location, this.dependencies(), command),
   );
@@ -98,7 +92,6 @@ export class PackUnderTest {
         toolsets.set(item.declaration.name, item).set(item.qualifiedName, item);
     return toolsets;
   });
-  /** The pack's own toolsets that an item lists. */
   readonly listedToolsets = lazyMap((item: InspectedItem): readonly ListedToolset[] =>
     findReferences(item).flatMap(({ reference, kind, path }) => {
       const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
@@ -127,9 +120,7 @@ export class PackUnderTest {
   /** The files that items need, without those of resources and what modules import. */
   readonly needed = lazy(() => findNeededFiles(this.inspected.items));
 
-  /** The packs around the pack. */
   readonly context = lazy(() => this.#sources.findContext());
-  /** The package manager for commands in hints. */
   readonly manager = lazy(
     async () => this.#sources.sessionManager ?? managerIn(this.port, (await this.context()).workspace),
   );
@@ -166,7 +157,6 @@ export class PackUnderTest {
 
   readonly #missing = lazy(async () => new Set((await this.unpublished()).map(({ file }) => file)));
 
-  /** The imports of published modules. */
   readonly imports = lazy(async () => {
     const missing = await this.#missing();
     return (await this.#followed()).filter(({ file }) => !missing.has(file));

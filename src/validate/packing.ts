@@ -5,10 +5,8 @@ import { isRecord } from "../data/parse-json.ts";
 // Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
 
 export interface PackingRequest {
-  /** Folder of the package. */
   packageRoot: string;
   manifest: Readonly<Record<string, unknown>>;
-  /** The requested files, relative to the package, with `/`. */
   files: readonly string[];
   /** The workspace of the package: its root's ignore files apply, and its members are excluded. */
   workspace?: { root: string; members: readonly string[] } | undefined;

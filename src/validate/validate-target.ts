@@ -72,10 +72,8 @@ export type ValidationReport = {
   version: string | null;
 } & Record<KindKey, string[]> & { problems: Problem[] };
 
-/** A report, and what it is about. */
 export interface DetailedReport {
   report: ValidationReport;
-  /** Absolute path of the package. */
   location: string;
   /** Files with definitions and package.json, relative to the package. */
   sources: ReadonlySet<string>;
@@ -97,7 +95,6 @@ function isUnexplained({ code, file, args }: Problem, found: readonly Problem[])
   return !(isOfVersion && found.some((one) => isFound(one) && one.severity === "error"));
 }
 
-/** Like `validateExtension`, but also returns where the pack is and its sources. */
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},

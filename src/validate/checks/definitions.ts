@@ -7,7 +7,6 @@ import { explainInvalidItemName } from "../../qualified-names/index.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import { advertisedName } from "./tools.ts";
 
-/** Configuration files, which are not definitions. */
 const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
 
 /** Whether a file may be a definition: not types, configuration, or the source of another file. */

@@ -17,7 +17,6 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
   inspected: Pick<InspectedPack, "items">;
 };
 
-/** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
 
 /** Whether execution finds the export of a module. */
@@ -61,7 +60,6 @@ async function* checkModule(
   }
 }
 
-/** Checks that the modules and exports in `handler` and `initialize` exist inside the package. */
 export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
@@ -80,7 +78,6 @@ export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding
 const placeOf = ({ files }: PackUnderTest, { file, index }: ModuleImport) =>
   positionAt(files.textOf(file), index);
 
-/** Checks that Node can load the modules of items: they parse, in the format that Node expects. */
 export const checkModules: Check = async function* ({ moduleFaults }) {
   for (const [file, { line, column, ...found }] of await moduleFaults())
     yield found.fault === "syntax"

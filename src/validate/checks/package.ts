@@ -32,10 +32,8 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDev
   }
 };
 
-/** Names that npm accepts for new packages. */
 const npmName = /^(?![._-]|node_modules$|favicon\.ico$)(?:@[a-z0-9._-]+\/(?!\.))?[a-z0-9._-]+$/;
 
-/** Why npm refuses a new package with this name. */
 export function explainInvalidName(name: unknown): string | undefined {
   if (typeof name !== "string") return `it is ${describeType(name)}`;
   if (isBuiltin(name)) return "it is the name of a built-in module of Node";
@@ -78,7 +76,6 @@ export const checkDependencies: Check = function* ({ inspected, isUnderDevelopme
   }
 };
 
-/** The keyword by which searches find packs. */
 const keyword = "trailblaze-extension";
 const lifecycleScripts = ["preinstall", "install", "postinstall"];
 

@@ -21,7 +21,6 @@ function readNames({ definition }: InspectedItem): string[] | undefined {
   return names.every((name) => typeof name === "string") ? names : undefined;
 }
 
-/** Checks that placeholders name arguments, and that each argument is declared once. */
 export const checkPromptArguments: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const names = item.shape === "prompt" ? readNames(item) : undefined;

@@ -33,7 +33,6 @@ export const checkBundles: Check = function* (pack) {
   }
 };
 
-/** Checks that every reference resolves to an item of the required kind: of the pack, the host, or another pack. */
 export const checkReferences: Check = async function* (pack) {
   const { port, builtIns, inspected } = pack;
   const { items, extension, pack: from } = inspected;
@@ -53,7 +52,6 @@ export const checkReferences: Check = async function* (pack) {
   const packs = found.packs.map((one) => one.pack);
   const manager = managerIn(port, found.workspace);
 
-  /** The error for a reference that cannot be resolved; `undefined` if it can. */
   const findFailure = (reference: string, kind: Kind): TrailblazeError | undefined => {
     try {
       resolveReference(reference, { from, kind, packs, builtIns, manager });

@@ -9,7 +9,6 @@ import { type Path, type ProblemArguments, printable } from "../../problems/inde
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findTools, type WrittenTool } from "./tools.ts";
 
-/** A JSON Schema in a definition. */
 interface WrittenSchema {
   tool: WrittenTool;
   /** The key of the schema; `parameters` for a schema that was expanded from the short form. */
@@ -17,7 +16,6 @@ interface WrittenSchema {
   schema: Readonly<Record<string, unknown>>;
 }
 
-/** Every JSON Schema in a pack's definitions, in order. */
 function* findSchemas(items: readonly InspectedItem[]): Generator<WrittenSchema> {
   for (const tool of findTools(items)) {
     const { definition, isEntry } = tool;
@@ -35,7 +33,6 @@ const toWritten = ({ key }: WrittenSchema, path: Path): Path =>
 
 type SchemaCode = "InvalidInputSchema" | "UnsafePattern" | "ReservedParameter";
 
-/** A finding at a path in a schema. */
 function findInSchema<Code extends SchemaCode>(
   written: WrittenSchema,
   code: Code,
@@ -46,7 +43,6 @@ function findInSchema<Code extends SchemaCode>(
   return findInItem(tool.item, code, args, [...tool.path, key, ...toWritten(written, path)]);
 }
 
-/** What a check of items alone needs of a pack. */
 interface WithItems {
   inspected: { items: readonly InspectedItem[] };
 }
@@ -60,7 +56,6 @@ function findTopFault({ key, schema }: WrittenSchema): SchemaFault | undefined {
   return { what: `must be "object" at the top, but it is ${describeValue(schema.type)}`, path: ["type"] };
 }
 
-/** Finds invalid schemas, according to JSON Schema and MCP. */
 export function* checkSchemas({ inspected }: WithItems): Generator<Finding> {
   for (const written of findSchemas(inspected.items)) {
     const top = findTopFault(written);
@@ -105,7 +100,6 @@ export const checkPatterns: Check = function* ({ inspected }) {
       if (isExponential(pattern)) yield findInSchema(written, "UnsafePattern", { pattern }, path);
 };
 
-/** Finds schemas with the parameter that the host adds. */
 export function* checkReservedParameters({ inspected }: WithItems): Generator<Finding> {
   for (const written of findSchemas(inspected.items)) {
     if (written.key === "outputSchema") continue;

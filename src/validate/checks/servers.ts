@@ -12,7 +12,6 @@ import { hasKey } from "./modules.ts";
 const knownPrograms =
   /^(?:node|npm|npx|pnpm|pnpx|yarn|bunx?|deno|corepack|python[\d.]*|py|uvx?|pipx|poetry|conda|docker|podman|nerdctl|java|dotnet|dnx|go|cargo|ruby|bundle|php|perl|rscript|sh|bash|zsh|dash|fish|cmd|powershell|pwsh|env|wsl|nix)$/;
 
-/** Programs that run code from their arguments. */
 const interpreters =
   /^(?:node|bun|deno|python[\d.]*|ruby|php|perl|sh|bash|zsh|dash|fish|cmd|powershell|pwsh)$/;
 const codeOption = /^(?:-[a-z]*[cep]|--eval|--print|-command|\/c)$/i;
@@ -20,14 +19,12 @@ const codeOption = /^(?:-[a-z]*[cep]|--eval|--print|-command|\/c)$/i;
 /** `${NAME}`, `${NAME:-default}` and similar references of clients, such as `${env:NAME}`. `$${` is none. */
 const variable = /(?<!\$)\$\{(?:env:)?([A-Za-z_]\w*)(:[^{}]*)?\}/;
 
-/** The name of a program without its folders and its Windows extension. */
 const programName = (command: string) =>
   command
     .replace(/^.*[/\\]/, "")
     .replace(/\.(?:exe|cmd|bat|ps1)$/i, "")
     .toLowerCase();
 
-/** The subprocess servers of a pack with their definitions. */
 function* findServers({ inspected }: PackUnderTest) {
   for (const item of inspected.items)
     if (item.shape === "subprocessServer" && item.definition !== null) yield [item, item.definition] as const;
@@ -108,7 +105,6 @@ async function explainProgram(
   return { reason: `the package has no file ${quote(file)}`, hint };
 }
 
-/** Checks that the program and the working folder of a subprocess server exist inside the package. */
 export const checkServerPrograms: Check = async function* (pack) {
   for (const [item] of findServers(pack))
     for (const needed of findServerPaths(item)) {

@@ -61,7 +61,6 @@ export const checkTexts: Check = function* ({ inspected }) {
 
 const isBlank = (text: unknown) => typeof text !== "string" || text.trim() === "";
 
-/** Finds items and bundle entries without a description. */
 export const checkDescriptions: Check = function* ({ inspected }) {
   for (const item of inspected.items) {
     const { declaration, definition, shape } = item;

@@ -31,7 +31,6 @@ export function advertisedName({ name }: Readonly<Record<string, unknown>>): str
   return typeof name === "string" && name.trim() !== "" ? name : undefined;
 }
 
-/** Whether all clients accept the name. */
 function isAdvertisable(name: string): boolean {
   return /^[A-Za-z0-9_-]{1,64}$/.test(name);
 }
@@ -47,10 +46,8 @@ export function describeTool({ item, definition, path, isEntry }: WrittenTool): 
 /** Optional prefixes for app, platform and organization, a verb and a noun, and an optional version from 2. */
 const convention = /^([a-z][a-z0-9]*_){0,3}[a-z][A-Za-z0-9]*(_v[2-9]\d*)?$/;
 
-/** Prefixes for tools of the host and of organizations. */
 const reservedPrefixes = ["org_", "ios_", "android_", "mobile_", "web_"];
 
-/** Finds valid names of tools that violate the naming convention. */
 export const checkToolNames: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items)) {
     const name = advertisedName(definition);
@@ -75,7 +72,6 @@ function findClaims(items: readonly InspectedItem[]) {
 
 type Claim = ReturnType<typeof findClaims>[number];
 
-/** Finds names of tools, bundle entries and prompts that clients would reject. */
 export const checkAdvertisedNames: Check = function* ({ inspected: { items } }) {
   for (const { name, item, path } of findClaims(items))
     if (!isAdvertisable(name)) yield findInItem(item, "InvalidAdvertisedName", { name }, path);
@@ -114,7 +110,6 @@ export const checkRepeatedNames: Check = function* (pack) {
   }
 };
 
-/** Finds unknown `trailblaze/` keys of `_meta`, and invalid values. */
 export const checkToolMeta: Check = function* ({ inspected }) {
   for (const { item, definition, path } of findTools(inspected.items))
     for (const problem of findMetaProblems(definition._meta).values())

@@ -17,10 +17,8 @@ export type ModuleFile =
   /** Data or machine code, which modules can load but which is not a module. */
   | { kind: "foreign" };
 
-/** The target of a specifier: a file of the package, or something else. */
 export type Resolution = { file: string } | { elsewhere: string };
 
-/** An import, the module that has it, and what it leads to. */
 export interface ModuleImport extends WrittenImport {
   file: string;
   target: Resolution;
@@ -40,7 +38,6 @@ const maximumAsked = 10;
 const maximumImported = 2000;
 const maximumBytes = 32 << 20;
 
-/** Suffixes that `require` tries, in order. */
 const guessed = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
 
 /** The nearest package.json of a module, and its folder relative to the package. */
@@ -54,7 +51,6 @@ export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
-  /** The source code of the modules that were read, by path. */
   readonly #texts = new Map<string, string>();
   /** Real paths of modules by path: the base of their imports. */
   readonly #realFiles = new Map<string, string>();

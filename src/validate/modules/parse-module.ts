@@ -63,7 +63,6 @@ function addBounds(Base: any): any {
   return BoundedParser;
 }
 
-/** acorn, with bounds for the code of packs. */
 const parser = Parser.extend(addBounds);
 
 /** Throws `SyntaxError` with the position of acorn, and `RangeError`. */
@@ -76,7 +75,6 @@ export type ModuleKind = "esm" | "commonjs";
 export interface WrittenImport {
   specifier: string;
   kind: ModuleKind;
-  /** Where it starts in the source code. */
   index: number;
   /** It is in a `try` block, or its promise has a `.catch`. */
   isGuarded: boolean;
@@ -92,7 +90,6 @@ export type ModuleFault = { line?: number; column?: number } & (
 export type ParsedModule =
   | {
       kind: ModuleKind;
-      /** The names that it exports itself. */
       names: ReadonlySet<string>;
       /** Modules whose exports are all re-exported. */
       stars: readonly string[];
@@ -114,10 +111,8 @@ const perhaps =
 /** Where a name is declared or set, also as a property, perhaps of `globalThis`. */
 const declared =
   /\.(?:id|params?|local|property)$|^Assignment\w+\.left$|^(?:Array|Object)Pattern\.|^RestElement\./;
-/** Where a name is no variable. */
 const noVariable = /\.(?:key|imported|exported|label)$/;
 
-/** The variables that only CommonJS modules have. */
 const commonJsNames: ReadonlySet<string> = new Set([
   "require",
   "module",
@@ -127,7 +122,6 @@ const commonJsNames: ReadonlySet<string> = new Set([
 ]);
 
 interface Surroundings {
-  /** The type of the node around it, and the key there. */
   place: string;
   depth: number;
   isGuarded: boolean;
@@ -184,7 +178,6 @@ function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: 
 const nameOf = (name: Identifier | Literal): string =>
   name.type === "Identifier" ? name.name : String(name.value);
 
-/** The names that a declaration or a pattern declares. */
 function namesOf(node: Declaration | Pattern): string[] {
   switch (node.type) {
     case "Identifier":
@@ -202,7 +195,6 @@ function namesOf(node: Declaration | Pattern): string[] {
   }
 }
 
-/** The exports and imports of an ES module, by its declarations. */
 function readDeclarations({ body }: Program) {
   const names = new Set<string>();
   const stars: string[] = [];
