@@ -35,6 +35,7 @@ const slow = [
 const common = {
   server,
   setupFiles: ["test/support/change-back.ts"],
+  globalSetup: ["test/support/state-setup.ts"],
   // Limits only stop hangs: a busy machine may take many times as long as an idle one, and no test is retried.
   testTimeout: 120_000,
   hookTimeout: 120_000,
@@ -71,8 +72,8 @@ export default defineConfig({
           include: slow,
           exclude: [...quarantine],
           isolate: false,
-          globalSetup: ["test/support/registry-setup.ts"],
           ...common,
+          globalSetup: [...common.globalSetup, "test/support/registry-setup.ts"],
           hookTimeout: 240_000,
         },
       },
