@@ -27,7 +27,7 @@ export interface CommandAnswer {
   stringify?: (document: unknown) => string;
   /** The result as text, without a trailing line end. */
   formatText?(style: TextStyle): string;
-  /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: none. */
+  /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: those of the document. */
   problems?: readonly Problem[];
   exitCode?: ExitCode;
   /** The text is a report for programs, and text from packs in it is escaped for CI runners. */

@@ -21,7 +21,7 @@ const exitCodes = [
 /** The help of the whole command, wrapped to `width` columns. */
 export async function formatHelp(version: string, width?: number): Promise<string> {
   const rows: [name: string, summary: string][] = [];
-  for (const [name, load] of Object.entries(commands)) rows.push([name, (await load()).command.summary]);
+  for (const [name, load] of Object.entries(commands)) rows.push([name, (await load()).summary]);
   return [
     wrap(`trailblaze ${version}: tools for AI agents from installed npm packages`, width),
     "",

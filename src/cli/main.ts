@@ -1,3 +1,4 @@
+import { parseArgs } from "node:util";
 import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
 import type { ExitCode } from "./exit-code.ts";
@@ -7,16 +8,12 @@ import { output, type Write } from "./output.ts";
 
 /** Moves the command to the front, past `--json` and `--cwd`. */
 function putCommandFirst(argv: readonly string[]): readonly string[] {
-  let index = 0;
-  while (argv[index] === "--json" || argv[index]?.startsWith("--cwd")) {
-    // The parser rejects an option in place of the folder.
-    if (argv[index] === "--cwd" && (argv[index + 1] ?? "-").startsWith("-")) return argv;
-    index += argv[index] === "--cwd" ? 2 : 1;
-  }
-  const command = argv[index];
+  const options = { cwd: { type: "string" }, json: { type: "boolean" } } as const;
+  const { tokens } = parseArgs({ args: [...argv], options, strict: false, tokens: true });
+  const first = tokens.find((token) => token.kind !== "option" || !Object.hasOwn(options, token.name));
+  if (first !== undefined) return [argv[first.index] ?? "", ...argv.toSpliced(first.index, 1)];
   // The parser rejects a --cwd without a folder.
-  if (command === undefined) return index === argv.length ? [] : argv;
-  return [command, ...argv.slice(0, index), ...argv.slice(index + 1)];
+  return argv.at(-1) === "--cwd" ? argv : [];
 }
 
 /**
@@ -65,22 +62,20 @@ async function runCommand(name: string, args: readonly string[], cwd: string | u
     const { explainLayout } = await import("./problem-text.ts");
     throw await explainLayout(error, input.cwd);
   });
-  const { json, formatText, problems = [], exitCode, isDocument } = answer;
+  const { json, formatText, exitCode, isDocument } = answer;
+  const problems = answer.problems ?? (json as { problems?: Problem[] } | undefined)?.problems ?? [];
   if (input.options.json) {
     if (json !== undefined) output.json(json, answer.stringify);
   } else if (formatText !== undefined) {
     const print = isDocument ? output.document : output.answer;
     print(formatText(output.stdoutStyle()));
-    await noteProblems(problems);
+    if (problems.length > 0) {
+      const { formatProblemText } = await import("./problem-text.ts");
+      const style = output.stderrStyle();
+      for (const problem of problems) output.note(`\n${formatProblemText(problem, style)}`);
+    }
   }
   if (exitCode !== undefined) return exitCode;
   const { exitCodeOfProblems } = await import("./exit-code.ts");
   return exitCodeOfProblems(problems, input.options.strict);
-}
-
-async function noteProblems(problems: readonly Problem[]): Promise<void> {
-  if (problems.length === 0) return;
-  const { formatProblemText } = await import("./problem-text.ts");
-  const style = output.stderrStyle();
-  for (const problem of problems) output.note(`\n${formatProblemText(problem, style)}`);
 }

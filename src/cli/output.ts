@@ -129,7 +129,7 @@ export const output = {
   reserve: async (): Promise<void> => {
     if (redirected !== undefined || reserved.size > 0) return;
     const { reserveStdout } = await import("../mcp/stdio/reserve-streams.ts");
-    const { createEscapingStream } = await import("./session/format-result.ts");
+    const { createEscapingStream } = await import("./interruption.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);
       const escaping = createEscapingStream((text) => write(2, disarm(2, text)));

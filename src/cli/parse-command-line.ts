@@ -3,36 +3,36 @@ import { parseArgs } from "node:util";
 import type { Command, CommandInput } from "./command.ts";
 import { commonOptions } from "./options.ts";
 
-/** The file of every command, in the order of the help. Each is loaded when it is asked for by name. */
-export const commands: Readonly<Record<string, () => Promise<{ command: Command }>>> = {
-  list: () => import("./commands/list.ts"),
-  inspect: () => import("./commands/inspect.ts"),
-  validate: () => import("./commands/validate.ts"),
-  explain: () => import("./commands/explain.ts"),
-  catalog: () => import("./commands/catalog.ts"),
-  tools: () => import("./commands/tools.ts"),
-  prompts: () => import("./commands/prompts.ts"),
-  call: () => import("./commands/call.ts"),
-  read: () => import("./commands/read.ts"),
-  run: () => import("./commands/run.ts"),
-  start: () => import("./commands/start.ts"),
-  login: () => import("./commands/login.ts"),
-  logout: async () => ({ command: (await import("./commands/login.ts")).logout }),
-  doctor: () => import("./commands/doctor.ts"),
-  diff: async () => ({ command: (await import("./commands/approve.ts")).diff }),
-  approve: () => import("./commands/approve.ts"),
-  init: () => import("./commands/init.ts"),
-  types: () => import("./commands/types.ts"),
-  docs: () => import("./commands/docs.ts"),
-  export: () => import("./commands/export.ts"),
-  dev: () => import("./commands/dev.ts"),
-  import: () => import("./commands/import.ts"),
-  install: () => import("./commands/install.ts"),
-  uninstall: async () => ({ command: (await import("./commands/install.ts")).uninstall }),
-  clients: () => import("./commands/clients.ts"),
-  search: () => import("./commands/search.ts"),
-  add: () => import("./commands/add.ts"),
-  remove: () => import("./commands/remove.ts"),
+/** All commands, in the order of the help. The file of each is loaded when it is asked for by name. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  list: async () => (await import("./commands/list.ts")).command,
+  inspect: async () => (await import("./commands/inspect.ts")).command,
+  validate: async () => (await import("./commands/validate.ts")).command,
+  explain: async () => (await import("./commands/explain.ts")).command,
+  catalog: async () => (await import("./commands/catalog.ts")).command,
+  tools: async () => (await import("./commands/session.ts")).tools,
+  prompts: async () => (await import("./commands/session.ts")).prompts,
+  call: async () => (await import("./commands/session.ts")).call,
+  read: async () => (await import("./commands/session.ts")).read,
+  run: async () => (await import("./commands/session.ts")).run,
+  start: async () => (await import("./commands/start.ts")).command,
+  login: async () => (await import("./commands/login.ts")).command,
+  logout: async () => (await import("./commands/login.ts")).logout,
+  doctor: async () => (await import("./commands/doctor.ts")).command,
+  diff: async () => (await import("./commands/approve.ts")).diff,
+  approve: async () => (await import("./commands/approve.ts")).command,
+  init: async () => (await import("./commands/author.ts")).init,
+  types: async () => (await import("./commands/author.ts")).types,
+  docs: async () => (await import("./commands/author.ts")).docs,
+  export: async () => (await import("./commands/author.ts")).exportServer,
+  dev: async () => (await import("./commands/dev.ts")).command,
+  import: async () => (await import("./commands/import.ts")).command,
+  install: async () => (await import("./commands/install.ts")).command,
+  uninstall: async () => (await import("./commands/install.ts")).uninstall,
+  clients: async () => (await import("./commands/install.ts")).clients,
+  search: async () => (await import("./commands/search.ts")).command,
+  add: async () => (await import("./commands/packages.ts")).add,
+  remove: async () => (await import("./commands/packages.ts")).remove,
 };
 
 // The catalog is needed only for errors, so that a valid command line does not load it.
@@ -105,7 +105,7 @@ function findOptionFault(
 export async function parseCommandLine(name: string, args: readonly string[], folder: string | undefined) {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) return await failForUnknown(name);
-  const { command } = await load();
+  const command = await load();
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
   const { usage } = command;
   const declared = { ...commonOptions, ...command.options };

@@ -20,7 +20,7 @@ describe("help", () => {
   test.each(Object.entries(commands))(
     "%s --help shows the command's options and the common options",
     async (name, load) => {
-      const { options } = (await load()).command;
+      const { options } = await load();
       const { stdout, stderr, exitCode } = await run(name, "--help");
       for (const option of [...Object.keys(options), "cwd", "json", "help"])
         expect(stdout).toContain(`--${option}`);

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { appendFileSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, inject, test, vi } from "vitest";
-import { formatPreviews } from "../../src/cli/commands/add.ts";
+import { formatPreviews } from "../../src/cli/commands/packages.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { addPacks } from "../../src/npm/add-packs.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";

@@ -1,4 +1,4 @@
-import { formatPreviews } from "../../src/cli/commands/add.ts";
+import { formatPreviews } from "../../src/cli/commands/packages.ts";
 import { describePack } from "../../src/discovery/describe-pack.ts";
 import { readUsableManifest } from "../../src/discovery/manifest.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";

@@ -39,7 +39,6 @@ export const command = defineCommand({
     return {
       json: { folder, index, changed, files, packs, opened, problems },
       formatText: () => lines.map(printable).join("\n"),
-      problems,
     };
   },
 });

@@ -32,7 +32,8 @@ export const command = defineCommand({
     return {
       json: result,
       formatText: () => `Stopped after ${countOf(runs, "validation")}. ${state}`,
-      // The problems were reported while watching, and Ctrl-C is not a failure.
+      // They were reported while watching, and Ctrl-C is not a failure.
+      problems: [],
       exitCode: 0,
     };
   },

@@ -132,7 +132,6 @@ async function inspectServerTool(input: Input, subject: string): Promise<Command
       return {
         json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
         formatText: (style) => formatItemPage(shown, [["server", source.server ?? ""]], style),
-        problems: session.problems,
       };
     },
     [subject],
@@ -172,10 +171,10 @@ async function run(input: Input): Promise<CommandAnswer> {
   );
   if ("pack" in inspected) {
     const { pack } = inspected;
-    return { json: pack, formatText: (style) => formatPack(pack, style), problems: pack.problems };
+    return { json: pack, formatText: (style) => formatPack(pack, style) };
   }
   const { item, readMembers } = inspected;
-  const { pack, version, file, confinement, tools, problems } = item;
+  const { pack, version, file, confinement, tools } = item;
   const contents = tools === undefined && !options.json ? await readMembers() : item;
   const how = confinement === "data" ? "data" : `code, ${confinement}`;
   const origin = [
@@ -184,5 +183,5 @@ async function run(input: Input): Promise<CommandAnswer> {
   ] as const;
   // Without a definition, the advertised name is unknown.
   const page = { ...item, name: "", contents };
-  return { json: item, formatText: (style) => formatItemPage(page, origin, style), problems };
+  return { json: item, formatText: (style) => formatItemPage(page, origin, style) };
 }

@@ -9,7 +9,7 @@ import {
 } from "../../install.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { shortenForPeople, wrap } from "../layout.ts";
+import { formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
@@ -60,6 +60,26 @@ export const uninstall = defineCommand({
   usage,
   options: placeOptions,
   run: (input) => changeClients(input, false),
+});
+
+export const clients = defineCommand({
+  summary: "List supported MCP clients",
+  usage: "",
+  options: {},
+  async run({ cwd }) {
+    const listing = await listClients({ cwd });
+    const rows = listing.clients.map(({ id, name, present, projectFile, userFile }) => [
+      id,
+      present ? "yes" : "no",
+      name,
+      projectFile === null ? "user" : userFile === null ? "project" : "user, project",
+      userFile ?? projectFile ?? "",
+    ]);
+    return {
+      json: listing,
+      formatText: (style) => formatTable(["CLIENT", "DETECTED", "NAME", "SCOPES", "FILE"], rows, style),
+    };
+  },
 });
 
 /** What a client's config is now, or with --all the problem that it has. */

@@ -56,7 +56,6 @@ export const command = defineCommand({
     return {
       json: { scope: discovery.scope, items, problems },
       formatText: (style) => formatItems(items, kind, listing, style),
-      problems,
     };
   },
 });

@@ -16,7 +16,7 @@ export async function searchFor(
 ): Promise<CommandAnswer> {
   const { refresh, offline } = options;
   const found = await searchPacks(text, { cwd, refresh, offline });
-  return { json: found, formatText: (style) => formatRemotePacks(found, style), problems: found.problems };
+  return { json: found, formatText: (style) => formatRemotePacks(found, style) };
 }
 
 function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {

@@ -1,7 +1,6 @@
 import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
-import { splitPair } from "./session-command.ts";
 
 const hint = `Pass key=value, --args '{"key": "value"}', or --args - to read JSON from stdin.`;
 
@@ -38,12 +37,6 @@ function readValue(word: string, schema: unknown): unknown {
   }
 }
 
-/** The arguments of a call before the tool is known. The value of a word depends on the tool's schema. */
-export interface GivenArguments {
-  base: Readonly<Record<string, unknown>>;
-  words: readonly (readonly [key: string, word: string])[];
-}
-
 /** Reads stdin to its end, asynchronously so that Ctrl-C can interrupt it. */
 export async function readStdin(): Promise<Uint8Array> {
   const chunks: Buffer[] = [];
@@ -51,31 +44,30 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/**
- * Reads JSON from `--args` (`-` for stdin) and `key=value` words, before a session starts. Throws `TrailblazeError`
- * `InvalidArguments`.
- */
-export async function readGivenArguments(
-  args: string | undefined,
-  words: readonly string[],
-): Promise<GivenArguments> {
-  const pairs = words.map((word) => splitPair(word, "an argument"));
-  if (args === undefined) return { base: {}, words: pairs };
-  const text = args === "-" ? await readStdin() : Buffer.from(args);
-  const from = args === "-" ? "The input on stdin" : `--args ${quote(args)}`;
-  return { base: parseArguments(text, from), words: pairs };
+/** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
+export function splitPair(text: string, what: string): [key: string, value: string] {
+  const index = text.indexOf("=");
+  if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
+  throw failure("InvalidArguments", {
+    reason: `Expected ${what} as key=value, but got ${quote(text)}`,
+  });
 }
 
-/** The arguments for a tool: the JSON, overridden by the words, whose values depend on the tool's schema. */
-export function completeArguments(
-  { base, words }: GivenArguments,
-  { properties }: Readonly<Record<string, unknown>>,
-): Record<string, unknown> {
-  const pairs = words.map(([key, word]) => {
-    const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
-    return [key, readValue(word, schema)] as const;
-  });
-  const args = carryIntegers(base, Object.fromEntries([...Object.entries(base), ...pairs]));
-  for (const [key, word] of words) rememberInteger(args, key, word.trim());
-  return args;
+/**
+ * Reads JSON from `--args` (`-` for stdin) and `key=value` words, before a session starts. Returns the arguments for a schema: the
+ * JSON, overridden by the words, whose values depend on it. Throws `TrailblazeError` `InvalidArguments`.
+ */
+export async function readArguments(args: string | undefined, words: readonly string[]) {
+  const pairs = words.map((word) => splitPair(word, "an argument"));
+  const text = args === "-" ? await readStdin() : Buffer.from(args ?? "{}");
+  const base = parseArguments(text, args === "-" ? "The input on stdin" : `--args ${quote(args ?? "")}`);
+  return ({ properties }: Readonly<Record<string, unknown>>): Record<string, unknown> => {
+    const values = pairs.map(([key, word]) => {
+      const schema = isRecord(properties) && Object.hasOwn(properties, key) ? properties[key] : undefined;
+      return [key, readValue(word, schema)] as const;
+    });
+    const read = carryIntegers(base, Object.fromEntries([...Object.entries(base), ...values]));
+    for (const [key, word] of pairs) rememberInteger(read, key, word.trim());
+    return read;
+  };
 }

@@ -1,7 +1,6 @@
 import { platforms } from "../../extension-schema/meta-keys.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import type { ToolSource } from "../../runtime/tool-code.ts";
 import type { Session } from "../../session/session.ts";
 import {
   type AwaitedServer,
@@ -16,6 +15,7 @@ import { withSignals } from "../interruption.ts";
 import { configOption, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { printError } from "../problem-text.ts";
+import { splitPair } from "./read-arguments.ts";
 
 /** The options of every command that opens a session. */
 export const sessionOptions = {
@@ -44,15 +44,6 @@ export const startOptions = {
   eager: flag("Start all servers at once"),
 };
 
-/** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
-export function splitPair(text: string, what: string): [key: string, value: string] {
-  const index = text.indexOf("=");
-  if (index > 0) return [text.slice(0, index), text.slice(index + 1)];
-  throw failure("InvalidArguments", {
-    reason: `Expected ${what} as key=value, but got ${quote(text)}`,
-  });
-}
-
 function readPlatform(value: string | undefined): string | undefined {
   const platform = value?.toUpperCase();
   if (platform === undefined || platforms.some((one) => one === platform)) return platform;
@@ -60,27 +51,14 @@ function readPlatform(value: string | undefined): string | undefined {
   throw failure("InvalidArguments", { reason: `Unknown platform ${quote(String(value))}`, hint });
 }
 
-/** Where a tool or a prompt is from. */
-export function formatSource({ source }: { source: ToolSource }): string {
-  const { type, pack, server } = source;
-  if (type === "pack") return server === undefined ? (pack ?? "") : `${pack} (server ${server})`;
-  return type === "config" ? `config (server ${server})` : "built-in";
-}
-
-/** A command line on one line, quoted for a shell. */
-export function formatCommand({ command, args }: Pick<StartedCommand, "command" | "args">): string {
-  return printable([command, ...args].map(quoteForShell).join(" "));
-}
-
 /** The command line of a command that opens a session: some have not all of these options. */
 type SessionInput = CommandInput<Partial<typeof callOptions & typeof startOptions>>;
 
 /** What is said of servers on stderr. */
 export const serverNotes = {
-  onCommand: (started: StartedCommand) =>
-    output.note(`Starting ${printable(started.label)}: ${formatCommand(started)}`),
-  onConnect: ({ label, url }: RemoteAddress) =>
-    output.note(`Connecting to ${printable(label)}: ${printable(url)}`),
+  onCommand: ({ label, command, args }: StartedCommand) =>
+    output.note(printable(`Starting ${label}: ${[command, ...args].map(quoteForShell).join(" ")}`)),
+  onConnect: ({ label, url }: RemoteAddress) => output.note(printable(`Connecting to ${label}: ${url}`)),
   onWait: (server: AwaitedServer) => output.note(formatWaiting(server)),
 };
 

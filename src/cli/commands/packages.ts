@@ -1,16 +1,29 @@
-import { previewAdditions, recordAdditions, type ShownAdditions } from "../../approval/update-lock.ts";
+import {
+  previewAdditions,
+  recordAdditions,
+  recordRemovals,
+  type ShownAdditions,
+} from "../../approval/update-lock.ts";
+import type { ServerEntry } from "../../config/server-entries.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { checkLabels, checkProgram, createEntry, listServerTools } from "../../install/added-server.ts";
-import { type ConfigEdit, type EntryToWrite, planConfigEdit } from "../../install/project-config.ts";
+import {
+  type ConfigEdit,
+  type EntryToWrite,
+  locateServer,
+  planConfigEdit,
+  readProjectServers,
+} from "../../install/project-config.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { findLock } from "../../lock/lock-file.ts";
 import { addPacks, lifecycleScripts } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
+import { removePacks } from "../../npm/remove-packs.ts";
 import { failure, printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
@@ -21,7 +34,16 @@ import { flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { serverNotes } from "../session/session-command.ts";
 
-export const command = defineCommand({
+/** The folder of the project. Throws for a lock that cannot be used, before anything is changed. */
+async function openProject(cwd: string): Promise<string> {
+  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  await findLock(directory);
+  return directory;
+}
+
+const onCommand = (line: string) => output.note(`Running ${printable(line)}`);
+
+export const add = defineCommand({
   summary: "Show what packs or MCP servers from npm provide, then install them",
   usage: "<package...>",
   options: {
@@ -48,13 +70,11 @@ export const command = defineCommand({
     check: flag("Start an added server once and list its tools"),
   },
   async run({ positionals, options, cwd }) {
-    const { yes: isConfirmed, name, arg: args = [], env = [], bin } = options;
+    const { yes: isConfirmed, name, arg: args = [], env = [], bin, check } = options;
     const writesConfig = !options["no-config"];
     parseSpecs(positionals);
     if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
-    const { directory } = findProject(createNodeDiscoveryPort(), cwd);
-    // A lock that cannot be used is an error before anything is installed.
-    await findLock(directory);
+    const directory = await openProject(cwd);
     let planned: (EntryToWrite & { version: string | null })[] = [];
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
@@ -78,10 +98,8 @@ export const command = defineCommand({
         edit = await planConfigEdit(directory, planned);
         output.note(printableLines(edit.diff.trimEnd()));
       }
-      shown = await previewAdditions(directory, {
-        packs: previews.filter((preview) => !isServer(preview)),
-        servers: writesConfig ? planned : [],
-      });
+      const packs = previews.filter((preview) => !isServer(preview));
+      shown = await previewAdditions(directory, { packs, servers: writesConfig ? planned : [] });
       if (shown !== undefined && shown.text !== "") output.note(shown.text);
       const what = planned.length === 0 ? "pack" : "package";
       const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
@@ -89,54 +107,45 @@ export const command = defineCommand({
     }
 
     return await withSignals(async (signal) => {
-      const change = await addPacks(positionals, {
+      const { added, problems, declined } = await addPacks(positionals, {
         cwd,
         signal,
         // Without a prompt, names that resemble another pack's need --allow-similar.
         allowSimilar: !isConfirmed || options["allow-similar"],
         servers: options.server ? "any" : "declared",
-        onCommand: (line) => output.note(`Running ${printable(line)}`),
+        onCommand,
         consent: (previews) => consent(previews, signal),
         async complete() {
           for (const server of planned) checkProgram(directory, server);
           await edit?.apply();
         },
       });
-      const { added, declined } = change;
-      const problems = [...change.problems];
-      const installed = declined ? [] : planned;
+      const servers: object[] = [];
+      const json = { added, removed: [], servers, problems };
+      if (declined) return { json, formatText: () => "Nothing was installed.", exitCode: 1 };
       const starts =
-        options.check ||
-        (installed.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-      const servers: {
-        name: string;
-        package: string;
-        version: string | null;
-        file: string | null;
-        tools?: string[];
-      }[] = [];
+        check ||
+        (planned.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
       const file = edit?.file ?? null;
-      const where = (label: string) =>
-        file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
-      const described: string[] = [];
-      for (const { label, entry, version } of installed) {
-        const server = { name: label, package: String(entry.package), version, file };
-        described.push(`Added ${server.package} ${version ?? ""} ${where(label)}`);
-        const request = { isInConfig: edit !== undefined, ...serverNotes };
+      const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
+      for (const { label, entry, version } of planned) {
+        const where = file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
+        lines.push(`Added ${entry.package} ${version ?? ""} ${where}`);
+        const notes = { isInConfig: file !== null, ...serverNotes };
+        let tools: string[] | undefined;
         try {
-          const tools = starts ? await listServerTools(directory, { label, entry }, request) : undefined;
-          if (tools !== undefined) described.push(`  tools: ${tools.join(", ") || "none"}`);
-          servers.push({ ...server, ...(tools && { tools }) });
+          if (starts) tools = await listServerTools(directory, { label, entry }, notes);
         } catch (error) {
           if (!(error instanceof TrailblazeError)) throw error;
           problems.push(error.problem);
-          servers.push(server);
         }
+        if (tools !== undefined) lines.push(`  tools: ${tools.join(", ") || "none"}`);
+        servers.push({ name: label, package: entry.package, version, file, tools });
       }
-      const labels = writesConfig ? installed.map(({ label }) => label) : [];
+      const labels = writesConfig ? planned.map(({ label }) => label) : [];
       const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
-        starts: options.check,
-        shown: declined ? undefined : shown,
+        starts: check,
+        shown,
         signal,
         ...serverNotes,
         async agree({ text }) {
@@ -144,17 +153,7 @@ export const command = defineCommand({
           return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
         },
       });
-      const lines = [
-        ...added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`),
-        ...described,
-        ...recorded,
-      ];
-      return {
-        json: { added, removed: [], servers, problems },
-        formatText: () => (declined ? "Nothing was installed." : lines.map(printable).join("\n")),
-        problems,
-        exitCode: declined ? 1 : undefined,
-      };
+      return { json, formatText: () => [...lines, ...recorded].map(printable).join("\n") };
     });
   },
 });
@@ -215,3 +214,58 @@ export function formatPreviews(previews: readonly Shown[], width: number | undef
     .map((line) => wrap(line, width, 4))
     .join("\n");
 }
+
+export const remove = defineCommand({
+  summary: "Remove packs, or MCP servers and their entries in the config",
+  usage: "<pack|package...>",
+  options: {
+    yes: { ...flag("Accepted for scripts; remove never asks"), short: "y" },
+  },
+  async run({ positionals, cwd }) {
+    const directory = await openProject(cwd);
+    const servers = (await readProjectServers(directory)).filter(
+      ({ values }) => values.package !== undefined,
+    );
+    let own: ServerEntry[] = [];
+    let edit: ConfigEdit | undefined;
+    const { removed } = await withSignals((signal) =>
+      removePacks(positionals, {
+        cwd,
+        signal,
+        onCommand,
+        isServer: (name) => servers.some(({ values }) => values.package === name),
+        async complete(names) {
+          own = servers.filter(({ values }) => names.includes(String(values.package)));
+          const entries = own.flatMap(({ label, isPasted }) =>
+            isPasted ? [{ label: String(label), entry: undefined }] : [],
+          );
+          edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
+            // A layout that cannot be edited is named as entries of the list are.
+            if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
+            throw error;
+          });
+          await edit?.apply();
+        },
+      }),
+    );
+    const gone: { name: string; package: unknown }[] = [];
+    const byHand: ((typeof gone)[number] & { place: string })[] = [];
+    for (const entry of own) {
+      const server = { name: String(entry.label), package: entry.values.package };
+      if (edit && entry.isPasted) gone.push(server);
+      else byHand.push({ ...server, place: await locateServer(directory, entry) });
+    }
+    const packs = removed.map(({ name }) => name);
+    const pruned = await recordRemovals(directory, { packs, servers: gone.map(({ name }) => name) });
+    const lines = [
+      ...packs.map((name) => `Removed ${name}`),
+      ...gone.map(({ name }) => `Removed server "${name}" from ${edit?.file}`),
+      ...byHand.map(({ name, place }) => `Remove server "${name}" from ${place} by hand`),
+      ...pruned.map((name) => `Removed ${name} from trailblaze.lock`),
+    ];
+    return {
+      json: { added: [], removed, servers: gone, byHand, problems: [] },
+      formatText: () => lines.map(printable).join("\n"),
+    };
+  },
+});
