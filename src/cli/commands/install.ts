@@ -82,8 +82,8 @@ export const clients = defineCommand({
   },
 });
 
-/** What a client's config is now, or with --all the problem that it has. */
-type Outcome = (InstallResult & { notes: readonly string[] }) | TrailblazeError;
+/** What a client's config is now or would be, or with --all the problem that it has. */
+type Outcome = (InstallPlan & Pick<InstallResult, "backup">) | TrailblazeError;
 
 /** Edits the config of one client, or with --all those of all detected clients. */
 async function changeClients(input: Input, isInstall: boolean): Promise<CommandAnswer> {
@@ -120,27 +120,27 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
   const plans: (InstallPlan | TrailblazeError)[] = [];
   for (const client of clients) plans.push(await attempt(() => find(() => plan(client, server, place))));
   const outcomes: Outcome[] = [];
-  for (const planned of plans)
-    outcomes.push(
-      planned instanceof TrailblazeError ? planned : await attempt(() => applyOrPreview(planned, isDryRun)),
-    );
-
+  for (const planned of plans) {
+    if (planned instanceof TrailblazeError) outcomes.push(planned);
+    else if (isDryRun) outcomes.push({ ...planned, backup: null });
+    else outcomes.push(await attempt(async () => ({ ...planned, ...(await applyPlan(planned)) })));
+  }
   const results = outcomes.map((outcome, index) => {
     if (outcome instanceof TrailblazeError) {
       const { severity: _, ...error } = outcome.problem;
       return { client: clients[index], server, error };
     }
-    const { notes: _, ...result } = outcome;
-    return result;
+    const { client, server: name, file, key, changed, backup, diff } = outcome;
+    return { client, server: name, file, key, changed, backup, diff };
   });
   const verb = isInstall ? "install" : "uninstall";
   const done = isDryRun ? `Would ${verb}` : isInstall ? "Installed" : "Uninstalled";
+  const preposition = isInstall ? "in" : "from";
   return {
     json: isAll ? { results } : results[0],
     formatText: (style) =>
-      outcomes
-        .map((outcome) => formatOutcome(outcome, done, isInstall ? "in" : "from", style))
-        .join("\n\n") || "No supported MCP client was detected.",
+      outcomes.map((outcome) => formatOutcome(outcome, done, preposition, style)).join("\n\n") ||
+      "No supported MCP client was detected.",
     exitCode: outcomes.some((outcome) => outcome instanceof TrailblazeError) ? 1 : 0,
   };
 }
@@ -150,12 +150,6 @@ async function findClients({ options, cwd }: Input): Promise<string[]> {
   const place = options.scope === "project" ? "projectFile" : "userFile";
   const { clients } = await listClients({ cwd });
   return clients.filter((client) => client.present && client[place] !== null).map(({ id }) => id);
-}
-
-async function applyOrPreview(plan: InstallPlan, isDryRun: boolean): Promise<Outcome> {
-  const { client, server, file, key, changed, diff, notes } = plan;
-  if (isDryRun) return { client, server, file, key, changed, backup: null, diff, notes };
-  return { ...(await applyPlan(plan)), notes };
 }
 
 /** Longer lines of a diff are cut, because some clients keep their whole config on one line. */
