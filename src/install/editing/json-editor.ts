@@ -1,4 +1,4 @@
-import { createScanner, type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
+import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
 import { DataSyntaxError } from "../../data/parse-json.ts";
 import {
   beforeLineEnd,
@@ -8,13 +8,6 @@ import {
   splice,
   startOfLine,
 } from "./config-format.ts";
-
-// Values of jsonc-parser's SyntaxKind, a `const enum` that is lost when types are stripped.
-const comma = 5;
-const lineComment = 12;
-const blockComment = 13;
-const lineBreak = 14;
-const blanks = 15;
 
 /** Deeper values could not be compared after an edit. */
 const maximumDepth = 500;
@@ -58,26 +51,15 @@ const endOf = (node: Node) => node.offset + node.length;
 const indentationAt = (text: string, offset: number) =>
   /^[ \t]*/.exec(text.slice(startOfLine(text, offset), offset))?.[0] ?? "";
 
-/** What follows a value: a comma, and comments on the same line. */
-function readTail(text: string, from: number, until: number) {
-  const scanner = createScanner(text.slice(from, until), false);
-  let commaAt: number | undefined;
-  let end = from;
-  let endsInLineComment = false;
-  let isOnLine = true;
-  for (;;) {
-    const kind = scanner.scan() as number;
-    const tokenEnd = from + scanner.getTokenOffset() + scanner.getTokenLength();
-    if (kind === comma) commaAt = tokenEnd - 1;
-    else if (kind === lineBreak) isOnLine = false;
-    else if (kind !== blanks && kind !== lineComment && kind !== blockComment) break;
-    if (kind === comma || (isOnLine && kind !== blanks)) {
-      end = tokenEnd;
-      endsInLineComment = kind === lineComment;
-      isOnLine = true;
-    }
-  }
-  return { commaAt, end, endsInLineComment };
+// Each takes as much as it can: half a comment is none.
+const comment = String.raw`//[^\r\n]*(?![^\r\n])|/\*(?:[^*]|\*(?!/))*\*/`;
+const untilComma = new RegExp(`^(?:\\s|${comment})*,`);
+const restOfLine = new RegExp(`^(?:[^\\S\\r\\n]*(?:${comment}))*`);
+
+/** The end of the comma after a value; `undefined` if there is none. */
+function findComma(text: string, value: Node): number | undefined {
+  const gap = untilComma.exec(text.slice(endOf(value)));
+  return gap === null ? undefined : endOf(value) + gap[0].length;
 }
 
 /** Writes values with the indentation of a text; without one, on one line. */
@@ -112,29 +94,30 @@ function addProperty(text: string, object: Node, writer: Writer, name: string, v
     const property = lineEnd + base + unit + write(base + unit);
     return hasLineEnd ? splice(text, at, at, property) : splice(text, at, close, property + lineEnd + base);
   }
-  const { commaAt, end, endsInLineComment } = readTail(text, endOf(last), close);
-  const isOnLines = text.slice(object.offset, last.offset).includes("\n") || endsInLineComment;
+  const comma = findComma(text, last);
+  const at = comma ?? endOf(last);
+  const [remarks = ""] = restOfLine.exec(text.slice(at)) ?? [];
+  const isOnLines = text.slice(object.offset, last.offset).includes("\n") || remarks.includes("//");
   const startsLine = (node: Node) => text.slice(startOfLine(text, node.offset), node.offset).trim() === "";
   const model = [last, object.children?.[0] ?? last].find(startsLine);
   const indentation = model === undefined ? base + unit : indentationAt(text, model.offset);
   const property = isOnLines ? lineEnd + indentation + write(indentation) : ` ${write()}`;
-  if (commaAt !== undefined) return splice(text, end, end, `${property},`);
-  return splice(text, endOf(last), end, `,${text.slice(endOf(last), end)}${property}`);
+  const added = comma === undefined ? `,${remarks}${property}` : `${remarks}${property},`;
+  return splice(text, at, at + remarks.length, added);
 }
 
 /** The texts without a property and its comma: with the white space before it if that is possible. */
 function cutProperty(text: string, object: Node, property: Node): string[] {
   const children = object.children ?? [];
   const index = children.indexOf(property);
-  const [previous, next] = [children[index - 1], children[index + 1]];
-  const { commaAt } = readTail(text, endOf(property), next?.offset ?? endOf(object) - 1);
+  const previous = children[index - 1];
+  const comma = findComma(text, property);
   const indentation = /[ \t]*$/.exec(text.slice(0, property.offset))?.[0] ?? "";
   const lead = beforeLineEnd(text, property.offset - indentation.length);
   return [lead, property.offset].map((start) => {
-    const rest = splice(text, start, (commaAt ?? endOf(property) - 1) + 1, "");
-    const before =
-      commaAt === undefined && previous && readTail(text, endOf(previous), property.offset).commaAt;
-    return typeof before === "number" ? splice(rest, before, before + 1, "") : rest;
+    const rest = splice(text, start, comma ?? endOf(property), "");
+    const before = comma === undefined && previous && findComma(text, previous);
+    return before ? splice(rest, before - 1, before, "") : rest;
   });
 }
 
