@@ -10,7 +10,7 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import { findReservedCommands, readBins } from "../qualified-names/reserved-commands.ts";
 import { explainForeignDependency, type RegistrySpec } from "./parse-specs.ts";
-import { createFailure, digestFiles, type FetchContext, withPackage } from "./registry/fetch-package.ts";
+import { createFailure, digestFiles, withPackage } from "./registry/fetch-package.ts";
 import { createRegistryClient } from "./registry/registry-client.ts";
 
 const keywords = ["mcp", "mcp-server", "modelcontextprotocol"];
@@ -54,17 +54,6 @@ export interface PreviewOptions {
   servers?: "declared" | "any" | undefined;
 }
 
-interface PreviewContext extends FetchContext, Pick<PreviewOptions, "port" | "servers"> {}
-
-/** Reads what the registry says of a version. */
-async function readAnnounced({ client }: PreviewContext, spec: RegistrySpec, version: string) {
-  const address = client.registryOf(spec.name);
-  const read = await client.readManifest(address, spec.name, version);
-  if (read.state === "read") return read.value;
-  if (read.state === "absent") throw createFailure(spec, "the registry has no such version");
-  throw failure("RegistryUnavailable", { registry: client.show(address), reason: read.reason });
-}
-
 /** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */
 function rejectForeignDependencies(pack: string, manifest: Readonly<Record<string, unknown>>): void {
   for (const key of installedKeys) {
@@ -87,43 +76,6 @@ export function rejectClaim(manifest: Manifest["value"], installedAs: string, wh
   throw failure("ReservedCommand", { command, package: `${name} ${version}`.trim(), what });
 }
 
-/** Throws unless a package without a pack is an MCP server that may be added. */
-function checkPlainServer({ servers }: PreviewContext, name: string, manifest: Record<string, unknown>) {
-  if (servers === undefined) throw failure("ExtensionNotFound", { name });
-  const hasBin = readBins(name, manifest).size > 0;
-  if (!hasBin || (servers === "declared" && !isDeclaredServer(manifest)))
-    throw failure("NotAPack", { name, hasBin });
-}
-
-/** Previews the package in a folder. */
-async function previewPack(
-  context: PreviewContext,
-  spec: RegistrySpec,
-  folder: string,
-): Promise<PackPreview> {
-  const { port } = context;
-  const { name } = spec;
-  const manifest = readUsableManifest(port, folder);
-  if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
-  const { value } = manifest;
-  const found = await describePack(port, { location: folder, manifest, origin: "direct", name });
-  if (!found.hasField) checkPlainServer(context, name, value);
-  if (value.name !== name) throw createFailure(spec, "the registry returned a different package");
-  const announced = await readAnnounced(context, spec, String(value.version));
-  rejectForeignDependencies(name, value);
-  // Package managers use the registry's.
-  for (const one of [announced, value]) rejectClaim(one, name, `add ${spec.text}`);
-  const { deprecated } = announced;
-  return {
-    ...(await loadDefinitions(port, found, { dataOnly: true })),
-    spec,
-    deprecated: typeof deprecated === "string" ? deprecated : undefined,
-    warnings: [],
-    serverBins: found.hasField ? undefined : [...readBins(name, value).keys()],
-    digests: digestFiles(folder),
-  };
-}
-
 /**
  * Previews packs: fetches their manifests and packages, and reads definitions that are data, without running any code.
  * Throws `TrailblazeError`: `RegistryUnavailable`, `ExtensionNotFound` or with `servers` `NotAPack`, `InstallFailed` (no
@@ -136,10 +88,48 @@ export async function previewPacks(
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: directory, env: process.env });
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
-  const context = { client, configuration, directory, port, timeoutMs, signal, servers };
-  const previews: PackPreview[] = [];
-  for (const spec of specs) {
-    previews.push(await withPackage(context, spec, (folder) => previewPack(context, spec, folder)));
+
+  /** What the registry says of a version. */
+  async function readAnnounced(spec: RegistrySpec, version: string) {
+    const address = client.registryOf(spec.name);
+    const read = await client.readManifest(address, spec.name, version);
+    if (read.state === "read") return read.value;
+    if (read.state === "absent") throw createFailure(spec, "the registry has no such version");
+    throw failure("RegistryUnavailable", { registry: client.show(address), reason: read.reason });
   }
+
+  async function previewPack(spec: RegistrySpec, folder: string): Promise<PackPreview> {
+    const { name } = spec;
+    const manifest = readUsableManifest(port, folder);
+    if (manifest === undefined) throw createFailure(spec, "its package.json is missing or cannot be read");
+    const { value } = manifest;
+    const found = await describePack(port, { location: folder, manifest, origin: "direct", name });
+    const bins = [...readBins(name, value).keys()];
+    if (!found.hasField) {
+      if (servers === undefined) throw failure("ExtensionNotFound", { name });
+      const hasBin = bins.length > 0;
+      if (!hasBin || (servers === "declared" && !isDeclaredServer(value)))
+        throw failure("NotAPack", { name, hasBin });
+    }
+    if (value.name !== name) throw createFailure(spec, "the registry returned a different package");
+    const announced = await readAnnounced(spec, String(value.version));
+    rejectForeignDependencies(name, value);
+    // Package managers use the registry's.
+    for (const one of [announced, value]) rejectClaim(one, name, `add ${spec.text}`);
+    const { deprecated } = announced;
+    return {
+      ...(await loadDefinitions(port, found, { dataOnly: true })),
+      spec,
+      deprecated: typeof deprecated === "string" ? deprecated : undefined,
+      warnings: [],
+      serverBins: found.hasField ? undefined : bins,
+      digests: digestFiles(folder),
+    };
+  }
+
+  const context = { client, configuration, directory, timeoutMs, signal };
+  const previews: PackPreview[] = [];
+  for (const spec of specs)
+    previews.push(await withPackage(context, spec, (folder) => previewPack(spec, folder)));
   return previews;
 }

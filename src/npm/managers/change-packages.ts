@@ -22,8 +22,6 @@ import {
 export interface ChangeOptions {
   /** Folder of the project; default: the working folder of the process. */
   cwd?: string;
-  /** The timeout of one run of the package manager in milliseconds; default: ten minutes. */
-  timeoutMs?: number;
   /** The timeout of waiting for another process that changes the project, in milliseconds; default: five minutes. */
   lockMs?: number;
   /** Stops the package manager and restores everything. */
@@ -61,6 +59,9 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
 export type OpenedProject = Awaited<ReturnType<typeof openProject>>;
 
 type ChangeableProject = Omit<OpenedProject, "manifest">;
+
+/** How long one run of the package manager may take. */
+const managerMs = 600_000;
 
 /** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, ".yarnrc.yml"];
@@ -122,12 +123,12 @@ export async function changePackages(
   { verify, complete }: { verify: () => Promise<void>; complete?: (() => Promise<void>) | undefined },
 ): Promise<void> {
   const { directory, root, isWorkspaceRoot, manager, program } = project;
-  const { timeoutMs = 600_000, signal, onCommand } = options;
+  const { signal, onCommand } = options;
   const what = `${kind} ${packages.join(", ")}`;
   const run = (task: Pick<ManagerTask, "kind" | "packages">, ending?: AbortSignal) => {
     const args = managerArguments(manager, { ...task, isWorkspaceRoot });
     onCommand?.([manager.name, ...args].map(quoteForShell).join(" "));
-    return runManager(program, { cwd: directory, args, timeoutMs, signal: ending });
+    return runManager(program, { cwd: directory, args, timeoutMs: managerMs, signal: ending });
   };
 
   const release = await lockProject(project, what, options);
