@@ -3,10 +3,7 @@ import { formatColumns, wrap } from "./layout.ts";
 import { commonOptions, type Option } from "./options.ts";
 import { commands } from "./parse-command-line.ts";
 
-function formatOption(
-  name: string,
-  { short, placeholder, bare, description }: Option<unknown>,
-): [string, string] {
+function formatOption(name: string, { short, placeholder, bare, description }: Option): [string, string] {
   const dashes = short === undefined ? `    --${name}` : `-${short}, --${name}`;
   const value = bare === undefined ? ` ${placeholder}` : `[=${placeholder}]`;
   return [placeholder === undefined ? dashes : `${dashes}${value}`, description];

@@ -1,6 +1,4 @@
-import { Writable } from "node:stream";
-import { StringDecoder } from "node:string_decoder";
-import { failure, printableLines } from "../problems/index.ts";
+import { failure } from "../problems/index.ts";
 import { exitCodeOfFailure, markStopped } from "./exit-code.ts";
 import { output } from "./output.ts";
 import { printError } from "./problem-text.ts";
@@ -13,17 +11,6 @@ export function onSignals(listener: (signal: NodeJS.Signals) => void): () => voi
   return () => {
     for (const signal of signals) process.off(signal, listener);
   };
-}
-
-/** A stream that escapes unprintable characters in the output of packs' code. */
-export function createEscapingStream(write: (text: string) => void): Writable {
-  const decoder = new StringDecoder("utf8");
-  return new Writable({
-    write(chunk: Buffer, _encoding, done) {
-      write(printableLines(decoder.write(chunk)));
-      done();
-    },
-  });
 }
 
 /** npx and `npm run` repeat a signal that the terminal also sends here. Both within this time are one Ctrl-C. Milliseconds. */

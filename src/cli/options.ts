@@ -1,5 +1,5 @@
 /** An option of a command: its configuration for `parseArgs` of `node:util`, its help, and what its value may be. */
-export interface Option<Value> {
+export interface Option {
   type: "boolean" | "string";
   short?: string;
   multiple?: boolean;
@@ -16,51 +16,29 @@ export interface Option<Value> {
   needs?: readonly string[];
   /** Options that it cannot be combined with. */
   excludes?: readonly string[];
-  /** Converts what `parseArgs` returns. */
-  read(value: unknown): Value;
 }
 
-export type Options = Readonly<Record<string, Option<unknown>>>;
+export type Options = Readonly<Record<string, Option>>;
 
-export const flag = (description: string): Option<boolean> => ({
-  type: "boolean",
-  description,
-  read: (value) => value === true,
-});
+export const flag = (description: string) => ({ type: "boolean", description }) as const;
 
-const valueOption = <Value>(
-  placeholder: string,
-  description: string,
-  read: (value: unknown) => Value,
-): Option<Value | undefined> => ({
-  type: "string",
-  placeholder,
-  description,
-  read: (value) => (value === undefined ? undefined : read(value)),
-});
-
-/** An option with a value, which the help calls `placeholder`. */
 export const text = (placeholder: string, description: string) =>
-  valueOption(placeholder, description, String);
+  ({ type: "string", placeholder, description }) as const;
 
-/** An option with one of some values. */
 export const choice = <Choice extends string>(
   placeholder: string,
   choices: readonly Choice[],
   description: string,
-) => ({ ...valueOption(placeholder, description, (value) => value as Choice), choices });
+) => ({ ...text(placeholder, description), choices });
 
-/** An option with an integer. */
 export const integer = (placeholder: string, least: number, description: string) => ({
-  ...valueOption(placeholder, description, Number),
+  ...text(placeholder, description),
   least,
 });
 
 /** An option that may be repeated, each time with a value. */
-export const texts = (placeholder: string, description: string) => ({
-  ...valueOption(placeholder, description, (values) => values as string[]),
-  multiple: true,
-});
+export const texts = (placeholder: string, description: string) =>
+  ({ ...text(placeholder, description), multiple: true }) as const;
 
 /** The options of every command. */
 export const commonOptions = {
@@ -70,7 +48,17 @@ export const commonOptions = {
   help: { ...flag("Show this help"), short: "h" },
 };
 
-type ValueOf<Declared> = Declared extends Option<infer Value> ? Value : undefined;
+type ValueOf<Declared> = Declared extends { type: "boolean" }
+  ? boolean
+  : Declared extends { multiple: true }
+    ? string[] | undefined
+    : Declared extends { least: number }
+      ? number | undefined
+      : Declared extends { choices: readonly (infer Choice)[] }
+        ? Choice | undefined
+        : Declared extends { type: "string" }
+          ? string | undefined
+          : undefined;
 
 /** The values of options on a command line. */
 export type ValuesOf<Declared> = { readonly [Name in keyof Declared]: ValueOf<Declared[Name]> };

@@ -129,10 +129,18 @@ export const output = {
   reserve: async (): Promise<void> => {
     if (redirected !== undefined || reserved.size > 0) return;
     const { reserveStdout } = await import("../mcp/stdio/reserve-streams.ts");
-    const { createEscapingStream } = await import("./interruption.ts");
+    const { Writable } = await import("node:stream");
+    const { StringDecoder } = await import("node:string_decoder");
+    const { printableLines } = await import("../problems/text.ts");
     for (const descriptor of [1, 2] as const) {
       const terminal = terminalOf(descriptor);
-      const escaping = createEscapingStream((text) => write(2, disarm(2, text)));
+      const decoder = new StringDecoder("utf8");
+      const escaping = new Writable({
+        write(chunk: Buffer, _encoding, done) {
+          write(2, disarm(2, printableLines(decoder.write(chunk))));
+          done();
+        },
+      });
       reserved.set(descriptor, reserveStdout(terminal, escaping));
       // Otherwise, the escaped color codes of `console` would appear as text.
       if (terminal.isTTY) Object.assign(terminal, { getColorDepth: () => 1, hasColors: () => false });

@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Command, CommandInput } from "./command.ts";
-import { commonOptions } from "./options.ts";
+import { commonOptions, type Options } from "./options.ts";
 
 /** All commands, in the order of the help. The file of each is loaded when it is asked for by name. */
 export const commands: Readonly<Record<string, () => Promise<Command>>> = {
@@ -77,10 +77,7 @@ function countArguments(usage: string): { minimum: number; maximum: number } {
 }
 
 /** What is wrong with the values of options: one that it does not take, or a combination. */
-function findOptionFault(
-  declared: Command["options"],
-  values: Readonly<Record<string, unknown>>,
-): string | undefined {
+function findOptionFault(declared: Options, values: Readonly<Record<string, unknown>>): string | undefined {
   const isGiven = (name: string) => values[name] !== undefined;
   for (const [name, { choices, least, placeholder, needs, excludes = [], multiple }] of Object.entries(
     declared,
@@ -108,14 +105,11 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
   const command = await load();
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
   const { usage } = command;
-  const declared = { ...commonOptions, ...command.options };
+  const declared: Options = { ...commonOptions, ...command.options };
   const end = args.includes("--") ? args.indexOf("--") : args.length;
   const written = args.map((arg, index) => {
-    const name = arg.slice(2);
-    const bare =
-      index < end && arg.startsWith("--") && Object.hasOwn(declared, name)
-        ? declared[name as "cwd"].bare
-        : undefined;
+    const option = arg.startsWith("--") && index < end ? arg.slice(2) : "";
+    const bare = Object.hasOwn(declared, option) ? declared[option]?.bare : undefined;
     return bare === undefined ? arg : `${arg}=${bare}`;
   });
   let parsed: { values: Readonly<Record<string, unknown>>; positionals: string[] };
@@ -136,7 +130,11 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
   if (fault !== undefined) return await fail(fault, help);
   const surplus = positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
-  const read = Object.entries(declared).map(([option, { read }]) => [option, read(values[option])]);
+  const read = Object.entries(declared).map(([option, { type, least }]) => {
+    const value = values[option];
+    if (type === "boolean") return [option, value === true];
+    return [option, least === undefined || value === undefined ? value : Number(value)];
+  });
   const options: CommandInput["options"] = Object.fromEntries(read);
   const cwd = folder === undefined ? (options.cwd ?? (await findCwd())) : resolve(folder, options.cwd ?? "");
   const input: CommandInput = { positionals, options, cwd };
