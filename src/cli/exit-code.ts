@@ -15,18 +15,12 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
 ] satisfies ProblemCode[]);
 
 /** Errors by which commands that Ctrl-C stopped have ended. */
-const stopped = new WeakSet<object>();
+export const stoppedBy = new WeakSet<object>();
 
-/** Marks the error of a command that ends because of Ctrl-C. */
-export const markStopped = (error: unknown): void => {
-  if (typeof error === "object" && error !== null) stopped.add(error);
-};
-
-/** The exit code of an error that ended a command. */
 export function exitCodeOfFailure(failure: TrailblazeError): ExitCode {
   const { problem, isMissingTarget } = failure;
   const { code } = problem;
-  if (stopped.has(failure)) return 130;
+  if (stoppedBy.has(failure)) return 130;
   if (code === "SessionClosed" && "signal" in problem.args && problem.args.signal === "SIGINT") return 130;
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }

@@ -1,5 +1,5 @@
 import { failure } from "../problems/index.ts";
-import { exitCodeOfFailure, markStopped } from "./exit-code.ts";
+import { exitCodeOfFailure, stoppedBy } from "./exit-code.ts";
 import { output } from "./output.ts";
 import { printError } from "./problem-text.ts";
 
@@ -44,7 +44,8 @@ export async function withSignals<Answer>(
     await output.reserve();
     return await use(interruption.signal);
   } catch (error) {
-    if (interruption.signal.reason?.problem.args.signal === "SIGINT") markStopped(error);
+    const isStopped = interruption.signal.reason?.problem.args.signal === "SIGINT";
+    if (isStopped && error instanceof Error) stoppedBy.add(error);
     throw error;
   } finally {
     restore();

@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, () => Promise<Command>>> = {
   docs: async () => (await import("./commands/author.ts")).docs,
   export: async () => (await import("./commands/author.ts")).exportServer,
   dev: async () => (await import("./commands/dev.ts")).command,
-  import: async () => (await import("./commands/import.ts")).command,
+  import: async () => (await import("./commands/packages.ts")).importServers,
   install: async () => (await import("./commands/install.ts")).command,
   uninstall: async () => (await import("./commands/install.ts")).uninstall,
   clients: async () => (await import("./commands/install.ts")).clients,

@@ -25,7 +25,7 @@ test("`search` shows packs as a table, with control characters escaped", async (
   expect(text.split("\n")[1]).toMatch(/^@acme\/jira +1\.2\.3 +no +1 tool +The pack @acme\/jira\.$/);
   expect(text).toContain("\\u{001b}[31mred");
   expect([...text].some((character) => /[\u0000-\u0009\u000b-\u001f\u202e]/.test(character))).toBe(false);
-  expect(answer.problems).toEqual([]);
+  expect(answer.json).toMatchObject({ problems: [] });
   expect(answer.json).toMatchObject({ total: 2, source: "network" });
 });
 

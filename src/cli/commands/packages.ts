@@ -11,6 +11,7 @@ import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { checkLabels, checkProgram, createEntry, listServerTools } from "../../install/added-server.ts";
+import { planImport } from "../../install/import-servers.ts";
 import {
   type ConfigEdit,
   type EntryToWrite,
@@ -30,15 +31,15 @@ import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
 import { withSignals } from "../interruption.ts";
 import { countItems, wrap } from "../layout.ts";
-import { flag, text, texts } from "../options.ts";
+import { choice, flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
+import { readStdin } from "../session/read-arguments.ts";
 import { serverNotes } from "../session/session-command.ts";
 
-/** The folder of the project. Throws for a lock that cannot be used, before anything is changed. */
-async function openProject(cwd: string): Promise<string> {
+/** The project's folder and lock. One that cannot be used is an error before anything is changed. */
+async function openProject(cwd: string) {
   const { directory } = findProject(createNodeDiscoveryPort(), cwd);
-  await findLock(directory);
-  return directory;
+  return { directory, lock: await findLock(directory) };
 }
 
 const onCommand = (line: string) => output.note(`Running ${printable(line)}`);
@@ -74,7 +75,7 @@ export const add = defineCommand({
     const writesConfig = !options["no-config"];
     parseSpecs(positionals);
     if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
-    const directory = await openProject(cwd);
+    const { directory } = await openProject(cwd);
     let planned: (EntryToWrite & { version: string | null })[] = [];
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
@@ -222,7 +223,7 @@ export const remove = defineCommand({
     yes: { ...flag("Accepted for scripts; remove never asks"), short: "y" },
   },
   async run({ positionals, cwd }) {
-    const directory = await openProject(cwd);
+    const { directory } = await openProject(cwd);
     const servers = (await readProjectServers(directory)).filter(
       ({ values }) => values.package !== undefined,
     );
@@ -266,6 +267,66 @@ export const remove = defineCommand({
     return {
       json: { added: [], removed, servers: gone, byHand, problems: [] },
       formatText: () => lines.map(printable).join("\n"),
+    };
+  },
+});
+
+export const importServers = defineCommand({
+  summary: "Add the servers of an MCP client, a file or stdin (-) to the project's config",
+  usage: "<client|file|->",
+  options: {
+    yes: { ...flag("Add the servers without asking"), short: "y" },
+    only: texts("NAME", "Import only this server (repeatable)"),
+    replace: flag("Replace servers that the config already has"),
+    scope: choice(
+      "SCOPE",
+      ["user", "project"],
+      "Config to read: user (default), or project for the config in the project folder",
+    ),
+    "dry-run": flag("Show the changes without making them"),
+  },
+  async run({ positionals, options, cwd }) {
+    const [source = ""] = positionals;
+    const plan = await planImport(source, {
+      cwd,
+      scope: options.scope as "user" | "project" | undefined,
+      only: options.only ?? [],
+      replace: options.replace,
+      readInput: readStdin,
+    });
+    const { added, skipped, variables, notes, edit } = plan;
+    const isDryRun = options["dry-run"];
+    const hasLock = (await openProject(cwd)).lock !== undefined;
+    const asks = !isDryRun && !options.yes && added.length > 0;
+    if (asks)
+      requireTerminal(
+        "confirmation",
+        "Pass --yes to add the servers without confirmation, or --dry-run to see them.",
+      );
+    if (!isDryRun && added.length > 0) output.note(printableLines(edit.diff.trimEnd()));
+    if (asks && !(await askForYes("Add this to the config?")))
+      return {
+        json: { added: [], skipped, variables: [], file: edit.file, diff: edit.diff },
+        formatText: () => "Nothing was added.",
+        exitCode: 1,
+      };
+    if (!isDryRun) await edit.apply();
+    for (const note of notes) output.note(printable(note));
+    const diff = isDryRun && printableLines(edit.diff.trimEnd());
+    const lines = [
+      ...added.map((name) => `${isDryRun ? "Would add" : "Added"} ${name}`),
+      ...skipped.map(
+        ({ name, reason, detail }) => `Skipped ${name}: ${reason}${detail ? ` (${detail})` : ""}`,
+      ),
+      ...(variables.length > 0 ? [`Set these variables: ${variables.join(", ")}`] : []),
+      // What it adds was not shown as the lock would have it.
+      ...(hasLock && !isDryRun
+        ? added.map((name) => `Run \`trailblaze approve ${quoteForShell(name)}\` to read and approve it.`)
+        : []),
+    ];
+    return {
+      json: { added, skipped, variables, file: edit.file, diff: edit.diff },
+      formatText: () => [diff, ...lines.map(printable)].filter(Boolean).join("\n"),
     };
   },
 });
