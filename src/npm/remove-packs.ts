@@ -1,22 +1,16 @@
 import { findInConfig, readConfigNames } from "../config/server-entries.ts";
-import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
 import { rejectUnsupportedLayout } from "./add-packs.ts";
-import {
-  type ChangeOptions,
-  changePackages,
-  type OpenedProject,
-  openProject,
-} from "./managers/change-packages.ts";
+import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 
 function readName(name: string): string {
   if (isPackageName(name.includes("/") && !name.startsWith("@") ? `@${name}` : name)) return name;
@@ -29,40 +23,6 @@ export interface RemoveOptions extends ChangeOptions {
   isServer?: (name: string) => boolean;
   /** Called with the npm names after the removal. If it rejects, the removal is undone. */
   complete?: (names: readonly string[]) => Promise<void>;
-}
-
-/**
- * Finds the dependency to remove, and its pack as discovery found it, or only its name if its package.json could not be read. Throws if
- * the project does not declare it.
- */
-async function findDependency(
-  found: FoundPacks,
-  { manifest }: OpenedProject,
-  port: DiscoveryPort,
-  written: string,
-  isServer: (name: string) => boolean,
-) {
-  const declared = declaredDependencies(manifest);
-  const packs = found.packs.map(({ pack }) => pack);
-  const installed = packs.find((pack) => pack.name === written || pack.qualifiedName === written);
-  const name = [written, `@${written}`].find((one) => declared.has(one));
-  if (name === undefined) {
-    const nearest = findNearestNames(written, [...declared]);
-    const inConfig = findInConfig(await readConfigNames(port, found.project), written);
-    if (installed === undefined)
-      throw failure("PackNotInstalled", { name: written, nearest, isRemoval: true, inConfig });
-    const reason = `"${installed.name}" is not a dependency of this project and cannot be removed directly`;
-    throw failure("InvalidArguments", { reason });
-  }
-  const location = resolveFrom(port, found.project, name);
-  if (location === undefined) {
-    throw failure("PackNotInstalled", { name, isDeclared: true, manager: managerIn(port, found.workspace) });
-  }
-  const pack = packs.find((one) => one.location === location);
-  if (pack === undefined && !isServer(name)) {
-    if (readUsableManifest(port, location) !== undefined) throw failure("ExtensionNotFound", { name });
-  }
-  return { name, pack: pack ?? { name } };
 }
 
 /**
@@ -83,18 +43,41 @@ export async function removePacks(
   rejectUnsupportedLayout(found);
   const what = `remove ${written.join(", ")}`;
   const project = await openProject(port, cwd, what);
-  const removed = await Promise.all(
-    written.map((name) => findDependency(found, project, port, name, isServer)),
-  );
+  const declared = declaredDependencies(project.manifest);
+  const packs = found.packs.map(({ pack }) => pack);
+  /** The dependency and its pack as discovery found it, or only its name if its package.json could not be read. */
+  const findDependency = async (text: string) => {
+    const name = [text, `@${text}`].find((one) => declared.has(one));
+    if (name === undefined) {
+      const nearest = findNearestNames(text, [...declared]);
+      const inConfig = findInConfig(await readConfigNames(port, found.project), text);
+      const installed = packs.find((pack) => pack.name === text || pack.qualifiedName === text);
+      if (installed === undefined)
+        throw failure("PackNotInstalled", { name: text, nearest, isRemoval: true, inConfig });
+      const reason = `"${installed.name}" is not a dependency of this project and cannot be removed directly`;
+      throw failure("InvalidArguments", { reason });
+    }
+    const location = resolveFrom(port, found.project, name);
+    if (location === undefined)
+      throw failure("PackNotInstalled", {
+        name,
+        isDeclared: true,
+        manager: managerIn(port, found.workspace),
+      });
+    const pack = packs.find((one) => one.location === location);
+    if (pack === undefined && !isServer(name) && readUsableManifest(port, location) !== undefined)
+      throw failure("ExtensionNotFound", { name });
+    return { name, pack: pack ?? { name } };
+  };
+  const removed = await Promise.all(written.map(findDependency));
   const packages = [...new Set(removed.map(({ name }) => name))];
-  const change = { kind: "remove", packages } as const;
   const verify = async () => {
     const read = readUsableManifest(port, project.directory);
     const left = packages.find((name) => read === undefined || declaredDependencies(read).has(name));
     if (left === undefined) return;
     throw failure("InstallFailed", { what, reason: `package.json still declares ${left}` });
   };
-  await changePackages(project, change, options, {
+  await changePackages(project, { kind: "remove", packages }, options, {
     verify,
     complete: complete && (() => complete(packages)),
   });
