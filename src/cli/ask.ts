@@ -42,6 +42,6 @@ export async function withAsk<Answer>(
   }
 }
 
-/** Asks for a yes; any other answer, and the end of the input, means no. */
+/** Any other answer than a yes, and the end of the input, means no. */
 export const askForYes = (question: string, signal?: AbortSignal): Promise<boolean> =>
   withAsk(async (ask) => /^y(es)?$/i.test((await ask(`${question} [y/N]`)) ?? ""), signal);

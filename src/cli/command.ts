@@ -2,7 +2,6 @@ import type { Problem } from "../problems/index.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { commonOptions, Options, ValuesOf } from "./options.ts";
 
-/** The parsed command line of a command with its own options. */
 export interface CommandInput<Own = unknown> {
   positionals: readonly string[];
   options: ValuesOf<Own & typeof commonOptions>;
@@ -21,11 +20,10 @@ export interface TextStyle {
  * result leaves both out.
  */
 export interface CommandAnswer {
-  /** The document that `--json` prints. */
   json?: object;
-  /** Writes it in place of `JSON.stringify`, indented. */
+  /** In place of `JSON.stringify`, indented. */
   stringify?: (document: unknown) => string;
-  /** The result as text, without a trailing line end. */
+  /** Without a trailing line end. */
   formatText?(style: TextStyle): string;
   /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: those of the document. */
   problems?: readonly Problem[];
@@ -34,7 +32,6 @@ export interface CommandAnswer {
   isDocument?: boolean;
 }
 
-/** What the file of a command exports: its part of the command line and of the help, and what it does. */
 export interface Command<Own = Options> {
   summary: string;
   /**

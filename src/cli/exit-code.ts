@@ -25,7 +25,7 @@ export function exitCodeOfFailure(failure: TrailblazeError): ExitCode {
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 
-/** The exit code that the problems of an answer make; `strict`: warnings count, too. */
+/** `strict`: warnings count, too. */
 export function exitCodeOfProblems(problems: readonly Problem[], strict: boolean): ExitCode {
   const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
   if (problems.some(({ code, severity }) => severity === "error" && unusableInput.has(code))) return 2;

@@ -15,7 +15,6 @@ const exitCodes = [
   ["2", "Invalid arguments or config"],
 ];
 
-/** The help of the whole command, wrapped to `width` columns. */
 export async function formatHelp(version: string, width?: number): Promise<string> {
   const rows: [name: string, summary: string][] = [];
   for (const [name, load] of Object.entries(commands)) rows.push([name, (await load()).summary]);
@@ -33,7 +32,6 @@ export async function formatHelp(version: string, width?: number): Promise<strin
   ].join("\n");
 }
 
-/** The help of one command, wrapped to `width` columns. */
 export function formatCommandHelp(name: string, command: Command, width?: number): string {
   const usage = ["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ");
   const options = Object.entries({ ...command.options, ...commonOptions });

@@ -6,7 +6,7 @@ import type { TextStyle } from "./command.ts";
 /** If the last column would be narrower, its lines are longer than the terminal. */
 const narrowestColumn = 20;
 
-/** The number of characters that a text shows. Escape sequences show none. */
+/** Escape sequences show no characters. */
 const measureWidth = (text: string): number => stripVTControlCharacters(text).length;
 
 /**
@@ -26,7 +26,7 @@ export function wrap(text: string, width: number | undefined, indent = 0): strin
   return [...lines, line].join("\n");
 }
 
-/** Formats rows of cells in columns, with the last one wrapped to fit into `width`. */
+/** The last column is wrapped to fit into `width`. */
 export function formatColumns(
   rows: readonly (readonly string[])[],
   width: number | undefined,
@@ -48,15 +48,11 @@ export function formatColumns(
   return rows.map(formatRow).join("\n");
 }
 
-/** Cuts a long text from a pack, with a note that `--json` shows all of it. */
 export function shortenForPeople(text: string, limit?: number): string {
   return shorten(text, limit, "; --json shows all");
 }
 
-/**
- * Formats rows under headings, with the last column wrapped to the terminal. Escapes unprintable characters in cells, which
- * may be text from packs.
- */
+/** Escapes unprintable characters in cells, which may be text from packs. */
 export function formatTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
@@ -67,7 +63,7 @@ export function formatTable(
   return formatColumns([headings.map(paint), ...cells], width);
 }
 
-/** Counts the items of a pack by kind: `1 server, 3 tools`. */
+/** For example `1 server, 3 tools`. */
 export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {
   const counts = kinds
     .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))

@@ -16,10 +16,7 @@ function putCommandFirst(argv: readonly string[]): readonly string[] {
   return argv.at(-1) === "--cwd" ? argv : [];
 }
 
-/**
- * Runs one command line. Returns its exit code; never throws. Tests run it in a folder of theirs, and `write` receives the output
- * instead of stdout and stderr.
- */
+/** Returns the exit code; never throws. Tests run it in a folder of theirs, and `write` receives the output. */
 export async function main(
   argv: readonly string[],
   { cwd, write }: { cwd?: string; write?: Write } = {},

@@ -8,13 +8,11 @@ export interface Option {
   placeholder?: string;
   /** The value of the option without one; written with `=`, a value is taken. */
   bare?: string;
-  /** The values that it takes. */
   choices?: readonly string[];
   /** The smallest of the integers that it takes. */
   least?: number;
   /** Options of which it needs one. */
   needs?: readonly string[];
-  /** Options that it cannot be combined with. */
   excludes?: readonly string[];
 }
 
@@ -36,11 +34,9 @@ export const integer = (placeholder: string, least: number, description: string)
   least,
 });
 
-/** An option that may be repeated, each time with a value. */
 export const texts = (placeholder: string, description: string) =>
   ({ ...text(placeholder, description), multiple: true }) as const;
 
-/** The options of every command. */
 export const commonOptions = {
   cwd: text("DIR", "Run in this folder"),
   json: flag("Print one JSON document on stdout"),
@@ -60,7 +56,6 @@ type ValueOf<Declared> = Declared extends { type: "boolean" }
           ? string | undefined
           : undefined;
 
-/** The values of options on a command line. */
 export type ValuesOf<Declared> = { readonly [Name in keyof Declared]: ValueOf<Declared[Name]> };
 
 /** The options of commands that search registries: `search` and `list --remote`. */
@@ -73,7 +68,6 @@ export const configOption = {
   config: text("FILE", "Use this config file instead of the project's"),
 };
 
-/** The option of every command that can install the packs it needs. */
 export const installOption = { install: flag("Install missing packs first") };
 
 /** The options of commands that read definitions without running them. */

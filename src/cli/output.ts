@@ -7,7 +7,6 @@ import type { TextStyle } from "./command.ts";
 /** Set by CI runners that read commands from a job's output: GitHub, Gitea and Forgejo, Azure, TeamCity. */
 const runnerVariables = ["GITHUB_ACTIONS", "TF_BUILD", "TEAMCITY_VERSION"];
 
-/** Whether a CI runner may read commands from this process's output. */
 export function isRunByRunner(env: NodeJS.ProcessEnv): boolean {
   return runnerVariables.some((name) => env[name] !== undefined && env[name] !== "" && env[name] !== "false");
 }
@@ -56,7 +55,7 @@ function styleOf(descriptor: Descriptor): TextStyle {
   return { color, width: isTTY ? columns || undefined : undefined };
 }
 
-/** Writes until a non-blocking pipe is full. Returns the rest, which is empty if everything was written. */
+/** Returns the rest when a non-blocking pipe is full. */
 function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   let rest = bytes;
   try {
@@ -160,7 +159,6 @@ export const output = {
       streams.map((stream) => new Promise<void>((resolve) => stream.write("", () => resolve()))),
     );
   },
-  /** Prints anything other than the result on stderr. */
   note: (text: string): void => write(2, disarm(2, endLine(text))),
 };
 

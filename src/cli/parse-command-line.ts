@@ -62,7 +62,6 @@ async function failForUnknown(name: string): Promise<never> {
   return await fail(`Unknown ${what} "${name}"`, hint);
 }
 
-/** How many arguments a usage allows besides options. */
 function countArguments(usage: string): { minimum: number; maximum: number } {
   const counts = usage.split(" | ").map((form) => {
     const required = form.match(/<[^>]+>/g)?.length ?? 0;
@@ -76,7 +75,6 @@ function countArguments(usage: string): { minimum: number; maximum: number } {
   };
 }
 
-/** What is wrong with the values of options: one that it does not take, or a combination. */
 function findOptionFault(declared: Options, values: Readonly<Record<string, unknown>>): string | undefined {
   const isGiven = (name: string) => values[name] !== undefined;
   for (const [name, { choices, least, placeholder, needs, excludes = [], multiple }] of Object.entries(
@@ -98,7 +96,7 @@ function findOptionFault(declared: Options, values: Readonly<Record<string, unkn
   return undefined;
 }
 
-/** Finds the command and reads its options. Without `--cwd`, it runs in `folder`. Throws `TrailblazeError` `InvalidArguments`. */
+/** Without `--cwd`, it runs in `folder`. Throws `TrailblazeError` `InvalidArguments`. */
 export async function parseCommandLine(name: string, args: readonly string[], folder: string | undefined) {
   const load = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (load === undefined) return await failForUnknown(name);

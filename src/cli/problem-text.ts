@@ -11,7 +11,6 @@ import { type ExitCode, exitCodeOfFailure } from "./exit-code.ts";
 import { wrap } from "./layout.ts";
 import { output } from "./output.ts";
 
-/** Formats a problem as the command prints it: wrapped to the terminal. */
 export function formatProblemText(problem: Omit<Problem, "args">, { color, width }: TextStyle): string {
   return formatProblem(problem, { color })
     .split("\n")
@@ -19,7 +18,6 @@ export function formatProblemText(problem: Omit<Problem, "args">, { color, width
     .join("\n");
 }
 
-/** Formats a validation: each problem, with its pack if there are several; then a summary. */
 export function formatReport(
   { ok, pack, version, problems }: ValidationReport,
   style: TextStyle,
@@ -36,13 +34,12 @@ export function formatReport(
   return [...blocks, `${name} is ${ok ? "valid" : "invalid"}: ${counts.join(", ")}`].join("\n");
 }
 
-/** Prints the error that ends a command. */
 export function printError({ severity, ...error }: Problem, asJson: boolean): void {
   if (asJson) output.json({ error });
   else output.note(formatProblemText({ ...error, severity }, output.stderrStyle()));
 }
 
-/** Reports the error that ended a command. An error that is not a `TrailblazeError` is reported as `InternalError`. */
+/** An error that is not a `TrailblazeError` is reported as `InternalError`. */
 export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   const known =
     error instanceof TrailblazeError

@@ -15,11 +15,9 @@ import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
 import { expiryOf, readSignIn } from "../sign-in/stored.ts";
 
-/** One check and its result. */
 export interface HealthCheck {
   name: "node" | "project" | "config" | "packs" | "lock" | "servers" | "sign-in" | "session";
   ok: boolean;
-  /** One line for users. */
   summary: string;
 }
 
@@ -32,10 +30,8 @@ export interface Health {
 
 const supportedNode = "^20.19.0 || >=22.12.0";
 
-/** Adds a check and its problems to the result. */
 type Add = (name: HealthCheck["name"], ok: boolean, summary: string, problems?: readonly Problem[]) => void;
 
-/** Adds a check that fails with an error that has a problem. */
 function addError(add: Add, name: HealthCheck["name"], error: unknown): void {
   if (!(error instanceof TrailblazeError)) throw error;
   add(name, false, error.message, [error.problem]);
@@ -98,7 +94,6 @@ function checkSignIns(add: Add, config: SessionConfig, refused: readonly string[
   if (states.length > 0) add("sign-in", ok, states.map(({ text }) => text).join("; "));
 }
 
-/** Opens a session, which starts its servers, and closes it. */
 async function checkSession(add: Add, config: SessionConfig, options: SessionOptions): Promise<void> {
   try {
     const session = await openSessionByRules(options, { userServers: "reported" });

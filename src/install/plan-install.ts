@@ -67,7 +67,6 @@ export interface InstallPlan {
   notes: string[];
 }
 
-/** The candidates for the client's file, best first. Throws `TrailblazeError` if there are none. */
 function findFiles(
   client: ClientRecord,
   { scope = "user", file, cwd = process.cwd() }: InstallOptions,
@@ -85,7 +84,6 @@ function findFiles(
   throw failure("UnknownInstallLocation", { client: client.name, reason });
 }
 
-/** The client's file: the one that exists, or else the one to make. Throws `TrailblazeError` if it has none. */
 export function findFile(client: ClientRecord, options: InstallOptions): string {
   const files = findFiles(client, options);
   return files.find((one) => fileExists(one)) ?? files[0] ?? "";
@@ -93,7 +91,6 @@ export function findFile(client: ClientRecord, options: InstallOptions): string 
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
 
-/** Chooses the container that a config uses among those that its client reads. */
 function chooseContainer(
   { newerContainer, container }: ClientRecord,
   { root }: ConfigDocument,
@@ -150,7 +147,6 @@ function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, 
   return { ...edited, notes };
 }
 
-/** The entries of Trailblaze in a client's file. Throws `TrailblazeError` `ClientConfigMalformed`. */
 function findOwnEntries(client: ClientRecord, editor: ConfigEditor, file: string) {
   const config = new ConfigDocument(file, editor, readConfigFile(file) ?? "");
   const container = chooseContainer(client, config);
@@ -185,7 +181,6 @@ export async function refuseLinkOut(file: string, options: InstallOptions): Prom
   throw failure("ClientConfigUnwritable", { file, reason }, { file });
 }
 
-/** Notes for users about a new entry, as sentences. `omitted`: variables. */
 function describeNextSteps(client: ClientRecord, scope: Scope, omitted: readonly string[]): string[] {
   const notes: string[] = [];
   if (omitted.length > 0) {

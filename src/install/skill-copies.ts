@@ -22,18 +22,15 @@ import { findClient } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
 import { refuseLinkOut } from "./plan-install.ts";
 
-/** The file in a copy that says what was copied. */
 const markerFile = ".trailblaze";
 
 /** What a marker says. `source`: a qualified name, or `LABEL/NAME`. `project`: whose copy it is, in the user's home. */
 interface Marker {
   source: string;
   project?: string;
-  /** The digests of the files, by path. */
   files: Record<string, string>;
 }
 
-/** A skill to copy, and what its marker is to say. */
 type WantedCopy = readonly [skill: SkillItem, marker: Marker];
 
 const port = createNodeInspectionPort();
@@ -55,7 +52,6 @@ function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edi
   return { marker: marker as unknown as Marker, fault: isIntact ? undefined : "edited" };
 }
 
-/** Replaces a copy, or makes it. */
 async function writeCopy(session: Session, target: string, [skill, marker]: WantedCopy): Promise<void> {
   const { calls, state } = Session.frameOf(session);
   const { route } = skill;

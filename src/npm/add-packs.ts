@@ -27,23 +27,17 @@ export interface AddOptions extends ChangeOptions {
   allowSimilar?: boolean;
   /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
   servers?: PreviewOptions["servers"];
-  /**
-   * Called after the installation, for example to write the config. If it rejects, the installation is undone.
-   */
+  /** Called after the installation. If it rejects, the installation is undone. */
   complete?: () => Promise<void>;
 }
 
-/** The result of adding packs. */
 export interface AddedPacks {
-  /** The added packs, as discovery finds them. */
   added: DiscoveredPack[];
   /** Warnings of the previews, and problems that validation finds after the installation. */
   problems: Problem[];
-  /** Consent was declined, and nothing was changed. */
   declined: boolean;
 }
 
-/** The scripts that an installation would run. */
 export const lifecycleScripts = ["preinstall", "install", "postinstall"];
 
 const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name && !pack.shadowed;
@@ -85,7 +79,7 @@ async function readInstalled(port: InspectionPort, cwd: string) {
   return new Map(installed.map((one) => [`${one.location}\n${one.manifest.version}`, one]));
 }
 
-/** Creates warnings for names that are very similar to existing ones. Throws `SimilarName` unless `allowed`. */
+/** Throws `SimilarName` unless `allowed`. */
 function checkNames(
   names: readonly string[],
   existing: readonly string[],
@@ -116,7 +110,6 @@ export async function addPacks(specs: readonly string[], options: AddOptions): P
   return addParsedPacks(parseSpecs(specs), options);
 }
 
-/** Like `addPacks`, with parsed specs. */
 export async function addParsedPacks(
   parsed: readonly RegistrySpec[],
   options: AddOptions,
@@ -176,7 +169,6 @@ export async function addParsedPacks(
 
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
-/** The version that a package.json declares for a dependency; `undefined` if it does not declare the dependency. */
 function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
   for (const key of dependencyKeys) {
     const declared = manifest?.value[key];

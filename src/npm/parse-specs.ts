@@ -3,7 +3,6 @@ import validRange from "semver/ranges/valid.js";
 import { failure } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
 
-/** A requested package of a registry. */
 export interface RegistrySpec {
   name: string;
   /** The argument for the package manager. */
@@ -73,10 +72,7 @@ export function parseReferredPack(name: string, range = "*", declared?: unknown)
   return readSpec(`${name}@${isNarrow ? String(declared) : range}`);
 }
 
-/**
- * The reason why a declared dependency does not come from a registry, so that fetching it may run code; `undefined` if it
- * does. Pure.
- */
+/** Why a declared dependency does not come from a registry, so that fetching it may run code. */
 export function explainForeignDependency(name: string, wanted: unknown): string | undefined {
   try {
     const { type } = parsePackageSpec(`${name}@${String(wanted)}`);

@@ -16,10 +16,7 @@ import { createRegistryClient } from "./registry/registry-client.ts";
 const keywords = ["mcp", "mcp-server", "modelcontextprotocol"];
 const libraries = ["@modelcontextprotocol/sdk", "@modelcontextprotocol/server", "fastmcp"];
 
-/**
- * Whether a package.json shows that the package is an MCP server: it has `mcpName`, which the MCP registry requires, a
- * keyword, or a dependency on a library for servers. Pure.
- */
+/** By `mcpName`, which the MCP registry requires, a keyword, or a dependency on a library for servers. */
 function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean {
   const { mcpName, keywords: own } = manifest;
   if (typeof mcpName === "string" && mcpName !== "") return true;
@@ -34,7 +31,6 @@ function isDeclaredServer(manifest: Readonly<Record<string, unknown>>): boolean 
 export interface PackPreview extends InspectedPack {
   spec: RegistrySpec;
   deprecated: string | undefined;
-  /** Warnings to consider before installing. */
   warnings: Problem[];
   /** Names of its commands if the package is an MCP server and not a pack. */
   serverBins: readonly string[] | undefined;
@@ -47,10 +43,7 @@ export interface PreviewOptions {
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number | undefined;
   signal?: AbortSignal | undefined;
-  /**
-   * Also accept MCP servers that are not packs: those whose package.json says so, or any package with a command. Default:
-   * only packs.
-   */
+  /** Also accepts MCP servers that are not packs: declared ones, or any package with a command. */
   servers?: "declared" | "any" | undefined;
 }
 
@@ -89,7 +82,6 @@ export async function previewPacks(
   const configuration = readNpmConfiguration({ projectDirectory: directory, env: process.env });
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });
 
-  /** What the registry says of a version. */
   async function readAnnounced(spec: RegistrySpec, version: string) {
     const address = client.registryOf(spec.name);
     const read = await client.readManifest(address, spec.name, version);

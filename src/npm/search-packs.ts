@@ -25,10 +25,8 @@ export type RemotePack = {
     problems: Problem[];
   };
 
-/** The keyword by which packs are found. */
 const packKeyword = "trailblaze-extension";
 
-/** Keys of declarations to show for packs that are not installed. */
 const shownKeys = {
   server: ["tools", "toolsets", "prompts", "resources"],
   tool: ["parameters"],
@@ -50,7 +48,7 @@ function hasPackKeyword(keywords: unknown): boolean | undefined {
 
 const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
-/** Describes the pack of a registry's manifest; `undefined` if the manifest is of another package or not of a pack. Pure. */
+/** `undefined` if the manifest is of another package or not of a pack. */
 export function describeRemotePack(
   name: string,
   manifest: Readonly<Record<string, unknown>>,
@@ -164,7 +162,7 @@ async function searchRegistry(
     return hits;
   }
 
-  /** Reads a hit. A pack has both the keyword and the field. */
+  /** A pack has both the keyword and the field. */
   async function readHit(name: string): Promise<RemotePack[]> {
     const read = await client.readManifest(registry, name, "latest");
     if (read.state === "failed") note(read.reason);
@@ -206,7 +204,6 @@ async function readProject(cwd: string): Promise<{ directory?: string; installed
   }
 }
 
-/** Implements `searchPacks` of src/remote.ts, which documents it. */
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, timeoutMs = 20_000, signal } = options;
   const { directory: projectDirectory, installed } = await readProject(cwd);

@@ -14,7 +14,6 @@ export const signInFailure = (label: string, reason: SignInFault, detail?: strin
   // Much of it is what servers and issuers say.
   failure("SignInFailed", { label, reason, detail: detail?.slice(0, 400) });
 
-/** Whether a URL leads to this machine by http. */
 export const isLocal = ({ protocol, hostname }: URL): boolean =>
   protocol === "http:" && isLoopback(hostname.replace(/^\[(.*)\]$/, "$1"));
 

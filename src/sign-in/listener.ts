@@ -8,10 +8,8 @@ import { failure } from "../problems/index.ts";
 import { isLocal, signInFailure } from "./issuer.ts";
 import type { SignInServer } from "./stored.ts";
 
-/** Where the issuer sends the user with its answer. */
 export interface Redirect {
   redirectUrl: string;
-  /** Resolves with the parameters of the answer. */
   answer(): Promise<URLSearchParams>;
   close(): void;
 }

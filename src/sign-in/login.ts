@@ -18,7 +18,6 @@ export interface LoginOptions {
   readPasted: (() => Promise<string | undefined>) | undefined;
   timeoutMs: number;
   signal: AbortSignal;
-  /** Shows the URL to open. */
   show(url: string): void;
 }
 

@@ -28,13 +28,10 @@ export interface Tokens extends Pick<OAuthTokens, "access_token" | "refresh_toke
 export interface Issuer {
   issuer: string;
   metadata: AuthorizationServerMetadata;
-  /** What tokens are for. */
   resource: string;
 }
 
-/** The sign-in to a server. */
 export interface StoredSignIn extends Issuer {
-  /** The server's. */
   url: string;
   /** Without a secret from the config. */
   client: StoredOAuthClientInformation;
@@ -106,7 +103,7 @@ export function toTokens(
   return { access_token, refresh_token, scope: scope ?? asked, receivedAt: Date.now(), lifeMs };
 }
 
-/** When tokens expire, in ISO 8601; `null` if it is unknown. */
+/** In ISO 8601; `null` if it is unknown. */
 export const expiryOf = ({ receivedAt, lifeMs }: Tokens): string | null =>
   lifeMs === null ? null : new Date(receivedAt + lifeMs).toISOString();
 

@@ -64,7 +64,6 @@ export async function watchPack(
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   /** The last validation with its problems and those of its session, of which the advertised names of the tools are here, too. */
   const result = {
-    /** The number of validations. */
     runs: 0,
     /** Whether the last validation succeeded and a session was open. */
     ok: false,

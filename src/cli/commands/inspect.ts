@@ -38,13 +38,11 @@ export const command = defineCommand({
   run,
 });
 
-/** Limits of the texts on a page. */
 const maximumLines = 60;
 const maximumWidth = 400;
 
 const shortenLine = (line: string) => shortenForPeople(line, maximumWidth);
 
-/** A text of several lines with unprintable characters escaped, cut to the limits. */
 function formatLines(text: string): string {
   const lines = text.trimEnd().split("\n");
   const rest = lines.length - maximumLines;
@@ -62,7 +60,7 @@ function formatPart(part: Part, style: TextStyle): string {
   return formatTable(headings, rows, style);
 }
 
-/** Formats the page of an item. `origin`: what is known of where it is from. */
+/** `origin`: what is known of where it is from. */
 export function formatItemPage(
   subject: PageSubject,
   origin: readonly (readonly [string, string])[],
@@ -110,7 +108,6 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   return lines.join("\n");
 }
 
-/** Inspects a tool of a server of the config, which it starts. */
 async function inspectServerTool(input: Input, subject: string): Promise<CommandAnswer> {
   const { withSession } = await import("../session/session-command.ts");
   const use = async (session: Session): Promise<CommandAnswer> => {

@@ -14,7 +14,6 @@ import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
 
-/** The options of `install` and `uninstall`. */
 const placeOptions = {
   scope: choice(
     "SCOPE",
@@ -175,7 +174,6 @@ function formatOutcome(outcome: Outcome, done: string, preposition: string, styl
   return [...lines, ...notes.map(show)].join("\n").trimEnd();
 }
 
-/** Copies skills into a client, or removes the copies. */
 async function changeSkills(input: Input, isInstall: boolean): Promise<CommandAnswer> {
   const { options, cwd, positionals } = input;
   const [client, ...names] = positionals;

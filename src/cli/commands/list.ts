@@ -60,7 +60,6 @@ export const command = defineCommand({
   },
 });
 
-/** What discovery found, and where else packages may be. */
 type Listing = Discovery & Pick<FoundPacks, "workspace">;
 
 interface ListedItem {
@@ -79,7 +78,6 @@ function describeUse(pack: DiscoveredPack): string {
   return enabled === true ? "yes" : enabled === "onDemand" ? "on demand" : enabled || "no";
 }
 
-/** Says that nothing is listed, and what to do. */
 function explainEmpty(
   { scope, project, workspace, problems }: Listing,
   what: string,
@@ -140,7 +138,6 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
     );
 }
 
-/** The tools and servers of the project's config. */
 async function findBuiltIns(directory: string): Promise<ListedItem[]> {
   const { listConfigItems } = await import("../../config/read-config.ts");
   const { createNodeInspectionPort } = await import("../../files/node-inspection-port.ts");

@@ -80,7 +80,6 @@ export const add = defineCommand({
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
 
-    /** Shows what would change, and asks. */
     async function consent(previews: readonly PackPreview[], signal: AbortSignal): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
@@ -208,7 +207,6 @@ function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins
   return lines.map(printable);
 }
 
-/** Describes what packs provide, for the prompt of `add`. */
 export function formatPreviews(previews: readonly Shown[], width: number | undefined): string {
   return previews
     .flatMap(formatPreview)

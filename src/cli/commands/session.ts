@@ -17,14 +17,12 @@ import { readArguments, splitPair } from "../session/read-arguments.ts";
 import { callOptions, startOptions, withSession } from "../session/session-command.ts";
 import { openTrail, readTrail } from "../session/trail.ts";
 
-/** Where a tool or a prompt is from. */
 function formatSource({ source }: { source: ToolSource }): string {
   const { type, pack, server } = source;
   if (type === "pack") return server === undefined ? (pack ?? "") : `${pack} (server ${server})`;
   return type === "config" ? `config (server ${server})` : "built-in";
 }
 
-/** A block of content: text with unprintable characters escaped, another block by its type. */
 const formatBlock = (block: Readonly<{ type: string; text?: unknown; mimeType?: unknown }>): string =>
   block.type === "text" && typeof block.text === "string"
     ? printableLines(block.text)
@@ -151,7 +149,6 @@ export const call = defineCommand({
   },
 });
 
-/** Shows the progress of a tool on a terminal. */
 function showProgress({ progress, total, message }: ToolProgress): void {
   if (!output.stderrIsTerminal()) return;
   const share = total === undefined ? `${progress}` : `${progress}/${total}`;

@@ -95,7 +95,7 @@ const sessionOnly = [
   ...(["no-watch", "lazy", "eager", "tool-search"] as const),
 ];
 
-/** The options of the served session. Throws `InvalidArguments` for those that do not fit what is started. */
+/** Throws `InvalidArguments` for options that do not fit what is started. */
 function readServedSession(input: Input, reference: string | null): ServedSessionOptions | undefined {
   const { options } = input;
   if (reference === null) {

@@ -113,7 +113,6 @@ function findReportBase(location: string, cwd: string): string {
   return folders.find((folder) => existsSync(join(folder, ".git"))) ?? cwd;
 }
 
-/** Workflow commands of GitHub Actions, which annotate lines of a pull request. */
 export function formatGithub({ report, location }: DetailedReport, base: string): string {
   const levels = { error: "error", warning: "warning", info: "notice" } as const;
   const escapeData = (text: string) => disarmCommands(printable(text)).replaceAll("%", "%25");

@@ -44,7 +44,7 @@ export async function readStdin(): Promise<Uint8Array> {
   return Buffer.concat(chunks);
 }
 
-/** Splits `key=value`. Throws `TrailblazeError` `InvalidArguments` if there is no key or no `=`. */
+/** Throws `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {
   const index = text.indexOf("=");
   if (index > 0) return [text.slice(0, index), text.slice(index + 1)];

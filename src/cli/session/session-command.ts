@@ -28,14 +28,12 @@ export const sessionOptions = {
   ...configOption,
 };
 
-/** The options of every command that uses items of a session. */
 export const callOptions = {
   served: flag("Name tools as `start` does, with prefixes where names collide"),
   ...installOption,
   ...sessionOptions,
 };
 
-/** The options of the commands that decide when servers start. */
 export const startOptions = {
   lazy: {
     ...flag("Start servers when a call needs them, if trailblaze.lock has their lists"),
@@ -54,7 +52,6 @@ function readPlatform(value: string | undefined): string | undefined {
 /** The command line of a command that opens a session: some have not all of these options. */
 type SessionInput = CommandInput<Partial<typeof callOptions & typeof startOptions>>;
 
-/** What is said of servers on stderr. */
 export const serverNotes = {
   onCommand: ({ label, command, args }: StartedCommand) =>
     output.note(printable(`Starting ${label}: ${[command, ...args].map(quoteForShell).join(" ")}`)),
@@ -62,7 +59,6 @@ export const serverNotes = {
   onWait: (server: AwaitedServer) => output.note(formatWaiting(server)),
 };
 
-/** The options of a session from the command line. */
 export function readSessionOptions({ options, cwd }: SessionInput): SessionOptions {
   const { config, driver, toolset, lazy, eager, frozen, install = false } = options;
   const platform = readPlatform(options.platform);
@@ -81,7 +77,6 @@ export function readSessionOptions({ options, cwd }: SessionInput): SessionOptio
   };
 }
 
-/** Asks on this terminal, if it is one. */
 async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInput">> {
   const { canAsk } = await import("../ask.ts");
   if (!canAsk()) return {};

@@ -4,7 +4,6 @@ import { DataSyntaxError, isRecord } from "../../data/parse-json.ts";
 import { parseYaml } from "../../data/parse-yaml.ts";
 import { failure, type ProblemPlace, quote, TrailblazeError } from "../../problems/index.ts";
 
-/** One call of a trail. */
 export interface TrailStep {
   tool: string;
   arguments: Record<string, unknown>;
@@ -12,7 +11,7 @@ export interface TrailStep {
 
 const hint = "Write the trail as a YAML array of calls: `- tool_name: { argument: value }`.";
 
-/** Reads a trail. Throws `TrailblazeError` `InvalidArguments`, with line and column if its content is wrong. */
+/** Throws `InvalidArguments`, with line and column if its content is wrong. */
 export function readTrail(file: string): TrailStep[] {
   let bytes: Uint8Array;
   try {

@@ -27,7 +27,7 @@ export interface EntryShape {
   last?: JsonRecord;
 }
 
-/** The configuration of an MCP client. Each record has its source and its date, because facts become outdated. */
+/** Each record has its source and its date, because facts become outdated. */
 export interface ClientRecord {
   id: string;
   name: string;
@@ -36,7 +36,6 @@ export interface ClientRecord {
   user: SystemPaths;
   /** Relative to the project's folder; absent if the client has no such file. */
   project?: PathTemplates;
-  /** The keys that lead to the entries. */
   container: readonly string[];
   /** The keys of a newer form of the config, used if a file has them. */
   newerContainer?: readonly string[];
@@ -59,7 +58,6 @@ export interface ClientRecord {
   skills?: ".agents/skills" | ".claude/skills";
   /** What the user has to do for an entry in the project's file. */
   approval?: string;
-  /** The source of these facts. */
   source: string;
   /** Year and month in which the source was checked. */
   checked: string;

@@ -6,14 +6,12 @@ const config = "${XDG_CONFIG_HOME:-~/.config}";
 const appData = "${APPDATA:-~/AppData/Roaming}";
 const localData = "${LOCALAPPDATA:-~/AppData/Local}";
 
-/** The same paths on every system. */
 const everywhere = (...paths: PathTemplates): SystemPaths => ({ linux: paths, darwin: paths, win32: paths });
 
 /** Paths in `~/.config`, also on macOS. */
 const inDotConfig = (...paths: string[]): SystemPaths =>
   everywhere(...(paths.map((path) => `${config}/${path}`) as [string, ...string[]]));
 
-/** A path in the system's folder for settings of applications. */
 const inSettings = (path: string): SystemPaths => ({
   linux: [`${config}/${path}`],
   darwin: [`~/Library/Application Support/${path}`],
@@ -27,7 +25,6 @@ const xdgOnLinux = (path: string, windowsPath: string): SystemPaths => ({
   win32: [`${appData}/${windowsPath}`],
 });
 
-/** The same path in the home folder and in the project. */
 const both = (path: string) => ({ user: everywhere(`~/${path}`), project: [`./${path}`] as const });
 
 const typedShape: EntryShape = { first: { type: "stdio" } };
@@ -80,7 +77,7 @@ function client(
   };
 }
 
-/** All known clients, sorted by id. */
+/** Sorted by id. */
 export const clients: readonly ClientRecord[] = [
   client("amp sourcegraph-amp", "Amp", "docs, rulesync", {
     format: "jsonc",

@@ -6,7 +6,6 @@ import type { ConfigFormatName } from "../editing/config-format.ts";
 import type { ClientRecord, Scope } from "./client.ts";
 import { clients } from "./index.ts";
 
-/** What paths depend on. */
 export interface Host {
   platform: NodeJS.Platform;
   environment: Readonly<Record<string, string | undefined>>;
@@ -25,13 +24,11 @@ export function findHome(
   return home !== undefined && pathOf(platform).isAbsolute(home) ? home : undefined;
 }
 
-/** The machine and the environment of this process. */
 export function readHost(): Host {
   const { platform, env } = process;
   return { platform, environment: env, home: findHome(platform, env) };
 }
 
-/** The path of a template; `undefined` if it needs a home folder and there is none. */
 function expandPath(
   template: string,
   { platform, environment, home }: Host,
@@ -56,7 +53,6 @@ export function findCandidates(client: ClientRecord, scope: Scope, host: Host, p
   return templates.flatMap((template) => expandPath(template, host, project) ?? []);
 }
 
-/** Paths of which one exists if the client is installed. */
 export function findSigns(client: ClientRecord, host: Host): string[] {
   const path = pathOf(host.platform);
   const files = findCandidates(client, "user", host, "");

@@ -33,7 +33,6 @@ function without(value: unknown, [key = "", ...below]: readonly string[]): unkno
 
 const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
 
-/** Loads the editor of a format on first use. */
 export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor> {
   if (format === "toml") return (await import("./toml-editor.ts")).tomlEditor;
   if (format === "yaml") return (await import("./yaml-editor.ts")).yamlEditor;
@@ -48,7 +47,6 @@ export class ConfigDocument {
   readonly root: Record<string, unknown>;
   readonly #file: string;
   readonly #editor: ConfigEditor;
-  /** The byte order mark, if there is one. */
   readonly #mark: string;
   readonly #body: string;
   readonly #parsed: ParsedConfig;
@@ -90,7 +88,6 @@ export class ConfigDocument {
     return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
   }
 
-  /** The value of an entry; `undefined` if it does not exist. */
   get({ container, key, isList }: EntryPlace): unknown {
     for (const [index, name] of container.entries()) {
       const path = container.slice(0, index + 1);
@@ -121,7 +118,6 @@ export class ConfigDocument {
     return undefined;
   }
 
-  /** Writes an entry, replacing an existing one. */
   set(place: EntryPlace, entry: JsonRecord): ConfigDocument | undefined {
     this.get(place);
     return this.#verify(this.#parsed.set(place, entry), place, toPlain(entry));
@@ -150,14 +146,13 @@ export class ConfigDocument {
   }
 }
 
-/** An entry before and after an edit; `undefined` if there is none. */
 export interface EntryChange {
   place: EntryPlace;
   before: JsonRecord | undefined;
   after: JsonRecord | undefined;
 }
 
-/** A unified diff of entries, without secrets and without the rest of their file; empty if nothing changes. */
+/** Without secrets and without the rest of the file; empty if nothing changes. */
 export function formatEntryDiff(file: string, editor: ConfigEditor, changes: readonly EntryChange[]): string {
   const write = (which: "before" | "after") =>
     changes

@@ -2,11 +2,9 @@ import { isRecord } from "../../data/parse-json.ts";
 
 export type ConfigFormatName = "json" | "jsonc" | "toml" | "yaml";
 
-/** A JSON value. Entries consist of these. */
 export type JsonValue = null | boolean | number | string | JsonValue[] | { [key: string]: JsonValue };
 export type JsonRecord = { [key: string]: JsonValue };
 
-/** The place of an entry: the path of its container, and its key. */
 export interface EntryPlace {
   container: readonly string[];
   key: string;
@@ -14,7 +12,6 @@ export interface EntryPlace {
   isList: boolean;
 }
 
-/** A format of configs. */
 export interface ConfigEditor {
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
@@ -26,9 +23,7 @@ export interface ConfigEditor {
 
 /** A parsed text. Each edit returns alternative texts, best first, which are verified by parsing them. */
 export interface ParsedConfig {
-  /** The parsed value in comparable form; `undefined` for a text without one. */
   readonly value: unknown;
-  /** The offset of the value at a path, for messages. */
   offsetOf(path: readonly string[]): number;
   /** Adds an entry or replaces it. What is in place of its containers is an object or an array, or nothing. */
   set(place: EntryPlace, entry: JsonValue): string[];
@@ -46,7 +41,6 @@ export function toPlain(value: unknown): unknown {
   return plain;
 }
 
-/** The value at a path of keys; `undefined` if there is none. */
 export function valueAt(value: unknown, path: readonly string[]): unknown {
   let current = value;
   for (const key of path) {
@@ -56,16 +50,13 @@ export function valueAt(value: unknown, path: readonly string[]): unknown {
   return current;
 }
 
-/** A text with a range of it replaced. */
 export const splice = (text: string, start: number, end: number, replacement: string): string =>
   text.slice(0, start) + replacement + text.slice(end);
 
-/** The line end that a text uses. */
 export const findLineEnd = (text: string): string => (/\r?\n/.exec(text)?.[0] === "\r\n" ? "\r\n" : "\n");
 
 export const startOfLine = (text: string, offset: number): number => text.lastIndexOf("\n", offset - 1) + 1;
 
-/** The end of an offset's line, before its line end. */
 export function endOfLine(text: string, offset: number): number {
   const newline = text.indexOf("\n", offset);
   const end = newline < 0 ? text.length : newline;

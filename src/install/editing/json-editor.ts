@@ -12,7 +12,6 @@ import {
 /** Deeper values could not be compared after an edit. */
 const maximumDepth = 500;
 
-/** Parses JSON with comments and trailing commas, as clients do. */
 function parseText(text: string): Node | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -47,7 +46,6 @@ const findValue = (root: Node | undefined, path: readonly string[]): Node | unde
 
 const endOf = (node: Node) => node.offset + node.length;
 
-/** The white space at the start of an offset's line. */
 const indentationAt = (text: string, offset: number) =>
   /^[ \t]*/.exec(text.slice(startOfLine(text, offset), offset))?.[0] ?? "";
 
@@ -56,7 +54,6 @@ const comment = String.raw`//[^\r\n]*(?![^\r\n])|/\*(?:[^*]|\*(?!/))*\*/`;
 const untilComma = new RegExp(`^(?:\\s|${comment})*,`);
 const restOfLine = new RegExp(`^(?:[^\\S\\r\\n]*(?:${comment}))*`);
 
-/** The end of the comma after a value; `undefined` if there is none. */
 function findComma(text: string, value: Node): number | undefined {
   const gap = untilComma.exec(text.slice(endOf(value)));
   return gap === null ? undefined : endOf(value) + gap[0].length;

@@ -14,7 +14,7 @@ import {
 
 const writeKey = (key: string) => (/^[A-Za-z0-9_-]+$/.test(key) ? key : writeValue(key));
 
-/** Writes a value on one line. It must not contain null, which TOML does not have. */
+/** `value` must not contain null, which TOML does not have. */
 function writeValue(value: JsonValue): string {
   if (typeof value === "string") return JSON.stringify(value).replaceAll("\u007f", "\\u007f");
   if (Array.isArray(value)) return `[${value.map(writeValue).join(", ")}]`;
@@ -26,7 +26,6 @@ function writeValue(value: JsonValue): string {
 const writePairs = (value: JsonRecord) =>
   Object.entries(value).map(([key, member]) => `${writeKey(key)} = ${writeValue(member)}`);
 
-/** An entry as a table with its header, without a trailing line end. */
 function writeTable({ container, key, isList }: EntryPlace, entry: JsonRecord, lineEnd: string): string {
   const path = [...container, ...(isList ? [] : [key])].map(writeKey).join(".");
   const header = isList ? `[[${path}]]` : `[${path}]`;
@@ -41,7 +40,6 @@ interface Section {
   end: number;
 }
 
-/** The value of a part of a text; `undefined` if it is not valid on its own. */
 function parsePart(text: string): Record<string, unknown> | undefined {
   try {
     return parse(text);
@@ -75,7 +73,6 @@ function findSections(text: string): Section[] {
 const startsWith = (path: readonly string[], prefix: readonly string[]) =>
   prefix.every((key, index) => path[index] === key);
 
-/** The sections of an entry. */
 function findOwn(text: string, sections: readonly Section[], place: EntryPlace): Section[] {
   const { container, key, isList } = place;
   if (!isList) return sections.filter(({ path }) => startsWith(path, [...container, key]));
@@ -91,7 +88,6 @@ function findOwn(text: string, sections: readonly Section[], place: EntryPlace):
   return sections.slice(first, next < 0 ? undefined : first + 1 + next);
 }
 
-/** The text without a section and the blank line before it. */
 function cut(text: string, { start, end }: Section): string {
   const from = beforeLineEnd(text, beforeLineEnd(text, start));
   const rest = text.slice(end);

@@ -52,14 +52,12 @@ const findPair = (map: unknown, key: string): Pair | undefined =>
     ? map.items.find(({ key: name }) => isScalar(name) && String(name.value) === key)
     : undefined;
 
-/** The end of a pair, before its line end. */
 function endOfPair(text: string, pair: Pair): number {
   const [, keyEnd] = rangeOf(pair.key);
   const valueEnd = endOfNode(pair.value);
   return beforeLineEnd(text, valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1);
 }
 
-/** The white space before a pair of a block map. */
 const indentationOf = (text: string, pair: Pair) => {
   const [start] = rangeOf(pair.key);
   return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
@@ -102,15 +100,12 @@ function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: J
   return [former === "" ? added : splice(added, start, end, "")];
 }
 
-/** The indentation per level in this file. */
 function findUnit(root: YAMLMap, text: string): string {
   const children = root.items.flatMap(({ value }) => (isYamlMap(value) && !value.flow ? value.items[0] : []));
   return children.map((child) => child && indentationOf(text, child)).find(Boolean) ?? "  ";
 }
 
-/** Adds an entry to its container, or creates the container. */
 function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
-  /** The entry inside objects for the keys from a depth on. */
   const wrap = (depth: number) =>
     keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
   // With braces or a comment in them, a text could not be restored.
@@ -134,7 +129,6 @@ function addEntry(text: string, root: unknown, keys: readonly string[], entry: J
   return [];
 }
 
-/** The texts without the lines of a pair. */
 function cutPair(text: string, pair: Pair): string[] {
   const from = startOfLine(text, rangeOf(pair.key)[0]);
   const until = endOfLine(text, endOfPair(text, pair));

@@ -20,13 +20,11 @@ import {
 } from "./package-manager.ts";
 
 export interface ChangeOptions {
-  /** Folder of the project; default: the working folder of the process. */
   cwd?: string;
   /** The timeout of waiting for another process that changes the project, in milliseconds; default: five minutes. */
   lockMs?: number;
   /** Stops the package manager and restores everything. */
   signal?: AbortSignal;
-  /** Receives each command of the package manager before it runs. */
   onCommand?: (command: string) => void;
 }
 
@@ -60,10 +58,8 @@ export type OpenedProject = Awaited<ReturnType<typeof openProject>>;
 
 type ChangeableProject = Omit<OpenedProject, "manifest">;
 
-/** How long one run of the package manager may take. */
 const managerMs = 600_000;
 
-/** Files that package managers change when they add or remove packages. */
 const writtenFiles = ["package.json", ...lockfileNames, ".yarnrc.yml"];
 
 /** Keeps a file in memory. Returns a function that gives it back its bytes and its mode, or deletes it if it did not exist. */
@@ -93,7 +89,7 @@ function lastLines(tail: string, { directory, root }: ChangeableProject): string
     .slice(-20);
 }
 
-/** Locks a project against changes by other processes. Throws `InstallFailed` if waiting takes too long. */
+/** Throws `InstallFailed` if waiting takes too long. */
 async function lockProject(
   { root }: ChangeableProject,
   what: string,

@@ -7,7 +7,6 @@ import { findProgramHere } from "../../processes/server-process.ts";
 
 export type ManagerName = "npm" | "pnpm" | "yarn";
 
-/** How a package manager is started. */
 export interface ManagerProgram {
   command: string;
   /** Arguments before all others. */
@@ -39,7 +38,6 @@ export function findManagerProgram(
 const ofAnotherRun =
   /^npm_(?:package|lifecycle|command|node_execpath|execpath)|^TRAILBLAZE_(?:HTTP_TOKEN|STATE_KEY)$|^npm_config_(?:global|location|local_prefix|workspaces?|include_workspace_root|dry_run|package_lock_only|save\w*|omit|prefix)$/i;
 
-/** The environment of a package manager: the user's, with lifecycle scripts disabled regardless of the project. */
 export function createManagerEnvironment(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const kept = Object.entries(env).filter(([name]) => !ofAnotherRun.test(name));
   return {
@@ -116,11 +114,9 @@ export interface ManagerTask {
   kind: "add" | "remove" | "install";
   /** Specs or names. */
   packages: readonly string[];
-  /** Whether the project is the root of a workspace, which may require an option. */
   isWorkspaceRoot: boolean;
 }
 
-/** The arguments of a package manager for a task, with lifecycle scripts disabled. Pure. */
 export function managerArguments(
   { name, isModernYarn }: ProjectManager,
   { kind, packages, isWorkspaceRoot }: ManagerTask,
@@ -151,7 +147,6 @@ export function managerArguments(
   }
 }
 
-/** The command that runs the skipped install scripts of packages. Pure. */
 export function rebuildCommand({ name, isModernYarn }: ProjectManager, packages: readonly string[]): string {
   if (name === "yarn" && !isModernYarn) return "yarn install --force";
   return [name, "rebuild", ...packages.map(quoteForShell)].join(" ");

@@ -17,7 +17,7 @@ import { findManagerProgram, runManager } from "../managers/package-manager.ts";
 import type { RegistrySpec } from "../parse-specs.ts";
 import { explainFailure, type RegistryClient, usualRetries } from "./registry-client.ts";
 
-/** Limit on the size of a tarball, and on that of its unpacked contents. */
+/** Of a tarball, and of its unpacked contents. */
 const limits = { packed: 256 << 20, unpacked: 500 << 20 };
 
 export const createFailure = (spec: RegistrySpec, reason: string) =>
@@ -77,7 +77,6 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
   throw failure("RegistryUnavailable", { registry, reason: explainFailure(String(code)) });
 }
 
-/** Unpacks the files of a tarball that are in the package. */
 async function unpack(tarball: string, cwd: string, { signal }: FetchContext, spec: RegistrySpec) {
   let size = 0;
   const target = extract({

@@ -17,7 +17,6 @@ export type RegistryRead =
   | { state: "absent" }
   | { state: "failed"; reason: string };
 
-/** See `createRegistryClient`. */
 export type RegistryClient = ReturnType<typeof createRegistryClient>;
 
 /** Options of npm-registry-fetch, which may include credentials. */
@@ -90,7 +89,7 @@ const unreachable = new Map([
   ["ECONNREFUSED", "refuses connections"],
 ]);
 
-/** The reason of a failure by a code of npm: `E` and a status, or a code of Node. */
+/** `code`: `E` and a status, or a code of Node. */
 export function explainFailure(code: string): string {
   const [, status] = /^E(\d{3})$/.exec(code) ?? [];
   const described = describeFetchError(status === undefined ? { code } : { statusCode: Number(status) });
@@ -169,7 +168,6 @@ export function createRegistryClient(
   }: {
     /** `refresh` checks cached documents again even if they are fresh; `offline` makes no requests. */
     mode: "normal" | "refresh" | "offline";
-    /** The timeout of one document, with its retries. */
     timeoutMs: number;
     signal?: AbortSignal | undefined;
   },
@@ -211,7 +209,7 @@ export function createRegistryClient(
     }
   }
 
-  /** Reads a JSON object below a registry's address. Never rejects. */
+  /** Never rejects. */
   async function read(address: string, path: string): Promise<RegistryRead> {
     let reason = mode === "offline" ? "was not contacted" : down.get(address);
     if (reason === undefined) {
@@ -243,7 +241,6 @@ export function createRegistryClient(
     return isRecord(value) ? { ...long, value } : { state: "absent" };
   }
 
-  /** All configured ones, the default one first. */
   const registries = [...new Set(addresses)];
   return { registries, registryOf, show: withoutCredentials, read, readManifest };
 }
