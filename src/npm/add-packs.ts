@@ -79,23 +79,6 @@ async function readInstalled(port: InspectionPort, cwd: string) {
   return new Map(installed.map((one) => [`${one.location}\n${one.manifest.version}`, one]));
 }
 
-/** Throws `SimilarName` unless `allowed`. */
-function checkNames(
-  names: readonly string[],
-  existing: readonly string[],
-  allowed: boolean,
-): ReadonlyMap<string, Problem> {
-  const warnings = new Map<string, Problem>();
-  for (const name of names) {
-    const similar = findSimilarName(name, existing);
-    if (similar === undefined) continue;
-    const args = { name, existing: similar, allowed };
-    if (!allowed) throw failure("SimilarName", args, { pack: name });
-    warnings.set(name, createProblem("SimilarName", args, { pack: name }));
-  }
-  return warnings;
-}
-
 /**
  * Adds packs to a project with its package manager: npm, pnpm or Yarn, according to its package.json or lockfile. Does
  * not run lifecycle scripts. `specs` are names in a registry, optionally with a tag, a version or a range.
@@ -110,15 +93,11 @@ export async function addPacks(specs: readonly string[], options: AddOptions): P
   return addParsedPacks(parseSpecs(specs), options);
 }
 
-export async function addParsedPacks(
-  parsed: readonly RegistrySpec[],
-  options: AddOptions,
-): Promise<AddedPacks> {
+async function addParsedPacks(parsed: readonly RegistrySpec[], options: AddOptions): Promise<AddedPacks> {
   const { cwd = process.cwd(), consent, allowSimilar = false, registryTimeoutMs, signal, servers } = options;
   const what = `add ${parsed.map(({ text }) => text).join(", ")}`;
   const port = createNodeInspectionPort();
   const before = await findPacks(port, { cwd });
-  const names = parsed.map(({ name }) => name);
   rejectUnsupportedLayout(before);
   const project = await openProject(port, cwd, what);
   const installedPacks = before.packs.map(({ pack }) => pack.name);
@@ -126,13 +105,17 @@ export async function addParsedPacks(
   const missing = [...declaredDependencies(project.manifest)].filter(
     (name) => resolveFrom(port, before.project, name) === undefined,
   );
-  const similar = checkNames(names, [...installedPacks, ...missing], allowSimilar);
+  const similar = parsed.flatMap(({ name }) => {
+    const existing = findSimilarName(name, [...installedPacks, ...missing]);
+    if (existing === undefined) return [];
+    const args = { name, existing, allowed: allowSimilar };
+    if (!allowSimilar) throw failure("SimilarName", args, { pack: name });
+    return createProblem("SimilarName", args, { pack: name });
+  });
   const installed = await readInstalled(port, project.directory);
   const previews = await previewPacks(project.root, parsed, { port, registryTimeoutMs, signal, servers });
-  for (const { spec, warnings } of previews) {
-    const warning = similar.get(spec.name);
-    if (warning !== undefined) warnings.push(warning);
-  }
+  for (const { spec, warnings } of previews)
+    warnings.push(...similar.filter(({ pack }) => pack === spec.name));
   const isAgreed = await consent(previews);
   if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
   if (!isAgreed) return { added: [], problems: [], declined: true };
@@ -170,11 +153,8 @@ export async function addParsedPacks(
 export type MissingPacksResult = Pick<AddedPacks, "added" | "problems">;
 
 function declaredVersion(manifest: Manifest | undefined, name: string): unknown {
-  for (const key of dependencyKeys) {
-    const declared = manifest?.value[key];
-    if (isRecord(declared) && Object.hasOwn(declared, name)) return declared[name];
-  }
-  return undefined;
+  const lists = dependencyKeys.map((key) => manifest?.value[key]).filter(isRecord);
+  return lists.find((list) => Object.hasOwn(list, name))?.[name];
 }
 
 /**

@@ -54,9 +54,7 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
 }
 
 /** A project with a package manager. `root`: of its workspace; without one, its own folder. */
-export type OpenedProject = Awaited<ReturnType<typeof openProject>>;
-
-type ChangeableProject = Omit<OpenedProject, "manifest">;
+type ChangeableProject = Omit<Awaited<ReturnType<typeof openProject>>, "manifest">;
 
 const managerMs = 600_000;
 

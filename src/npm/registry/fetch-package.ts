@@ -23,7 +23,7 @@ const limits = { packed: 256 << 20, unpacked: 500 << 20 };
 export const createFailure = (spec: RegistrySpec, reason: string) =>
   failure("InstallFailed", { what: `add ${spec.text}`, reason });
 
-export interface FetchContext {
+interface FetchContext {
   client: RegistryClient;
   configuration: NpmConfiguration;
   /** The folder whose configuration npm uses. */
