@@ -1,19 +1,17 @@
 import { diffLocks, formatSkill, type LockDifferenceEntry } from "../lock/difference.ts";
 import { isSameJson, type LockedItem } from "../lock/json.ts";
-import { changeLock, createLock, lockFileOf } from "../lock/lock-file.ts";
+import { changeLock, lockFileOf } from "../lock/lock-file.ts";
 import {
   changeParts,
   compareParts,
   entryPlace,
-  isDenied,
   isRefused,
   keyOf,
-  type LockParts,
   type LockPlace,
   lockOf,
   nameOf,
   ownerOf,
-  partsOf,
+  type PartChange,
 } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import {
@@ -39,8 +37,10 @@ export interface ApprovalChange {
   /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
   name: string;
   place: LockPlace;
-  /** What the lock records afterwards; `undefined` for nothing. */
-  to: LockedItem | undefined;
+  /** What the lock records before: `null` for a denial, `undefined` for nothing. */
+  from: LockedItem | null | undefined;
+  /** The same afterwards. */
+  to: LockedItem | null | undefined;
 }
 
 const ownerKey = (place: LockPlace) => keyOf(entryPlace(place));
@@ -72,12 +72,12 @@ export class ApprovalPlan {
 
   /** Of packs that are broken, and of servers that failed to start. */
   get problems(): readonly Problem[] {
-    return this.#locked.installation.problems;
+    return this.#locked.problems;
   }
 
   /** Labels of the servers that failed to start, so that their lists are unknown. */
   get failedServers(): readonly string[] {
-    return this.#locked.installation.failedServers;
+    return this.#locked.failedServers;
   }
 
   /**
@@ -85,10 +85,10 @@ export class ApprovalPlan {
    * nothing changes.
    */
   get text(): string {
-    const { parts, installation } = this.#locked;
-    const differing = diffLocks(lockOf(parts), lockOf(changeParts(parts, this.#all)));
+    const { lock, skills: shown } = this.#locked;
+    const differing = diffLocks(lockOf(lock), lockOf(changeParts(lock, this.#all)));
     const skills = this.changes.flatMap(({ place, to }) => {
-      const skill = to && installation.skills.get(keyOf(place));
+      const skill = to && shown.get(keyOf(place));
       return skill ? [formatSkill(place.entry, skill)] : [];
     });
     return [...differing.map(({ diff }) => diff), ...skills].join("\n");
@@ -96,11 +96,10 @@ export class ApprovalPlan {
 
   /** The names of servers whose launch it approves before what they list: they can start only after it is applied. */
   get unlistedServers(): string[] {
-    const launches = this.changes.filter(({ place, to }) => {
-      const before = this.#locked.parts.get(keyOf(place))?.value;
-      return to?.launch !== undefined && (to.lists === null || !isSameJson(to.launch, before?.launch));
+    return this.changes.flatMap(({ name, from, to }) => {
+      const isLaunch = to?.launch !== undefined;
+      return isLaunch && (to.lists === null || !isSameJson(to.launch, from?.launch)) ? name : [];
     });
-    return [...new Set(launches.map(({ name }) => name))];
   }
 
   /** The same plan with some of its changes. */
@@ -115,10 +114,9 @@ export class ApprovalPlan {
 
   /** How many items and launches stay without approval after this plan; servers that were not listed count once. */
   countUnapproved(): number {
-    const { parts, installation } = this.#locked;
-    const after = changeParts(parts, this.#all);
+    const after = changeParts(this.#locked.lock, this.#all);
     // That a server has been listed is approved with what it lists.
-    return compareParts(after, expectLock(after, installation)).filter(
+    return compareParts(after, expectLock(after, this.#locked)).filter(
       ({ place, from, to }) =>
         place.kind !== "entry" && to !== undefined && !(from && isSameJson({ ...from, lists: {} }, to)),
     ).length;
@@ -135,68 +133,60 @@ export class ApprovalPlan {
 
   /** @internal */
   async apply(): Promise<ApprovalResult> {
-    const { project, parts, found } = this.#locked;
+    const { project, lock: planned, found } = this.#locked;
     if (this.changes.length === 0 && !(this.#isWhole && found === undefined)) return this.summarize();
     const changed = await changeLock(project, (lock) => {
       // The project's own one begins with what the one above approves there.
-      const before = lock === undefined && found !== undefined && found.folder !== project;
-      const current = before ? parts : partsOf(lock ?? createLock());
+      const current = lock ?? (found?.folder === project ? new Map() : planned);
       // What another process has denied since the plan was made stays denied.
       const allowed = this.changes.filter(
-        ({ action, place }) => action === "deny" || !isRefused(current, place) || isRefused(parts, place),
+        ({ action, place }) => action === "deny" || !isRefused(current, place) || isRefused(planned, place),
       );
-      return lockOf(changeParts(current, this.narrow(allowed).#all));
+      return changeParts(current, this.narrow(allowed).#all);
     });
     return this.summarize(changed);
   }
 }
 
 /** What differs and is meant. With something of it, the needs of a pack and the version of an entry are approved. */
-function planApprovals(lock: LockParts, expected: LockParts, targets: Targets): ApprovalChange[] {
-  const isGone = (place: LockPlace) => lock.has(ownerKey(place)) && !expected.has(ownerKey(place));
-  const isMeant = (place: LockPlace) =>
-    isGone(place) ? targets.has(entryPlace(place)) : targets.concerns(place);
-  const comesAlong = ({ kind }: LockPlace) => kind === "needs" || kind === "entry";
+export function planApprovals(locked: LockedProject, targets: Targets): ApprovalChange[] {
+  const { lock } = locked;
+  // What is named is decided anew.
+  const undecided = [...lock].filter(([, { place, value }]) => value !== null || !targets.isNamed(place));
+  const expected = expectLock(new Map(undecided), locked, targets.isWritten);
+  const isGone = ({ place, from }: PartChange) =>
+    from !== null && lock.has(ownerKey(place)) && !expected.has(ownerKey(place));
+  const isMeant = (change: PartChange) =>
+    isGone(change) ? targets.has(entryPlace(change.place)) : targets.concerns(change.place);
+  const comesAlong = ({ place: { kind } }: PartChange) => kind === "needs" || kind === "entry";
   const differing = compareParts(lock, expected);
-  const items = differing.filter(({ place }) => !comesAlong(place) && isMeant(place));
+  const items = differing.filter((change) => !comesAlong(change) && isMeant(change));
   const touched = new Set(items.map(({ place }) => ownerKey(place)));
   return differing
-    .filter(({ place }) => isMeant(place) || (comesAlong(place) && touched.has(ownerKey(place))))
-    .map(({ place, to }) => {
-      const isPruned = isGone(place) || (to === undefined && place.kind !== "needs");
-      const name = isGone(place) ? ownerOf(place) : nameOf(place);
-      return { action: isPruned ? "prune" : "approve", name, place, to };
+    .filter((change) => isMeant(change) || (comesAlong(change) && touched.has(ownerKey(change.place))))
+    .map((change) => {
+      const { place, to } = change;
+      const isPruned = isGone(change) || (to === undefined && place.kind !== "needs");
+      const name = isGone(change) ? ownerOf(place) : nameOf(place);
+      return { action: isPruned ? "prune" : "approve", name, ...change };
     });
 }
 
 /** What is denied: with names, also what is approved; otherwise what differs. */
-function planDenials(
-  lock: LockParts,
-  expected: LockParts,
-  targets: Targets,
-  now: LockParts,
-): ApprovalChange[] {
+function planDenials(locked: LockedProject, targets: Targets): ApprovalChange[] {
+  const { lock, installed } = locked;
+  const expected = expectLock(lock, locked);
   const places = targets.isEverything
     ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
     : [...new Map([...expected, ...lock]).values()]
         .map(({ place }) => place)
         .filter((place) => (place.server === undefined ? targets.has(place) : targets.isNamed(place)));
-  return places
-    .filter(
-      (place) =>
-        !place.isDenial &&
-        place.kind !== "needs" &&
-        place.kind !== "entry" &&
-        now.has(ownerKey(place)) &&
-        !isDenied(lock, place),
-    )
-    .flatMap((place) => {
-      const change = { action: "deny", name: nameOf(place) } as const;
-      return [
-        { ...change, place: { ...place, isDenial: true }, to: {} },
-        { ...change, place, to: undefined },
-      ];
-    });
+  return places.flatMap((place) => {
+    const from = lock.get(keyOf(place))?.value;
+    const comesAlong = place.kind === "needs" || place.kind === "entry";
+    if (comesAlong || from === null || !installed.has(ownerKey(place))) return [];
+    return { action: "deny", name: nameOf(place), place, from, to: null };
+  });
 }
 
 /**
@@ -208,40 +198,21 @@ function planDenials(
  * with `static`, inspection. Code of packs is not loaded. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`,
  * `LockMalformed`, `PackNotInstalled` and others for unknown targets; or the reason of `signal`.
  */
-export const planApproval = (
+export async function planApproval(
   written: readonly string[],
   options: ApprovalOptions = {},
-): Promise<ApprovalPlan> => planChanges(written, options, true);
-
-/** The same; `lifts`: whether names lift denials, or only say what has changed. */
-export async function planChanges(
-  written: readonly string[],
-  options: ApprovalOptions,
-  lifts: boolean,
 ): Promise<ApprovalPlan> {
   const { all = false, deny = false } = options;
   const targets = new Targets(written, all);
   const locked = await readLockedProject(targets, options, deny ? "deny" : "approve");
-  const { parts, installation } = locked;
-  // What is named is decided anew.
-  const denials = [...parts.values()].filter(({ place }) => place.isDenial && targets.isNamed(place));
-  const lifted = lifts && !deny ? denials.map(({ place }) => ({ place, to: undefined })) : [];
-  const lock = changeParts(parts, lifted);
-  const expected = expectLock(lock, installation, targets.isWritten);
-  const changes = deny
-    ? planDenials(lock, expected, targets, installation.parts)
-    : planApprovals(lock, expected, targets);
-  if (deny && written.length > 0 && changes.length === 0 && denials.length === 0) {
+  const changes = deny ? planDenials(locked, targets) : planApprovals(locked, targets);
+  const isDenied = [...locked.lock.values()].some(({ place, value }) => !value && targets.isNamed(place));
+  if (deny && written.length > 0 && changes.length === 0 && !isDenied) {
     const reason = "Nothing that is named can be denied";
     const hint = "What a server lists can be denied when it has started: approve its launch first.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  const planned = new Set(changes.map(({ name }) => name));
-  const lifting = lifted.map(({ place, to }): ApprovalChange => {
-    const name = nameOf(place);
-    return { action: planned.has(name) ? "approve" : "prune", name, place, to };
-  });
-  return new ApprovalPlan([...changes, ...lifting], locked, all && !deny);
+  return new ApprovalPlan(changes, locked, all && !deny);
 }
 
 /** What has been recorded. Its names are those of the plan's changes. */
@@ -315,7 +286,7 @@ export interface LockDifference {
   /** What differs, in the order of the file. */
   entries: LockDifferenceEntry[];
   /** Of packs that are broken, and of servers that failed to start. */
-  problems: Problem[];
+  problems: readonly Problem[];
   /** Labels of the servers that failed to start, so that their lists were not compared. */
   failedServers: string[];
 }
@@ -330,11 +301,12 @@ export interface LockDifference {
 export async function diffLock(options: DiffOptions = {}): Promise<LockDifference> {
   const { targets: written = [] } = options;
   const targets = new Targets(written, written.length === 0);
-  const { project, found, parts, installation } = await readLockedProject(targets, options, "compare");
-  const expected = expectLock(parts, installation);
+  const locked = await readLockedProject(targets, options, "compare");
+  const { project, found, lock, problems, failedServers } = locked;
+  const expected = expectLock(lock, locked);
   // Another version is no difference.
-  const versions = [...parts].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
-  const differing = diffLocks(lockOf(parts), lockOf(new Map([...expected, ...versions])));
+  const versions = [...lock].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
+  const differing = diffLocks(lockOf(lock), lockOf(new Map([...expected, ...versions])));
   const entries = differing.filter((entry) => {
     const { pack, server = "", kind, name } = entry;
     const owner = { owner: pack === undefined ? "server" : "pack", entry: pack ?? server } as const;
@@ -345,7 +317,6 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
       );
     return targets.concerns({ ...owner, kind, name });
   });
-  const { problems, failedServers } = installation;
   const lockFile = found?.file ?? lockFileOf(project);
   return { lockFile, inSync: entries.length === 0, entries, problems, failedServers };
 }

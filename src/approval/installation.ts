@@ -7,12 +7,11 @@ import { linesOf, lockedName, placesOf } from "../lock/describe.ts";
 import type { ShownSkill } from "../lock/difference.ts";
 import type { IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { isSameJson, type LockedItem } from "../lock/json.ts";
-import { createLock, type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
+import { type FoundLock, findLock, lockFileOf } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import type { LockScope } from "../lock/lock-scope.ts";
 import {
   entryPlace,
-  isDenied,
   isRefused,
   keyOf,
   type LockPart,
@@ -21,7 +20,6 @@ import {
   listedPlace,
   lockOf,
   nameOf,
-  type Owner,
   ownerOf,
   partsOf,
   placeOfLister,
@@ -53,10 +51,10 @@ export interface InstallationOptions extends Pick<SessionOptions, "onCommand" | 
   static?: boolean;
 }
 
-/** What a session of the project would use, and what is there besides. */
+/** What a session of a project would use, and what is there besides. */
 export interface Installation {
   /** What a session would use, as the lock records it. What a server lists is there if it has started. */
-  parts: LockParts;
+  installed: LockParts;
   /** The places of packs and servers of the config, and of what packs declare, used or not. */
   places: ReadonlyMap<string, LockPlace>;
   /** npm names of packs of which only what is approved by name is recorded. */
@@ -64,8 +62,18 @@ export interface Installation {
   scope: LockScope;
   /** What models would read of skills, by the keys of their places: of servers, of those that are to be shown. */
   skills: ReadonlyMap<string, ShownSkill>;
-  /** Of discovery, of the packs, and of servers that failed. */
-  problems: Problem[];
+}
+
+/** The lock of a project beside what is installed there. */
+export interface LockedProject extends Installation {
+  /** Absolute path of the project's folder. */
+  project: string;
+  /** The project's lock, or the nearest one above it up to the root of its workspace. */
+  found: FoundLock | undefined;
+  /** What that lock has; of one above the project, what is about the project. */
+  lock: LockParts;
+  /** Of discovery, of the packs, and of servers. */
+  problems: readonly Problem[];
   /** Labels of the servers that failed. */
   failedServers: string[];
 }
@@ -116,12 +124,12 @@ export class Targets {
    * Throws `TrailblazeError` for a name that neither the lock nor the installation has: `PackNotInstalled`, or
    * `ToolNotFound` inside a pack or a server, with similar names.
    */
-  check(lock: LockParts, { parts, places }: Installation): void {
-    const all = [...[...lock.values(), ...parts.values()].map(({ place }) => place), ...places.values()];
+  check({ lock, installed, places }: Pick<LockedProject, "lock" | "installed" | "places">): void {
+    const all = [...[...lock.values(), ...installed.values()].map(({ place }) => place), ...places.values()];
     const names = new Set(all.flatMap((place) => [ownerOf(place), nameOf(place)]));
     // Their tools are known only after they have started.
-    const unlisted = [...parts].flatMap(([key, { place, value }]) =>
-      value.lists === null && lock.get(key)?.value.lists == null ? [`${nameOf(place)}/`] : [],
+    const unlisted = [...installed].flatMap(([key, { place, value }]) =>
+      value?.lists === null && lock.get(key)?.value?.lists == null ? [`${nameOf(place)}/`] : [],
     );
     for (const written of this.#written) {
       const name = written.replace(/^@/, "");
@@ -134,30 +142,19 @@ export class Targets {
   }
 }
 
-/** The lock of a project beside what is installed there. */
-export interface LockedProject {
-  /** Absolute path of the project's folder. */
-  project: string;
-  /** The project's lock, or the nearest one above it up to the root of its workspace. */
-  found: FoundLock | undefined;
-  /** What that lock has; of one above the project, what is about the project. */
-  parts: LockParts;
-  installation: Installation;
-}
-
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
 
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 class Recorder extends LockGate {
   readonly skills = new Map<string, ShownSkill>();
-  readonly problems: Problem[] = [];
-  found: FoundPacks | undefined;
+  /** The places of packs and of what they declare. */
+  places: LockPlace[] = [];
   readonly #targets: Targets;
   readonly #mayStart: (place: LockPlace) => boolean;
   readonly #refusal = createProblem("NotApproved", unused);
 
   constructor(
-    locked: Pick<FoundLock, "lock" | "folder">,
+    locked: Pick<FoundLock, "parts" | "folder">,
     config: SessionConfig,
     targets: Targets,
     mayStart: (place: LockPlace) => boolean,
@@ -174,16 +171,15 @@ class Recorder extends LockGate {
   /** Whether a recorded server starts: only as the lock approves it. */
   #starts(place: LockPlace): boolean {
     const [launch, approved] = [this.installed, this.locked].map(
-      (parts) => parts.get(keyOf(place))?.value.launch,
+      (parts) => parts.get(keyOf(place))?.value?.launch,
     );
-    const isApproved = launch !== undefined && isSameJson(launch, approved);
-    return isApproved && !isDenied(this.locked, place) && this.#mayStart(place);
+    return launch !== undefined && isSameJson(launch, approved) && this.#mayStart(place);
   }
 
-  override checkServer(server: UserServer): { refusal?: Problem; problems: Problem[] } {
+  override checkServer(server: UserServer) {
     super.checkServer(server);
     const starts = this.#starts({ owner: "server", entry: server.name, kind: "server", name: server.name });
-    return { ...(!starts && { refusal: this.#refusal }), problems: [] };
+    return { refusal: starts ? undefined : this.#refusal, problems: [] };
   }
 
   override checkPack(checked: CheckedPack): CheckedPack {
@@ -192,7 +188,7 @@ class Recorder extends LockGate {
     const placeOf = (kind: LockPlace["kind"], name: string) =>
       ({ owner: "pack", entry: inspected.pack.name, kind, name }) as const;
     const isNamed = (name: string) => this.#targets.isWritten(placeOf("skill", name));
-    this.problems.push(...problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item)));
+    const told = problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item));
     const unusable = new Map<InspectedItem, Problem>();
     for (const item of inspected.items) {
       const place = placeOf(item.declaration.kind, lockedName(item));
@@ -200,12 +196,11 @@ class Recorder extends LockGate {
       const refusal = checked.unusable.get(item) ?? (this.#starts(place) ? undefined : this.#refusal);
       if (refusal !== undefined) unusable.set(item, refusal);
     }
-    return { inspected, problems, unusable };
+    return { inspected, problems: told, unusable };
   }
 
-  override finish(found: FoundPacks): Problem[] {
-    this.found = found;
-    this.problems.unshift(...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems));
+  override finish({ packs }: FoundPacks): Problem[] {
+    this.places = packs.flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack)));
     return [];
   }
 
@@ -268,60 +263,52 @@ export async function readLockedProject(
   const found = await findLock(project);
   const file = lockFileOf(project);
   if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
-  const lock = found?.lock ?? createLock();
   const folder = (purpose === "compare" && found?.folder) || project;
   const mayStart = (place: LockPlace) =>
     !isStatic && (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place));
-  const recorder = new Recorder({ lock, folder }, config, targets, mayStart);
+  const recorder = new Recorder({ parts: found?.parts ?? new Map(), folder }, config, targets, mayStart);
   gate = recorder;
   const session = await open();
   try {
-    const { locked, found: packs, installed, unasked, scope, skills, problems, unrecordable } = recorder;
+    const { locked, unasked, scope, skills } = recorder;
     const isShown = ({ place, value }: LockPart) =>
       targets.has(place) && !isSameJson(locked.get(keyOf(place))?.value, value);
     if (purpose === "approve") await readServerSkills(session, recorder, isShown);
-    const failed = session.skipped.filter(({ reason }) => reason === "ServerFailed");
-    const messages = new Set(failed.map(({ message }) => message));
-    const ofFailed = session.problems.filter(({ message }) => messages.has(message));
-    const places = [
-      ...(packs?.packs ?? []).flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack))),
-      ...[...subprocessServers, ...unusedServers].flatMap(({ name }): LockPlace[] => {
-        const owner = { owner: "server", entry: name } as const;
-        return [entryPlace(owner), { ...owner, kind: "server", name }];
-      }),
-    ];
-    const installation = {
+    const ofServers = [...subprocessServers, ...unusedServers].flatMap(({ name }): LockPlace[] => {
+      const owner = { owner: "server", entry: name } as const;
+      return [entryPlace(owner), { ...owner, kind: "server", name }];
+    });
+    const places = new Map([...recorder.places, ...ofServers].map((place) => [keyOf(place), place]));
+    const isAbove = found !== undefined && found.folder !== project;
+    const locks = {
+      project,
+      found,
+      lock: isAbove ? narrowLock(locked, places) : locked,
       // In the order of the file.
-      parts: partsOf(lockOf(installed)),
-      places: new Map(places.map((place) => [keyOf(place), place])),
+      installed: partsOf(lockOf(recorder.installed)),
+      places,
       unasked,
       scope,
       skills,
-      problems: [...config.problems, ...problems, ...unrecordable, ...ofFailed],
-      failedServers: failed.map(({ name }) => name),
+      problems: [...session.problems, ...recorder.unrecordable],
+      failedServers: session.skipped.flatMap(({ reason, name }) => (reason === "ServerFailed" ? name : [])),
     };
-    const isAbove = found !== undefined && found.folder !== project;
-    const parts = isAbove ? narrowLock(locked, installation) : locked;
-    targets.check(parts, installation);
-    return { project, found, parts, installation };
+    targets.check(locks);
+    return locks;
   } finally {
     await session.close();
   }
 }
 
-type KnownParts = Pick<Installation, "parts" | "places" | "unasked" | "scope">;
-
-/** Whether sessions use an entry, or leave it out although it is there. */
-const isThere = ({ places }: KnownParts, owner: Owner) => places.has(keyOf(entryPlace(owner)));
-
 /** What a lock above a project says about what the project's sessions use, and what it denies. */
-export const narrowLock = (lock: LockParts, installation: KnownParts): LockParts =>
-  new Map([...lock].filter(([, { place }]) => place.isDenial || isThere(installation, place)));
+export const narrowLock = (lock: LockParts, places: Installation["places"]): LockParts =>
+  new Map([...lock].filter(([, { place, value }]) => value === null || places.has(keyOf(entryPlace(place)))));
 
 /** What a server would say that has not started is what it said before. */
-function complete({ place, value }: LockPart, { lists, instructions }: LockedItem = {}): LockPart {
-  if (value.lists !== null) return { place, value };
-  return { place, value: { ...value, ...(instructions && { instructions }), lists: lists ?? null } };
+function complete({ place, value }: LockPart, before: LockedItem | null = {}): LockPart {
+  if (value?.lists !== null) return { place, value };
+  const { lists = null, instructions } = before ?? {};
+  return { place, value: { ...value, ...(instructions && { instructions }), lists } };
 }
 
 /**
@@ -330,34 +317,32 @@ function complete({ place, value }: LockPart, { lists, instructions }: LockedIte
  */
 export function expectLock(
   lock: LockParts,
-  installation: KnownParts,
+  { installed, places, unasked, scope }: Installation,
   isNamed: (place: LockPlace) => boolean = () => false,
 ): LockParts {
-  const { parts: now, places, unasked, scope } = installation;
   const isPassedOver = ({ place }: LockPart): boolean => {
     const { owner, entry, kind } = place;
     if (owner === "server" || !unasked.has(entry)) return false;
     if (kind !== "entry") return !lock.has(keyOf(place)) && !isNamed(place);
-    return ![...now.values()].some(
+    return ![...installed.values()].some(
       (part) => part.place.entry === entry && part.place.kind === "skill" && !isPassedOver(part),
     );
   };
   /** Whether the lock stays as it is about a part that sessions do not use. */
-  const isKept = (key: string, { place }: LockPart): boolean => {
+  const isKept = (key: string, { place, value }: LockPart): boolean => {
     const { owner, entry, kind, name, server } = place;
-    if (place.isDenial || !isThere(installation, place)) return place.isDenial === true;
-    if (isRefused(lock, place)) return true;
-    if (kind === "needs" || kind === "entry") return !now.has(keyOf(entryPlace(place)));
+    if (value === null || !places.has(keyOf(entryPlace(place)))) return value === null;
+    if (kind === "needs" || kind === "entry") return !installed.has(keyOf(entryPlace(place)));
     if (server === undefined) return places.has(key);
     const lister = keyOf(serverPlace(place));
-    const statement = now.get(lister)?.value;
-    if (statement === undefined) return places.has(lister);
+    const statement = installed.get(lister)?.value;
+    if (statement == null) return places.has(lister);
     const pack = owner === "pack" ? qualifyPackageName(entry) : undefined;
     return statement.lists === null || scope.isListedFree(kind as ListedKind, entry, name, pack);
   };
   const expected = new Map<string, LockPart>();
-  for (const key of new Set([...lock.keys(), ...now.keys()])) {
-    const [before, after] = [lock.get(key), now.get(key)];
+  for (const key of new Set([...lock.keys(), ...installed.keys()])) {
+    const [before, after] = [lock.get(key), installed.get(key)];
     if (after !== undefined && !isRefused(lock, after.place) && !isPassedOver(after))
       expected.set(key, complete(after, before?.value));
     else if (before !== undefined && isKept(key, before)) expected.set(key, before);

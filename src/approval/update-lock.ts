@@ -1,25 +1,23 @@
 import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { describePack, describeUserServer, placesOf } from "../lock/describe.ts";
-import { diffLocks, formatSkill } from "../lock/difference.ts";
+import { describePack, describeUserServer, lockedName, placesOf } from "../lock/describe.ts";
 import { isSameJson } from "../lock/json.ts";
-import { changeLock, findLock, lockFileName, readLock } from "../lock/lock-file.ts";
+import { changeLock, findLock, lockFileName } from "../lock/lock-file.ts";
 import { LockScope } from "../lock/lock-scope.ts";
 import {
+  changeParts,
   keyOf,
   type LockPart,
   type LockParts,
-  lockOf,
   type Owner,
   ownerOf,
-  partsOf,
   partsOfEntry,
   tableOf,
 } from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { type ApprovalChange, type ApprovalPlan, applyApproval, planChanges } from "./approve.ts";
-import { expectLock, type InstallationOptions, narrowLock } from "./installation.ts";
+import { type ApprovalChange, ApprovalPlan, applyApproval, planApproval, planApprovals } from "./approve.ts";
+import { type InstallationOptions, narrowLock, Targets } from "./installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
 export interface Additions {
@@ -43,11 +41,11 @@ export async function previewAdditions(
   project: string,
   { packs, servers }: Additions,
 ): Promise<ShownAdditions | undefined> {
-  const lock = (await findLock(project))?.lock;
-  if (lock === undefined) return undefined;
+  const found = await findLock(project);
+  if (found === undefined) return undefined;
   const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
   const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
-  const added = tableOf([
+  const installed = tableOf([
     ...packs.flatMap((inspected) => describePack(inspected)),
     ...config.subprocessServers.flatMap((server) => {
       const { version } = servers.find(({ label }) => label === server.name) ?? {};
@@ -57,16 +55,28 @@ export async function previewAdditions(
   ]);
   // Definitions that are code are not among the parts, but their items are there.
   const declared = packs.flatMap(({ pack }) => placesOf(pack));
-  const all = [...[...added.values()].map(({ place }) => place), ...declared];
+  const all = [...[...installed.values()].map(({ place }) => place), ...declared];
   const places = new Map(all.map((place) => [keyOf(place), place]));
-  const known = { parts: added, places, unasked: new Set<string>(), scope: new LockScope(config) };
-  const before = narrowLock(partsOf(lock), known);
-  const parts = expectLock(before, known);
-  const text = diffLocks(lockOf(before), lockOf(parts)).map(({ diff }) => diff);
   const skills = packs.flatMap(({ pack, items }) =>
-    items.flatMap(({ skill }) => (skill === undefined ? [] : formatSkill(pack.name, skill))),
+    items.flatMap((item) => {
+      const place = { owner: "pack", entry: pack.name, kind: "skill", name: lockedName(item) } as const;
+      return item.skill ? [[keyOf(place), item.skill] as const] : [];
+    }),
   );
-  return { text: [...text, ...skills].join("\n"), parts };
+  const lock = narrowLock(found.parts, places);
+  const additions = { installed, places, unasked: new Set<string>(), scope: new LockScope(config) };
+  const locked = {
+    ...additions,
+    skills: new Map(skills),
+    project,
+    found,
+    lock,
+    problems: [],
+    failedServers: [],
+  };
+  const changes = planApprovals(locked, new Targets([], true));
+  const { text } = new ApprovalPlan(changes, locked, false);
+  return { text, parts: changeParts(lock, changes) };
 }
 
 /**
@@ -80,20 +90,25 @@ export async function recordAdditions(
   { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
+  // A denial stays.
+  const isOpen = ({ from }: ApprovalChange) => from !== null;
   const isShown = ({ place, to }: ApprovalChange) => {
     if (place.kind === "entry") return true;
     const before = shown.parts.get(keyOf(place))?.value;
     return isSameJson(before?.launch ?? before, to?.launch ?? to);
   };
   const cwd = project;
-  const all = await planChanges(names, { ...options, cwd, static: true }, false);
-  const first = all.narrow(all.changes.filter(isShown));
+  const all = await planApproval(names, { ...options, cwd, static: true });
+  const open = all.changes.filter(isOpen);
+  const first = all.narrow(open.filter(isShown));
   const approved = new Set((await applyApproval(first)).approved);
-  const waiting = new Set(all.changes.filter((change) => !isShown(change)).map(({ name }) => name));
+  const waiting = new Set(open.filter((change) => !isShown(change)).map(({ name }) => name));
   const unlisted = new Set(first.unlistedServers);
   if (starts && unlisted.size > 0) {
-    const second = await planChanges(names, { ...options, cwd }, false);
-    const listed = second.narrow(second.changes.filter(({ name }) => !waiting.has(name)));
+    const second = await planApproval(names, { ...options, cwd });
+    const listed = second.narrow(
+      second.changes.filter((change) => isOpen(change) && !waiting.has(change.name)),
+    );
     if (await agree(listed)) {
       for (const name of (await applyApproval(listed)).approved) approved.add(name);
       for (const { name, to } of listed.changes) if (to?.lists !== null) unlisted.delete(name);
@@ -120,16 +135,15 @@ export async function recordRemovals(
   project: string,
   removed: Readonly<Record<`${Owner["owner"]}s`, readonly string[]>>,
 ): Promise<string[]> {
-  if ((await readLock(project)) === undefined) return [];
   const names = new Set<string>();
-  const isKept = ({ place }: LockPart) => {
-    if (place.isDenial || !removed[`${place.owner}s`].includes(place.entry)) return true;
+  const isKept = ({ place, value }: LockPart) => {
+    if (value === null || !removed[`${place.owner}s`].includes(place.entry)) return true;
     names.add(ownerOf(place));
     return false;
   };
   await changeLock(project, (lock) => {
-    const kept = [...(lock ? partsOf(lock) : [])].filter(([, part]) => isKept(part));
-    return names.size === 0 ? undefined : lockOf(new Map(kept));
+    const kept = [...(lock ?? [])].filter(([, part]) => isKept(part));
+    return names.size === 0 ? undefined : new Map(kept);
   });
   return [...names];
 }

@@ -11,7 +11,8 @@ import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
-import { LockGate } from "../lock/lock-gate.ts";
+import { argsOf, LockGate } from "../lock/lock-gate.ts";
+import { entryPlace, keyOf } from "../lock/parts.ts";
 import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
@@ -85,8 +86,8 @@ function createIds(): (kind: string, name: string) => string {
 /** What the gate of sessions says of a pack, an item or a server. */
 function stateOf(problem: Problem | undefined): LockState {
   if (problem?.code === "NotLocked") return "notLocked";
-  if (problem?.code !== "NotApproved") return "approved";
-  const { state } = problem.args;
+  const { state } = argsOf(problem);
+  if (state === undefined) return "approved";
   return state === "new" ? "notApproved" : state === "denied" ? "denied" : "changed";
 }
 
@@ -137,9 +138,11 @@ async function collectCatalog(options: CatalogOptions) {
   const createId = createIds();
   const packs: CatalogPack[] = [];
   const ofProject = problems.map(describeProblem);
-  for (const described of await describePacks(port, found, lock?.lock, options)) {
+  for (const described of await describePacks(port, found, lock?.parts, options)) {
     const { pack, manifest } = described;
-    const judged = gate && judgePack(gate, described, Object.hasOwn(lock.lock.packs, pack.name));
+    const judged =
+      gate &&
+      judgePack(gate, described, lock.parts.has(keyOf(entryPlace({ owner: "pack", entry: pack.name }))));
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];

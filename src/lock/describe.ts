@@ -12,7 +12,7 @@ import type { ListedEntry } from "../mcp/client/server-lists.ts";
 import { decidesWhatRuns } from "../runtime/server-environment.ts";
 import { placeOfCode } from "../runtime/tool-code.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
-import { type Json, type LockedItem, type LockedServer, maximumDepth } from "./json.ts";
+import { type Json, type LockedItem, maximumDepth } from "./json.ts";
 import { entryPlace, type LockPart, type LockPlace } from "./parts.ts";
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
@@ -102,7 +102,7 @@ function describeComposed(
 }
 
 /** How a subprocess server of a pack is launched. */
-function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedServer | undefined {
+function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedItem | undefined {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
   const launch = createItem({
     command,
@@ -234,7 +234,7 @@ export const placesOf = (pack: DiscoveredPack): LockPlace[] => {
 export function describeUserServer(
   { command, package: name, bin, args, cwd, env, envFile, configEnvFile, url, headers, context }: UserServer,
   version: string | null | undefined,
-): LockedServer {
+): LockedItem {
   const launch = createItem({
     command,
     package: name,
@@ -252,7 +252,7 @@ export function describeUserServer(
 }
 
 /** The same of an installed one: with the version of its package, `null` if it is unknown. */
-export function describeInstalledServer(project: string, server: UserServer): LockedServer {
+export function describeInstalledServer(project: string, server: UserServer): LockedItem {
   if (server.package === undefined) return describeUserServer(server, undefined);
   const port = createNodeInspectionPort();
   const { version } = readUsableManifest(port, resolveFrom(port, project, server.package))?.value ?? {};

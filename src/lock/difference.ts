@@ -5,7 +5,7 @@ import { printable } from "../problems/index.ts";
 import { formatCount } from "../problems/text.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
-import { isSameJson, type Json, type LockedItem, type LockedKind, type LockFile } from "./json.ts";
+import { isSameJson, type Json, type LockedKind, type LockFile } from "./json.ts";
 
 /** What differs of a lock: an item of a pack, or a server of the config with what it lists. */
 export interface LockDifferenceEntry {
@@ -27,11 +27,15 @@ type Whole = Pick<LockDifferenceEntry, "pack" | "server" | "kind" | "name"> & { 
 function* wholesOf({ packs, servers }: LockFile): Generator<Whole> {
   for (const [pack, entry] of Object.entries(packs)) {
     const { version, denied, needs } = entry;
-    const own = Object.entries({ version, denied }).filter(([, value]) => value !== undefined);
-    yield { pack, kind: "pack", name: pack, value: Object.fromEntries(own) as LockedItem };
+    yield {
+      pack,
+      kind: "pack",
+      name: pack,
+      value: { ...(version && { version }), ...(denied && { denied }) },
+    };
     if (needs !== undefined) yield { pack, kind: "needs", name: "needs", value: needs };
     for (const kind of kinds)
-      for (const [name, value] of Object.entries<LockedItem>(entry[keyOfKind[kind]] ?? {}))
+      for (const [name, value] of Object.entries(entry[keyOfKind[kind]] ?? {}))
         yield { pack, kind, name, value };
   }
   for (const [server, { surface: _, ...value }] of Object.entries(servers))

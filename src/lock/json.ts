@@ -8,48 +8,14 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 /** The definition of an item, the launch of a server, or what a server lists, as the lock records it. */
 export type LockedItem = { [key: string]: Json };
 
-/** An entry of the lock for a pack. Names are the pack's; absent keys mean none. */
-export interface LockedPack {
-  version?: string;
-  /** `sha256-` and the base64 of the hash of the entry's canonical form, without what is not seen by models. */
-  surface: string;
-  needs?: LockedItem;
-  tools?: Record<string, LockedItem>;
-  servers?: Record<string, LockedServer>;
-  prompts?: Record<string, LockedItem>;
-  toolsets?: Record<string, LockedItem>;
-  resources?: Record<string, LockedItem>;
-  /** By path: `engineering/triage`. */
-  skills?: Record<string, LockedItem>;
-  /** Items that were refused, as `kind:name`. */
-  denied?: string[];
-}
-
-/** A server that is launched or reached, with what it said when it was approved; or a composed server, which has its own keys. */
-export type LockedServer = LockedItem & {
-  /** What starts it, or where it is. Absent for a composed server. */
-  launch?: LockedItem;
-  instructions?: string[];
-  /** Its tools by the server's own names; `null` if it has never been listed. */
-  lists?: Record<string, LockedItem> | null;
-  /** Its prompts by their own names. */
-  prompts?: Record<string, LockedItem>;
-  /** The same of resources and resource templates, by URI or template. */
-  resources?: Record<string, LockedItem>;
-  /** Its skills by the URI of their SKILL.md, with the digests of their files. */
-  skills?: Record<string, LockedItem>;
-};
-
-/** A parsed `trailblaze.lock`. */
+/**
+ * The form of `trailblaze.lock`. Packs are by npm name, the servers of the config by label. Each entry has a `surface`, so that a
+ * merge of two halves is found, and `denied` with what was refused, as `kind:name`.
+ */
 export interface LockFile {
   lockfileVersion: 1;
-  /** By npm name. */
-  packs: Record<string, LockedPack>;
-  /**
-   * The servers of the config, by label: with the `version` of its package, with `denied`, and with a `surface` as packs have
-   * it, so that a merge of two halves is found.
-   */
-  servers: Record<string, LockedServer>;
+  packs: Record<string, LockedItem>;
+  servers: Record<string, LockedItem>;
 }
 
 /** What a part of the lock is about: an item, or what a pack needs. */

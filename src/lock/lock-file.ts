@@ -15,33 +15,22 @@ import {
   removeDrafts,
   UnusableFileError,
 } from "../files/write-files.ts";
-import { failure, type Path, quote, type TrailblazeError } from "../problems/index.ts";
-import { hashText, type Json, type LockedPack, type LockedServer, type LockFile, ownEntry } from "./json.ts";
+import { failure, quote, type TrailblazeError } from "../problems/index.ts";
+import { hashText, type Json, type LockedItem, type LockFile } from "./json.ts";
+import { hasOnlyDenials, LockFault, type LockParts, lockOf, partsOf } from "./parts.ts";
 
 export const lockFileName = "trailblaze.lock";
 
 /** The lock of a project: next to its package.json. */
 export const lockFileOf = (project: string) => join(project, lockFileName);
 
-export const createLock = (): LockFile => ({ lockfileVersion: 1, packs: {}, servers: {} });
-
-/** An entry of a pack, or of a server of the config. */
-type Entry = LockedPack | LockedServer;
-
-export const deniedIn = (entry: Entry | undefined): string[] =>
-  Array.isArray(entry?.denied) ? entry.denied.map(String) : [];
-
-/** Whether an entry has denials alone: it approves nothing, and outlives what it is about. */
-export const hasOnlyDenials = (entry: Entry | undefined): boolean =>
-  Array.isArray(entry?.denied) && Object.keys(entry).every((key) => key === "denied" || key === "surface");
-
 /** An entry without what models do not see. */
-function surfaceOf(entry: Entry): Json {
+function surfaceOf(entry: LockedItem): Json {
   const { version: _, surface: __, denied: ___, ...seen } = entry;
-  return seen as Json;
+  return seen;
 }
 
-export const hashSurface = (entry: Entry): string => hashText(formatJson(surfaceOf(entry)));
+export const hashSurface = (entry: LockedItem): string => hashText(formatJson(surfaceOf(entry)));
 
 const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;
 
@@ -58,97 +47,25 @@ function readBytes(file: string): Buffer | undefined {
   throw failure("LockMalformed", { file, reason }, { file });
 }
 
-/**
- * Where a value does not have the shape of a lock, as far as the rest of the program relies on it; `undefined` for one that has it.
- * Not by zod, which passes over keys called `__proto__`: a tool of a server may be called so.
- */
-type Shape = (value: unknown) => Path | undefined;
-
-const shapeOf =
-  (isValid: (value: unknown) => boolean): Shape =>
-  (value) =>
-    isValid(value) ? undefined : [];
-
-/** An object with values of these shapes by key, and of `others`. */
-const objectOf =
-  (shapes: Readonly<Record<string, Shape>>, others: Shape, required: readonly string[] = []): Shape =>
-  (value) => {
-    if (!isRecord(value)) return [];
-    const missing = required.find((key) => !Object.hasOwn(value, key));
-    if (missing !== undefined) return [missing];
-    for (const [key, inner] of Object.entries(value)) {
-      const path = (ownEntry(shapes, key) ?? others)(inner);
-      if (path !== undefined) return [key, ...path];
-    }
-    return undefined;
-  };
-
-const isText = (value: unknown) => typeof value === "string";
-const anything = shapeOf(() => true);
-const nothing = shapeOf(() => false);
-const object = shapeOf(isRecord);
-const items = objectOf({}, object);
-const version = shapeOf((value) => value === null || isText(value));
-const denied = shapeOf((value) => Array.isArray(value) && value.every(isText));
-
-const server = objectOf(
-  {
-    version,
-    denied,
-    launch: object,
-    lists: (value) => (value === null ? undefined : items(value)),
-    prompts: items,
-    resources: items,
-    skills: items,
-  },
-  anything,
-);
-
-const pack = objectOf(
-  {
-    version,
-    surface: shapeOf(isText),
-    denied,
-    needs: object,
-    tools: items,
-    servers: objectOf({}, server),
-    toolsets: items,
-    prompts: items,
-    resources: items,
-    skills: items,
-  },
-  nothing,
-);
-
-/** Where a value does not have the shape of a lock. */
-const findMisshapen: Shape = objectOf(
-  {
-    lockfileVersion: shapeOf((value) => value === 1),
-    packs: objectOf({}, pack),
-    servers: objectOf({}, server),
-  },
-  nothing,
-  ["lockfileVersion", "packs", "servers"],
-);
-
-/** What is wrong with a value that should be a lock. */
-function findFault(value: unknown): string | undefined {
-  const path = findMisshapen(value);
-  if (path?.length === 0) return "it is not an object";
-  if (path !== undefined) return `${quote(path.join("/"), 200)} in it is missing, unknown or invalid`;
-  const { packs, servers } = value as unknown as LockFile;
-  for (const entries of [packs, servers])
-    for (const [name, entry] of Object.entries<Entry>(entries)) {
-      const isUnlaunched = entries === servers && !("launch" in entry);
+/** The parts of a lock whose entries fit their hashes. Throws `LockFault`. */
+function readParts(value: unknown): LockParts {
+  if (!isRecord(value)) throw new LockFault("it is not an object");
+  const lock = value as unknown as LockFile;
+  const parts = partsOf(lock);
+  for (const entries of [lock.packs, lock.servers])
+    for (const [name, entry] of Object.entries(entries)) {
+      const isUnlaunched = entries === lock.servers && !("launch" in entry);
       // A server of the config that was refused may have no launch.
       if (isUnlaunched && hasOnlyDenials(entry)) continue;
-      if (isUnlaunched) return `the entry of ${quote(name, 200)} has no \`launch\``;
+      if (isUnlaunched) throw new LockFault(`the entry of ${quote(name, 200)} has no \`launch\``);
       const surface = surfaceOf(entry);
       // Keys are sorted in the file, so that nearly always this is the canonical form already, and many times as fast.
-      if (![JSON.stringify, formatJson].some((format) => entry.surface === hashText(format(surface))))
-        return `the entry of ${quote(name, 200)} does not fit its \`surface\`: it was edited or merged by hand`;
+      if ([JSON.stringify, formatJson].some((format) => entry.surface === hashText(format(surface))))
+        continue;
+      const reason = "does not fit its `surface`: it was edited or merged by hand";
+      throw new LockFault(`the entry of ${quote(name, 200)} ${reason}`);
     }
-  return undefined;
+  return parts;
 }
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
@@ -171,7 +88,7 @@ async function explainSyntax(file: string, error: DataSyntaxError): Promise<Trai
  * Reads the lock of a project; `undefined` if there is none. Throws `TrailblazeError` `LockMalformed` for a file that is not
  * a valid lock: it is never treated as absent. Trust level: none is needed; its strings are not trusted.
  */
-export async function readLock(project: string): Promise<LockFile | undefined> {
+export async function readLock(project: string): Promise<LockParts | undefined> {
   const file = lockFileOf(project);
   const bytes = readBytes(file);
   if (bytes === undefined) return undefined;
@@ -183,9 +100,12 @@ export async function readLock(project: string): Promise<LockFile | undefined> {
     const reason = `it has lockfileVersion ${version}, which a later version of Trailblaze wrote`;
     throw failure("LockMalformed", { file, reason, hint: "Update Trailblaze." }, { file });
   }
-  const reason = findFault(value);
-  if (reason !== undefined) throw failure("LockMalformed", { file, reason }, { file });
-  return value as unknown as LockFile;
+  try {
+    return readParts(value);
+  } catch (error) {
+    if (!(error instanceof LockFault)) throw error;
+    throw failure("LockMalformed", { file, reason: error.message }, { file });
+  }
 }
 
 /** The lock of a session. */
@@ -194,7 +114,7 @@ export interface FoundLock {
   file: string;
   /** Its folder: the project's, or one above it up to the root of its workspace. */
   folder: string;
-  lock: LockFile;
+  parts: LockParts;
 }
 
 /** Whether a folder above a project belongs to its workspace. */
@@ -213,18 +133,18 @@ export async function findLock(project: string): Promise<FoundLock | undefined> 
     const file = lockFileOf(folder);
     if (!isThere(file)) continue;
     if (folder !== project && !(await isInWorkspace(folder, project))) return undefined;
-    const lock = await readLock(folder);
-    if (lock !== undefined) return { file, folder, lock };
+    const parts = await readLock(folder);
+    if (parts !== undefined) return { file, folder, parts };
   }
   return undefined;
 }
 
 /** The text of a lock: the same contents give the same bytes. Sets `surface` of every entry. */
 export function formatLock({ packs, servers }: LockFile): string {
-  const withHashes = (entries: Readonly<Record<string, Entry>>) =>
+  const withHashes = (entries: LockFile["packs"]): LockedItem =>
     Object.fromEntries(
       Object.entries(entries).map(([name, entry]) => [name, { ...entry, surface: hashSurface(entry) }]),
-    ) as Json;
+    );
   return `${formatJson({ lockfileVersion: 1, packs: withHashes(packs), servers: withHashes(servers) }, "")}\n`;
 }
 
@@ -235,7 +155,7 @@ export function formatLock({ packs, servers }: LockFile): string {
  */
 export async function changeLock(
   project: string,
-  change: (lock: LockFile | undefined) => LockFile | undefined,
+  change: (parts: LockParts | undefined) => LockParts | undefined,
 ): Promise<boolean> {
   const file = lockFileOf(project);
   const real = readBytes(file) === undefined ? file : followLinks(file);
@@ -248,7 +168,7 @@ export async function changeLock(
     const before = readBytes(file)?.toString();
     const changed = change(await readLock(project));
     if (changed === undefined) return false;
-    const text = formatLock(changed);
+    const text = formatLock(lockOf(changed));
     if (text === before) return false;
     applyEdits([{ file, before, after: text }]);
     return true;

@@ -38,7 +38,6 @@ import {
   nameOf,
   type Owner,
   ownerOf,
-  partsOf,
   partsOfEntry,
   placeOfLister,
 } from "./parts.ts";
@@ -86,12 +85,9 @@ function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: Locked
   return { ...item, definition };
 }
 
-/** What follows for a part that is there, and what to report. */
-interface Verdict extends Partial<Pick<NotApproved, "state" | "differences">> {
-  /** Why it is not used. */
-  refusal?: Problem;
-  problems: Problem[];
-}
+/** What a refusal says. */
+export const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
+  refusal?.code === "NotApproved" ? refusal.args : {};
 
 /**
  * Holds what is installed against a lock, before a session uses any of it: checks, then `finish`; lists at any time. One object
@@ -124,16 +120,16 @@ export class LockGate {
   readonly unrecordable: Problem[] = [];
 
   constructor(
-    { lock, folder }: Pick<FoundLock, "lock" | "folder">,
+    { parts, folder }: Pick<FoundLock, "parts" | "folder">,
     config: SessionConfig,
     isFrozen: boolean,
   ) {
-    this.locked = partsOf(lock);
-    for (const part of this.locked.values()) {
+    this.locked = parts;
+    for (const part of parts.values()) {
       const key = keyOf(entryPlace(part.place));
-      const parts = this.#partsByEntry.get(key);
-      if (parts === undefined) this.#partsByEntry.set(key, [part]);
-      else parts.push(part);
+      const ofEntry = this.#partsByEntry.get(key);
+      if (ofEntry === undefined) this.#partsByEntry.set(key, [part]);
+      else ofEntry.push(part);
     }
     this.#config = config;
     this.#isOwn = folder === config.project;
@@ -146,7 +142,7 @@ export class LockGate {
   }
 
   #valueOf(place: LockPlace): LockedItem | undefined {
-    return this.locked.get(keyOf(place))?.value;
+    return this.locked.get(keyOf(place))?.value ?? undefined;
   }
 
   /** What the lock says of a pack or a server of the config, or of what a server of it lists. */
@@ -157,9 +153,9 @@ export class LockGate {
 
   /** The names of the skills that the lock approves of a pack. */
   #skillsOf(pack: string): ReadonlySet<string> {
-    const places = this.#partsOf({ owner: "pack", entry: pack }).map(({ place }) => place);
-    const skills = places.filter(({ kind, isDenial }) => kind === "skill" && !isDenial);
-    return new Set(skills.map(({ kind, name }) => itemName(kind, name)));
+    const parts = this.#partsOf({ owner: "pack", entry: pack });
+    const skills = parts.filter(({ place, value }) => place.kind === "skill" && value !== null);
+    return new Set(skills.map(({ place: { kind, name } }) => itemName(kind, name)));
   }
 
   /** Whether it is shown the skills of a pack without the field. */
@@ -177,29 +173,41 @@ export class LockGate {
       : { pack: entry, kind: "server", item: server };
   }
 
-  /** Refuses a part. A denial, and what is new without having been asked for, is neither reported nor a difference. */
-  #refuse(place: LockPlace, state: NotApproved["state"], differences: readonly string[] = []): Verdict {
+  /** Why a part is not used. A denial, and what is new without having been asked for, is neither reported nor a difference. */
+  #refuse(
+    place: LockPlace,
+    state: NotApproved["state"],
+    differences: readonly string[],
+    reported: Problem[],
+  ) {
     const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
     const refusal = createProblem("NotApproved", args, this.#problemAt(place));
     if (state === "unrecordable") this.unrecordable.push(refusal);
     const isUnasked = place.owner === "pack" && this.unasked.has(place.entry);
-    const isSilent = state === "denied" || (state === "new" && isUnasked);
-    if (!isSilent) this.#differences.add(args.name);
-    return { state, differences, refusal, problems: isSilent ? [] : [refusal] };
+    if (state === "denied" || (state === "new" && isUnasked)) return refusal;
+    this.#differences.add(args.name);
+    reported.push(refusal);
+    return refusal;
   }
 
-  /** Compares a part that is there with the lock. What a server says and lists is compared when it has started. */
-  #judge(place: LockPlace, now: LockedItem | undefined, isFree: boolean): Verdict {
-    if (isDenied(this.locked, place)) return this.#refuse(place, "denied");
-    if (isFree) return { problems: [this.#noteFree(place)] };
+  /**
+   * Compares a part that is there with the lock; returns why it is not used. What a server says and lists is compared when it has
+   * started.
+   */
+  #judge(place: LockPlace, now: LockedItem | null | undefined, isFree: boolean, reported: Problem[]) {
+    if (isDenied(this.locked, place)) return this.#refuse(place, "denied", [], reported);
+    if (isFree) {
+      reported.push(this.#noteFree(place));
+      return undefined;
+    }
     const before = this.#valueOf(place);
-    if (now === undefined) return this.#refuse(place, "unrecordable");
-    if (before === undefined) return this.#refuse(place, "new");
+    if (now == null) return this.#refuse(place, "unrecordable", [], reported);
+    if (before === undefined) return this.#refuse(place, "new", [], reported);
     const isLaunched = place.kind === "server" && now.launch !== undefined;
     const changes = isLaunched ? findChanges(before.launch, now.launch) : findChanges(before, now);
-    if (changes.length > 0) return this.#refuse(place, "changed", changes);
+    if (changes.length > 0) return this.#refuse(place, "changed", changes, reported);
     if (isLaunched && before.lists === null) this.#differences.add(nameOf(place));
-    return { problems: [] };
+    return undefined;
   }
 
   #noteFree(place: LockPlace): Problem {
@@ -227,17 +235,17 @@ export class LockGate {
     return [createProblem("LockOutdated", { name: ownerOf(owner), reason }, this.#problemAt(place))];
   }
 
-  /** Whether a server of the config may start. */
-  checkServer(server: UserServer): Verdict {
+  /** Why a server of the config may not start, and what to report. */
+  checkServer(server: UserServer): { refusal: Problem | undefined; problems: Problem[] } {
     const { name } = server;
     const place = { owner: "server", entry: name, kind: "server", name } as const;
     const now = describeInstalledServer(this.#config.project, server);
     const isFree = this.scope.isServerFree(name);
     if (!isFree) this.#record(partsOfEntry(place, now));
-    const verdict = this.#judge(place, now, isFree);
-    if (verdict.refusal === undefined && !isFree)
-      verdict.problems.push(...this.#compareVersions(place, now.version));
-    return verdict;
+    const problems: Problem[] = [];
+    const refusal = this.#judge(place, now, isFree, problems);
+    if (refusal === undefined && !isFree) problems.push(...this.#compareVersions(place, now.version));
+    return { refusal, problems };
   }
 
   /** The same pack, with the items that may not be used as unusable ones. */
@@ -257,26 +265,32 @@ export class LockGate {
     // Nobody asked for the others.
     const problems = checked.problems.filter(({ item = "" }) => !isUnasked(inspected) || approved.has(item));
     const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
+    problems.push(...this.#compareVersions(entry, pack.version));
     const isNew = this.#partsOf(entry).length === 0;
-    const all = isNew ? this.#refuse(entry, "new", declared) : undefined;
+    const all = isNew ? this.#refuse(entry, "new", declared, problems) : undefined;
     const needs = { ...entry, kind: "needs", name: "needs" } as const;
     const changes = isNew
       ? []
-      : findChanges(this.#valueOf(needs), this.installed.get(keyOf(needs))?.value, ["needs"]);
-    const code = changes.length > 0 ? this.#refuse(needs, "changed", changes) : all;
-    problems.push(...this.#compareVersions(entry, pack.version), ...(code?.problems ?? []));
+      : findChanges(this.#valueOf(needs), this.installed.get(keyOf(needs))?.value ?? undefined, ["needs"]);
+    const code = changes.length > 0 ? this.#refuse(needs, "changed", changes, problems) : all;
     const unusable = new Map<InspectedItem, Problem>();
     const items = inspected.items.map((item) => {
       const broken = checked.unusable.get(item);
-      if (broken !== undefined || item.definition === null) {
-        if (broken !== undefined) unusable.set(item, broken);
-        return item;
-      }
-      const verdict = this.#checkItem(inspected, item, (runsCode(item) ? code : all)?.refusal);
-      problems.push(...verdict.problems);
-      const { item: left = item, refusal } = verdict;
-      if (refusal !== undefined) unusable.set(left, refusal);
-      return left;
+      if (broken !== undefined) unusable.set(item, broken);
+      if (broken !== undefined || item.definition === null) return item;
+      const { kind } = item.declaration;
+      const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
+      const isFree = this.#isFree(pack, item);
+      const now = this.installed.get(keyOf(place))?.value;
+      const ofSort = runsCode(item) ? code : all;
+      const isLeft = ofSort === undefined || !now || isFree || isDenied(this.locked, place);
+      const refusal = isLeft ? this.#judge(place, now, isFree, problems) : ofSort;
+      const locked = this.#valueOf(place);
+      const { state, differences } = argsOf(refusal);
+      if (locked && state === "changed" && differences?.join() === "members")
+        return narrowItem(inspected, item, locked);
+      if (refusal !== undefined) unusable.set(item, refusal);
+      return item;
     });
     problems.push(...this.#findVanished(pack));
     return { inspected: { ...inspected, items }, problems, unusable };
@@ -286,31 +300,12 @@ export class LockGate {
     return this.scope.isItemFree(qualifiedName, kind, name, definition);
   }
 
-  /** `refusal`: why the pack's items of this sort are not used. `item`: what is left of it. */
-  #checkItem(
-    inspected: InspectedPack,
-    item: InspectedItem,
-    refusal: Problem | undefined,
-  ): Verdict & { item?: InspectedItem } {
-    const { pack } = inspected;
-    const { kind } = item.declaration;
-    const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
-    const isFree = this.#isFree(pack, item);
-    const now = this.installed.get(keyOf(place))?.value;
-    if (refusal && now && !isFree && !isDenied(this.locked, place)) return { refusal, problems: [] };
-    const verdict = this.#judge(place, now, isFree);
-    const locked = this.#valueOf(place);
-    if (!locked || verdict.state !== "changed" || verdict.differences?.join() !== "members") return verdict;
-    return { item: narrowItem(inspected, item, locked), problems: verdict.problems };
-  }
-
   /** Items that the lock approves and that the pack no longer declares. */
   #findVanished(pack: DiscoveredPack): Problem[] {
     const declared = new Set(placesOf(pack).map(keyOf));
     return this.#partsOf({ owner: "pack", entry: pack.name })
-      .map(({ place }) => place)
-      .filter((place) => !place.isDenial && place.kind !== "needs" && !declared.has(keyOf(place)))
-      .map((place) => this.#noteVanished(place, "the pack no longer declares it"));
+      .filter(({ place, value }) => value && place.kind !== "needs" && !declared.has(keyOf(place)))
+      .map(({ place }) => this.#noteVanished(place, "the pack no longer declares it"));
   }
 
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
@@ -325,7 +320,7 @@ export class LockGate {
     const there = new Set(owners.map((owner) => keyOf(entryPlace(owner))));
     const problems: Problem[] = [];
     for (const [key, { place }] of this.#isOwn ? this.locked : []) {
-      if (place.kind !== "entry" || place.isDenial || there.has(key)) continue;
+      if (place.kind !== "entry" || there.has(key)) continue;
       // A package without the field is a pack only while it has skills.
       const isInstalled = () => resolveFrom(createNodeInspectionPort(), project, place.entry) !== undefined;
       const was = place.owner === "server" ? "in the config" : isInstalled() ? "a pack" : "installed";
@@ -352,8 +347,8 @@ export class LockGate {
     // The launch was compared before: a server without an entry is not locked.
     if (server === undefined || isFree) return undefined;
     const parts = this.#partsOf(place, place.name);
-    const listed = parts.filter((part) => !part.place.isDenial);
-    return { place, server, listed, denied: parts.filter((part) => part.place.isDenial) };
+    const listed = parts.filter(({ value }) => value !== null);
+    return { place, server, listed, denied: parts.filter(({ value }) => value === null) };
   }
 
   /**
@@ -369,7 +364,7 @@ export class LockGate {
     if (hasSkills || this.scope.mayFreeListed(plan.label, plan.pack)) return undefined;
     const refused = denied.filter((part) => part.place.kind === "tool");
     const entries = [...refused, ...listed].map(({ place: { kind, name }, value }) =>
-      readListed(kind as ListedKind, name, value),
+      readListed(kind as ListedKind, name, value ?? {}),
     );
     return { entries, instructions: textOf(server.instructions) };
   }
@@ -385,7 +380,7 @@ export class LockGate {
     const idsOf = (kind: ListedKind, parts: readonly LockPart[]) =>
       parts
         .filter((part) => part.place.kind === kind)
-        .map((part) => String((kind === "tool" && part.value.name) || part.place.name));
+        .map((part) => String((kind === "tool" && part.value?.name) || part.place.name));
     verdict.reserved = {
       tool: idsOf("tool", [...listed, ...denied]),
       prompt: idsOf("prompt", [...listed, ...denied]),
@@ -395,9 +390,10 @@ export class LockGate {
     const isListed = server.lists !== null;
     if (!isListed) verdict.instructions = undefined;
     else if (!isSameJson(linesOf(instructions), server.instructions)) {
-      verdict.refusal = this.#refuse(place, "changed", ["instructions"]).refusal;
+      verdict.refusal = this.#refuse(place, "changed", ["instructions"], []);
     }
-    const fresh: { id: string; problems: Problem[] }[] = [];
+    const fresh: string[] = [];
+    const ofFresh: Problem[] = [];
     const gone = new Map(listed.map((part) => [keyOf(part.place), part.place]));
     for (const one of entries) {
       const listedAt = listedPlace(place, one.kind, one.id);
@@ -406,18 +402,16 @@ export class LockGate {
       const isFree = this.scope.isListedFree(one.kind, label, one.id, pack);
       const value = originals.get(one.entry) ?? describeListed(one);
       if (value !== undefined && !isFree) this.#record([{ place: listedAt, value }]);
-      const judged = this.#judge(listedAt, value, isFree);
-      if (judged.refusal !== undefined) verdict.refused.set(one, judged.refusal);
-      if (judged.state === "new") fresh.push({ ...judged, id: one.id });
-      else problems.push(...judged.problems);
+      const told: Problem[] = [];
+      const refusal = this.#judge(listedAt, value, isFree, told);
+      if (refusal !== undefined) verdict.refused.set(one, refusal);
+      const isNew = argsOf(refusal).state === "new";
+      if (isNew) fresh.push(one.id);
+      (isNew ? ofFresh : problems).push(...told);
     }
     // One for all that is new: a server may list hundreds.
-    const [first, ...others] = fresh;
-    if (isListed && first !== undefined && others.length === 0) problems.push(...first.problems);
-    else if (first !== undefined) {
-      const ids = fresh.map(({ id }) => id);
-      problems.push(...this.#refuse(place, "unlisted", ids).problems);
-    }
+    if (isListed && fresh.length === 1) problems.push(...ofFresh);
+    else if (fresh.length > 0) this.#refuse(place, "unlisted", fresh, problems);
     for (const listedAt of gone.values()) {
       const problem = this.#noteVanished(listedAt, "the server no longer lists it");
       problems.push(problem);

@@ -3,18 +3,10 @@ import { posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
+import { type Path, quote } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import {
-  isSameJson,
-  type LockedItem,
-  type LockedKind,
-  type LockedPack,
-  type LockedServer,
-  type LockFile,
-  ownEntry,
-} from "./json.ts";
-import { deniedIn, hasOnlyDenials } from "./lock-file.ts";
+import { isSameJson, type LockedItem, type LockedKind, type LockFile, ownEntry } from "./json.ts";
 
 /** Where a part of a lock is that can be approved by itself. */
 export interface LockPlace {
@@ -27,14 +19,12 @@ export interface LockPlace {
   name: string;
   /** The server that lists it: the item's name, or the label. */
   server?: string;
-  /** Whether it is the denial of what is there. */
-  isDenial?: boolean;
 }
 
-/** A part of a lock, and what it records of it. */
+/** A part of a lock, and what it records of it; `null` if it is denied. */
 export interface LockPart {
   place: LockPlace;
-  value: LockedItem;
+  value: LockedItem | null;
 }
 
 /** The parts of a lock by their keys, in the order of the file. */
@@ -54,8 +44,8 @@ const keyOfListed = {
 const listedKinds = Object.keys(keyOfListed) as ListedKind[];
 
 /** The same place has the same key. */
-export const keyOf = ({ owner, entry, kind, name, server, isDenial = false }: LockPlace): string =>
-  JSON.stringify([isDenial, owner, entry, kind, name, server]);
+export const keyOf = ({ owner, entry, kind, name, server }: LockPlace): string =>
+  JSON.stringify([owner, entry, kind, name, server]);
 
 /** Where an entry itself is. */
 export const entryPlace = ({ owner, entry }: Owner): LockPlace => ({
@@ -108,86 +98,122 @@ export function nameOf(place: LockPlace): string {
 
 /** How `denied` records a part: what a pack's server lists has the server's name. */
 function denialOf({ owner, kind, name, server }: LockPlace): string {
-  if (kind === "entry") return name;
   return owner === "pack" && server !== undefined ? `${kind}:${server}/${name}` : `${kind}:${name}`;
 }
 
-/** What a denial in an entry is about. One without a kind, which was written by hand, is kept as it is. */
-function readDenial(owner: Owner, denial: string): LockPlace {
-  const [kind, name] = denial.split(/:(.*)/s) as [LockedKind, string?];
-  const place = { ...owner, isDenial: true };
-  if (name === undefined) return { ...place, kind: "entry", name: denial };
+/** What a denial in an entry is about; `undefined` if it is none. */
+function readDenial(owner: Owner, denial: unknown): LockPlace | undefined {
+  const [, word, name = ""] = /^(\w+):(.+)$/s.exec(String(denial)) ?? [];
+  const kind = kinds.find((one) => one === word);
+  if (kind === undefined) return undefined;
+  const place = { ...owner, kind };
+  if (owner.owner === "server")
+    return kind === "server" ? { ...place, name } : { ...place, name, server: owner.entry };
   // Of a pack's skill it has the path, of a skill that a server lists the URI.
-  const isListed = owner.owner === "pack" && (kind !== "skill" || name.includes("://"));
-  const slash = isListed ? name.indexOf("/") : -1;
-  if (slash >= 0) return { ...place, kind, name: name.slice(slash + 1), server: name.slice(0, slash) };
-  return {
-    ...place,
-    kind,
-    name,
-    ...(owner.owner === "server" && kind !== "server" && { server: owner.entry }),
-  };
+  const slash = kind !== "skill" || name.includes("://") ? name.indexOf("/") : -1;
+  if (slash < 0) return { ...place, name };
+  return { ...place, name: name.slice(slash + 1), server: name.slice(0, slash) };
 }
+
+/** Says why a value is no lock. */
+export class LockFault extends Error {}
+
+const misshapen = (path: Path) =>
+  new LockFault(`${quote(path.join("/"), 200)} in it is missing, unknown or invalid`);
+
+/** Not by zod, which passes over keys called `__proto__`: a tool of a server may be called so. */
+function objectAt(value: unknown, path: Path): LockedItem {
+  if (!isRecord(value)) throw misshapen(path);
+  return value as LockedItem;
+}
+
+const objectsAt = (value: unknown, path: Path) =>
+  Object.entries(objectAt(value, path)).map(([name, inner]) => ({
+    name,
+    inner: objectAt(inner, [...path, name]),
+  }));
 
 /** A server without what it lists, of which `lists` says whether it is known; and what it lists. */
-function* partsOfServer(place: LockPlace, server: LockedServer): Generator<LockPart> {
+function* partsOfServer(place: LockPlace, server: LockedItem, path: Path): Generator<LockPart> {
   const { lists, prompts: _, resources: __, skills: ___, ...said } = server;
-  yield { place, value: said.launch === undefined ? said : { ...said, lists: lists == null ? null : {} } };
-  if (said.launch === undefined) return;
-  for (const kind of listedKinds)
-    for (const [name, value] of Object.entries(server[keyOfListed[kind]] ?? {}))
+  if (said.launch === undefined) return yield { place, value: said };
+  objectAt(said.launch, [...path, "launch"]);
+  yield { place, value: { ...said, lists: lists == null ? null : {} } };
+  for (const kind of listedKinds) {
+    const key = keyOfListed[kind];
+    for (const { name, inner: value } of objectsAt(server[key] ?? {}, [...path, key]))
       yield { place: listedPlace(place, kind, name), value };
+  }
 }
 
-function* partsOfPack(owner: Owner, pack: LockedPack): Generator<LockPart> {
-  if (pack.needs !== undefined)
-    yield { place: { ...owner, kind: "needs", name: "needs" }, value: pack.needs };
-  for (const kind of kinds)
-    for (const [name, value] of Object.entries<LockedItem>(pack[keyOfKind[kind]] ?? {})) {
+const keysOfPacks: ReadonlySet<string> = new Set([
+  ...["version", "surface", "denied", "needs"],
+  ...Object.values(keyOfKind),
+]);
+
+function* partsOfPack(owner: Owner, pack: LockedItem, path: Path): Generator<LockPart> {
+  const unknown = Object.keys(pack).find((key) => !keysOfPacks.has(key));
+  if (unknown !== undefined) throw misshapen([...path, unknown]);
+  const { needs } = pack;
+  if (needs !== undefined)
+    yield { place: { ...owner, kind: "needs", name: "needs" }, value: objectAt(needs, [...path, "needs"]) };
+  for (const kind of kinds) {
+    const ofKind = [...path, keyOfKind[kind]];
+    for (const { name, inner: value } of objectsAt(pack[keyOfKind[kind]] ?? {}, ofKind)) {
       const place = { ...owner, kind, name };
-      if (kind === "server") yield* partsOfServer(place, value);
+      if (kind === "server") yield* partsOfServer(place, value, [...ofKind, name]);
       else yield { place, value };
     }
+  }
 }
 
-/** The parts of an entry. */
-export function* partsOfEntry(owner: Owner, entry: LockedPack | LockedServer): Generator<LockPart> {
-  const { version } = entry;
+/** Whether an entry has denials alone: it approves nothing, and outlives what it is about. */
+export const hasOnlyDenials = (entry: LockedItem): boolean =>
+  entry.denied !== undefined && Object.keys(entry).every((key) => key === "denied" || key === "surface");
+
+/** The parts of an entry. Throws `LockFault`. */
+export function* partsOfEntry(owner: Owner, entry: LockedItem, path: Path = []): Generator<LockPart> {
+  const { version, surface: _, denied = [], ...server } = entry;
+  if (version != null && typeof version !== "string") throw misshapen([...path, "version"]);
   if (!hasOnlyDenials(entry))
     yield { place: entryPlace(owner), value: version === undefined ? {} : { version } };
-  for (const denial of deniedIn(entry)) yield { place: readDenial(owner, denial), value: {} };
-  if (owner.owner === "pack") return yield* partsOfPack(owner, entry as LockedPack);
-  const { version: _, surface: __, denied: ___, ...server } = entry as LockedServer;
-  if (server.launch === undefined) return;
-  yield* partsOfServer({ ...owner, kind: "server", name: owner.entry }, server);
+  if (owner.owner === "pack") yield* partsOfPack(owner, entry, path);
+  else if (server.launch !== undefined)
+    yield* partsOfServer({ ...owner, kind: "server", name: owner.entry }, server, path);
+  // Last, so that a denial wins.
+  for (const denial of Array.isArray(denied) ? denied : [undefined]) {
+    const place = readDenial(owner, denial);
+    if (place === undefined) throw misshapen([...path, "denied"]);
+    yield { place, value: null };
+  }
 }
 
 /** A table of parts. */
 export const tableOf = (parts: Iterable<LockPart>): Map<string, LockPart> =>
   new Map([...parts].map((part) => [keyOf(part.place), part]));
 
-/** The parts of a lock. */
-export const partsOf = (lock: LockFile): LockParts =>
-  tableOf(
-    (["pack", "server"] as const).flatMap((owner) =>
-      Object.entries<LockedPack | LockedServer>(lock[`${owner}s`]).flatMap(([entry, value]) => [
-        ...partsOfEntry({ owner, entry }, value),
+/** The parts of a lock. Throws `LockFault`. */
+export function partsOf({ lockfileVersion, packs, servers, ...others }: LockFile): LockParts {
+  const [unknown] = lockfileVersion === 1 ? Object.keys(others) : ["lockfileVersion"];
+  if (unknown !== undefined) throw misshapen([unknown]);
+  return tableOf(
+    Object.entries({ packs, servers }).flatMap(([key, entries]) =>
+      objectsAt(entries, [key]).flatMap(({ name: entry, inner }) => [
+        ...partsOfEntry({ owner: key === "packs" ? "pack" : "server", entry }, inner, [key, entry]),
       ]),
     ),
   );
+}
 
 /** The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole. */
 export function withoutIdle(parts: LockParts): LockParts {
   const approved = new Set<string>();
   const denied = new Set<string>();
-  for (const { place } of parts.values())
-    if (place.isDenial) denied.add(keyOf(entryPlace(place)));
+  for (const { place, value } of parts.values())
+    if (value === null) denied.add(keyOf(entryPlace(place)));
     else if (place.kind !== "entry" && place.server === undefined) approved.add(keyOf(entryPlace(place)));
-  const isIdle = ({ place }: LockPart, key: string) =>
-    !place.isDenial &&
-    place.kind === "entry" &&
-    !approved.has(key) &&
-    (place.owner === "server" || denied.has(key));
+  const isIdle = ({ place: { kind, owner } }: LockPart, key: string) =>
+    kind === "entry" && !approved.has(key) && (owner === "server" || denied.has(key));
   return new Map([...parts].filter(([key, part]) => !isIdle(part, key)));
 }
 
@@ -212,31 +238,31 @@ function inside(entries: LockedItem, key: string): LockedItem {
 /** The lock with these parts. What a server lists needs the server. */
 export function lockOf(written: LockParts): LockFile {
   const parts = withoutIdle(written);
-  const lock: LockedItem = { lockfileVersion: 1, packs: {}, servers: {} };
-  const holderAt = (path: readonly string[]) => path.reduce<LockedItem>(inside, lock);
-  const put = ({ place, value }: LockPart) => {
+  const lock: LockFile = { lockfileVersion: 1, packs: {}, servers: {} };
+  const holderAt = (path: readonly string[]) =>
+    path.reduce<LockedItem>(inside, lock as unknown as LockedItem);
+  const put = (place: LockPlace, value: LockedItem) => {
     // What a server lists is put into a copy.
     const own = place.kind === "server" ? structuredClone(value) : value;
     Object.defineProperties(holderAt(pathOf(place)), Object.getOwnPropertyDescriptors(own));
   };
-  const listed: LockPart[] = [];
-  for (const part of parts.values()) {
-    const { place } = part;
-    if (place.isDenial) {
+  const listed: [LockPlace, LockedItem][] = [];
+  for (const { place, value } of parts.values()) {
+    if (value === null) {
       const holder = holderAt(pathOf(entryPlace(place)));
       holder.denied = [...((holder.denied ?? []) as string[]), denialOf(place)].sort();
-    } else if (place.server === undefined) put(part);
-    else if (parts.get(keyOf(serverPlace(place)))?.value.launch !== undefined) listed.push(part);
+    } else if (place.server === undefined) put(place, value);
+    else if (parts.get(keyOf(serverPlace(place)))?.value?.launch !== undefined) listed.push([place, value]);
   }
-  listed.forEach(put);
-  return lock as unknown as LockFile;
+  for (const [place, value] of listed) put(place, value);
+  return lock;
 }
 
-/** A change of a part; `undefined` for a part that is not there. */
+/** A change of a part: `null` for a denial, `undefined` for a part that is not there. */
 export interface PartChange {
   place: LockPlace;
-  from: LockedItem | undefined;
-  to: LockedItem | undefined;
+  from: LockedItem | null | undefined;
+  to: LockedItem | null | undefined;
 }
 
 /** The parts that differ between two locks, in their order. */
@@ -258,7 +284,7 @@ export function changeParts(parts: LockParts, changes: readonly Omit<PartChange,
 
 /** Whether a part is denied by itself. */
 export const isDenied = (parts: LockParts, place: LockPlace): boolean =>
-  parts.has(keyOf({ ...place, isDenial: true }));
+  parts.get(keyOf(place))?.value === null;
 
 /** Whether a part is denied, or the server that lists it. */
 export const isRefused = (parts: LockParts, place: LockPlace): boolean =>

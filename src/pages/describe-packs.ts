@@ -10,8 +10,8 @@ import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { LockedPack, LockFile } from "../lock/json.ts";
 import { readLock } from "../lock/lock-file.ts";
+import { keyOf, type LockParts, type LockPlace } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
 /** What is known of a pack without running it. */
@@ -23,10 +23,13 @@ export interface DescribedPack extends InspectedPack {
 }
 
 /** The names of a subprocess server's tools: those that the lock approves, otherwise those that the pack declares. */
-function listTools({ declaration }: InspectedItem, locked: LockedPack | undefined): string[] | undefined {
-  const servers = locked?.servers ?? {};
-  const lists = Object.hasOwn(servers, declaration.name) ? servers[declaration.name]?.lists : undefined;
-  if (isRecord(lists)) return Object.keys(lists);
+function listTools({ declaration }: InspectedItem, entry: string, lock: LockParts): string[] | undefined {
+  const place = { owner: "pack", entry, kind: "server", name: declaration.name } as const;
+  if (lock.get(keyOf(place))?.value?.lists) {
+    const isListed = ({ owner, kind, server, ...at }: LockPlace) =>
+      owner === "pack" && kind === "tool" && at.entry === entry && server === place.name;
+    return [...lock.values()].flatMap(({ place, value }) => (value && isListed(place) ? place.name : []));
+  }
   const { tools } = declaration.extra;
   if (!Array.isArray(tools)) return undefined;
   const names = tools.map((one) => (isRecord(one) ? one.name : Array.isArray(one) ? one[0] : one));
@@ -39,7 +42,7 @@ const composedShapes: readonly unknown[] = ["composedServer", "serverDocument", 
 export async function describePacks(
   port: InspectionPort,
   found: FoundPacks,
-  lock: LockFile | undefined,
+  lock: LockParts = new Map(),
   options: InspectionOptions,
   only?: FoundPack,
 ): Promise<DescribedPack[]> {
@@ -64,9 +67,8 @@ export async function describePacks(
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
     const contents = new Map<InspectedItem, Partial<ServerContents>>();
     const { name, shadowed } = inspected.pack;
-    const locked = lock && Object.hasOwn(lock.packs, name) ? lock.packs[name] : undefined;
     for (const item of inspected.items) {
-      const toolNames = item.shape === "subprocessServer" ? listTools(item, locked) : undefined;
+      const toolNames = item.shape === "subprocessServer" ? listTools(item, name, lock) : undefined;
       if (toolNames !== undefined) contents.set(item, { toolNames });
       if (!shadowed && composedShapes.includes(item.shape)) contents.set(item, await reader.read(item));
     }

@@ -1,8 +1,8 @@
 import { expect, test } from "vitest";
 import { diffLocks } from "../../src/lock/difference.ts";
-import type { LockedItem, LockedPack, LockFile } from "../../src/lock/json.ts";
+import type { LockedItem, LockFile } from "../../src/lock/json.ts";
 
-const lockOf = (pack: Partial<LockedPack> | undefined, servers: LockFile["servers"] = {}): LockFile => ({
+const lockOf = (pack: LockedItem | undefined, servers: LockFile["servers"] = {}): LockFile => ({
   lockfileVersion: 1,
   packs: pack === undefined ? {} : { "@acme/jira": { version: "1.2.0", surface: "", ...pack } },
   servers,

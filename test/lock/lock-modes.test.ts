@@ -201,7 +201,7 @@ describe("entries without an item", () => {
   test("items that the lock denies are left out quietly, and calls say so", async () => {
     const project = await makeLocked();
     await editLock(project, (lock) => {
-      jiraOf(lock).denied = ["tool:getIssue", "tool:warehouse/query"];
+      Object.assign(jiraOf(lock), { denied: ["tool:getIssue", "tool:warehouse/query"] });
       (lock.servers.mine as Values).denied = ["tool:status"];
     });
     const session = await openLocked(project);

@@ -192,7 +192,7 @@ test("what an approved tool names is approved, unless it is denied, and an app a
   ];
   const cwd = await makeLocked(listingConfig(["a"]), {}, { "a.json": { tools } });
   await editLock(cwd, ({ servers }) => {
-    delete servers.a?.lists?.gone;
+    delete (servers.a as { lists: { gone?: object } }).lists.gone;
     Object.assign(servers.a ?? {}, {
       denied: ["resource:ui://refused", "resource:ui://rows/{id}", "tool:gone"],
     });

@@ -4,6 +4,7 @@ import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/read-config.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import { describeUserServer } from "../../src/lock/describe.ts";
+import type { LockedItem } from "../../src/lock/json.ts";
 import { createEnvironment } from "../../src/runtime/server-environment.ts";
 import { planUserServer } from "../../src/runtime/server-launches.ts";
 import { jsonOf, makeProject, openForTest, probe, probeDefinition, withServers } from "./support/session.ts";
@@ -104,7 +105,7 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
     return {
       planned,
       env: createEnvironment(planned.environment, facts),
-      launch: describeUserServer(server, undefined).launch,
+      launch: describeUserServer(server, undefined).launch as LockedItem,
     };
   };
   expect((await plan({}, false)).env).toMatchObject({
@@ -115,8 +116,8 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
   const locked = await plan({ envFile: "./.env" }, true);
   expect(locked.env).toMatchObject({ PATH: "/bin", FINE: "yes" });
   expect(locked.env).not.toHaveProperty("NODE_OPTIONS");
-  expect(locked.launch?.envFile).toEqual([".env", "./.env"]);
-  expect((await plan({}, true)).launch?.envFile).toBe(".env");
+  expect(locked.launch.envFile).toEqual([".env", "./.env"]);
+  expect((await plan({}, true)).launch.envFile).toBe(".env");
   const { planned } = await plan({ env: { PATH: { file: "path" } } }, true);
   expect(planned.fault?.message).toContain("PATH decides what runs");
 });

@@ -6,6 +6,7 @@ import { expect, test } from "vitest";
 import { z } from "zod";
 import { approve } from "../../src/approval/approve.ts";
 import { readLock } from "../../src/lock/lock-file.ts";
+import { lockOf } from "../../src/lock/parts.ts";
 import { makeProject, openForTest } from "../session/support/session.ts";
 import { connectLegacy, connectModern, serveForTest } from "../support/clients.ts";
 import { describeSkill, skillServer, skillText } from "./support.ts";
@@ -108,7 +109,7 @@ test("a lock has the skills of servers, and none that changes or has no digests"
     expect(lines).toContain(line);
   await approve([], { cwd: project, all: true }, ({ text }) => shown.push(text) > 0);
   expect(shown.slice(2)).toEqual([""]);
-  expect((await readLock(project))?.servers.legacy?.skills).toEqual({
+  expect(lockOf((await readLock(project)) ?? new Map()).servers.legacy?.skills).toEqual({
     "skill://code/review/SKILL.md": {
       description: ["How to review."],
       frontmatter: { metadata: { team: "core" } },
