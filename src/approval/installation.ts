@@ -251,23 +251,19 @@ async function readServerSkills(
  */
 export async function readLockedProject(
   targets: Targets,
-  { cwd, config: written, signal, onCommand, onConnect, onWait, static: isStatic }: InstallationOptions,
+  options: InstallationOptions,
   purpose: "approve" | "deny" | "compare",
 ): Promise<LockedProject> {
-  let gate: LockGate | undefined;
-  const { config, open } = await prepareSession(
-    { cwd, config: written, signal, onCommand, onConnect, onWait },
-    { userServers: "reported", openGate: async () => gate },
-  );
+  const openGate = async () => recorder;
+  const { config, open } = await prepareSession(options, { userServers: "reported", openGate });
   const { project, subprocessServers, unusedServers } = config;
   const found = await findLock(project);
   const file = lockFileOf(project);
   if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
   const folder = (purpose === "compare" && found?.folder) || project;
   const mayStart = (place: LockPlace) =>
-    !isStatic && (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place));
+    !options.static && (purpose === "deny" ? targets.namesInside(place) : targets.concerns(place));
   const recorder = new Recorder({ parts: found?.parts ?? new Map(), folder }, config, targets, mayStart);
-  gate = recorder;
   const session = await open();
   try {
     const { locked, unasked, scope, skills } = recorder;
