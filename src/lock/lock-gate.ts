@@ -71,18 +71,13 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
 /** The same item without the references that its entry in the lock does not have. */
 function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
   const approved = new Set(Array.isArray(locked.members) ? locked.members : []);
-  const definition = { ...item.definition };
-  const dropped = new Map<string, Set<number>>();
-  for (const written of findReferences(item)) {
-    if (approved.has(describeMember(written, pack))) continue;
-    const [key, index] = written.path;
-    dropped.set(String(key), (dropped.get(String(key)) ?? new Set()).add(Number(index)));
-  }
-  for (const [key, indexes] of dropped) {
-    const list = definition[key];
-    if (Array.isArray(list)) definition[key] = list.filter((_, index) => !indexes.has(index));
-  }
-  return { ...item, definition };
+  const others = findReferences(item).filter((written) => !approved.has(describeMember(written, pack)));
+  const dropped = new Set(others.map(({ path: [key, index] }) => `${key} ${index}`));
+  const left = Object.entries(item.definition ?? {}).map(([key, value]) => [
+    key,
+    Array.isArray(value) ? value.filter((_, index) => !dropped.has(`${key} ${index}`)) : value,
+  ]);
+  return { ...item, definition: Object.fromEntries(left) };
 }
 
 /** What a refusal says. */
@@ -311,16 +306,13 @@ export class LockGate {
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish({ packs }: FoundPacks): Problem[] {
     const { project, subprocessServers, unusedServers } = this.#config;
-    const owners: Owner[] = [
-      ...packs.map(({ pack }) => ({ owner: "pack", entry: pack.name }) as const),
-      ...[...subprocessServers, ...unusedServers].map(
-        ({ name }) => ({ owner: "server", entry: name }) as const,
-      ),
-    ];
-    const there = new Set(owners.map((owner) => keyOf(entryPlace(owner))));
+    const there = {
+      pack: new Set(packs.map(({ pack }) => pack.name)),
+      server: new Set([...subprocessServers, ...unusedServers].map(({ name }) => name)),
+    };
     const problems: Problem[] = [];
-    for (const [key, { place }] of this.#isOwn ? this.locked : []) {
-      if (place.kind !== "entry" || there.has(key)) continue;
+    for (const { place } of this.#isOwn ? this.locked.values() : []) {
+      if (place.kind !== "entry" || there[place.owner].has(place.entry)) continue;
       // A package without the field is a pack only while it has skills.
       const isInstalled = () => resolveFrom(createNodeInspectionPort(), project, place.entry) !== undefined;
       const was = place.owner === "server" ? "in the config" : isInstalled() ? "a pack" : "installed";
