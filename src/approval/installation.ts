@@ -64,9 +64,7 @@ export interface Installation {
   skills: ReadonlyMap<string, ShownSkill>;
 }
 
-/** The lock of a project beside what is installed there. */
 export interface LockedProject extends Installation {
-  /** Absolute path of the project's folder. */
   project: string;
   /** The project's lock, or the nearest one above it up to the root of its workspace. */
   found: FoundLock | undefined;
@@ -74,7 +72,6 @@ export interface LockedProject extends Installation {
   lock: LockParts;
   /** Of discovery, of the packs, and of servers. */
   problems: readonly Problem[];
-  /** Labels of the servers that failed. */
   failedServers: string[];
 }
 
@@ -90,7 +87,6 @@ export class Targets {
     this.isEverything = isEverything;
   }
 
-  /** Whether the part is meant by its own name. */
   isNamed(place: LockPlace): boolean {
     return this.#names.has(nameOf(place));
   }
@@ -105,7 +101,6 @@ export class Targets {
     );
   };
 
-  /** Whether the part is meant. */
   has(place: LockPlace): boolean {
     return this.isEverything || this.isWritten(place);
   }
@@ -115,7 +110,6 @@ export class Targets {
     return this.has(place) || (place.kind === "server" && this.namesInside(place));
   }
 
-  /** Whether something that the server may list is meant by its name. */
   namesInside(place: LockPlace): boolean {
     return [...this.#names].some((name) => name.startsWith(`${nameOf(place)}/`));
   }
@@ -147,7 +141,6 @@ const unused = { name: "not used", state: "new", differences: [], entry: "not us
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
 class Recorder extends LockGate {
   readonly skills = new Map<string, ShownSkill>();
-  /** The places of packs and of what they declare. */
   places: LockPlace[] = [];
   readonly #targets: Targets;
   readonly #mayStart: (place: LockPlace) => boolean;

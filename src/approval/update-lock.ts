@@ -26,7 +26,6 @@ export interface Additions {
   servers: readonly { label: string; entry: Readonly<Record<string, unknown>>; version: string | null }[];
 }
 
-/** What a lock would record of additions. */
 export interface ShownAdditions {
   /** For people; empty if nothing is known. */
   text: string;
@@ -124,9 +123,7 @@ export async function recordAdditions(
 
 interface RecordOptions extends InstallationOptions {
   starts: boolean;
-  /** What was shown before it was agreed to; `undefined` without a lock. */
   shown: ShownAdditions | undefined;
-  /** Whether what the servers list is approved. */
   agree: (plan: ApprovalPlan) => boolean | Promise<boolean>;
 }
 

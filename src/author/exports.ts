@@ -19,7 +19,6 @@ const textIn = (value: unknown): string | undefined =>
 /** The path of a server's program in the package, relative and with `/`. */
 const programOf = (server: string): string => `bin/${server}.mjs`;
 
-/** A path of package.json without a leading `./`. */
 const withoutDot = (path: string): string => path.replace(/^\.\//, "");
 
 /** The command that starts a server as its definition says: by the program that Trailblaze writes, or by its own script. */
@@ -82,9 +81,7 @@ function describeServer(pack: DescribedPack, serverName: string | undefined) {
     bins,
     /** The command of package.json that starts it. */
     bin: findBin(item, bins, shortName),
-    /** The variables that the user of an export gives. */
     variables: passed.filter((variable) => typeof variable === "string"),
-    /** The hosts that the pack says it connects to. */
     hosts: needs?.network ?? [],
   };
 }
@@ -102,11 +99,9 @@ export interface ExportOptions {
   description?: string | undefined;
   /** Absolute. Default: the folder of the package. */
   out?: string | undefined;
-  /** Replaces files with other contents. */
   force: boolean;
 }
 
-/** How a server is exported. Throws `TrailblazeError` with a code of exports. */
 type Format = (
   server: ExportedServer,
   options: ExportOptions,
@@ -117,7 +112,6 @@ type Format = (
   unplaced?: readonly string[];
 };
 
-/** The texts of package.json that plugins repeat. */
 function describeManifest({ manifest, version, description }: ExportedServer, options: ExportOptions) {
   const { author, keywords } = manifest;
   const { name, email, url } = isRecord(author) ? author : { name: author };
@@ -146,11 +140,9 @@ function chooseName(
   return chosen;
 }
 
-/** What the user of an export gives for a variable. */
 const describeVariable = (name: string, { key }: ExportedServer): string =>
   `The environment variable ${name} of the MCP server ${key}.`;
 
-/** Starts the exact version, installed into a folder. */
 const launchOf = (server: ExportedServer, folder: string) => ({
   command: "npx",
   args: ["-y", "--prefix", folder, `--package=${server.packName}@${server.version}`, requireBin(server)],
@@ -256,7 +248,6 @@ const serverJson: Format = (server, options) => {
   };
 };
 
-/** The program of a server, which a command of package.json starts. */
 const bin: Format = (server) => ({
   files: {
     [programOf(server.name)]: `#!/usr/bin/env node

@@ -8,10 +8,8 @@ import { escapeJson } from "../problems/hidden-characters.ts";
 import { printable } from "../problems/index.ts";
 import type { SessionTool } from "../session/items.ts";
 
-/** A string as a literal. */
 export const formatLiteral = (text: string): string => escapeJson(JSON.stringify(text));
 
-/** The name of a property: as it is if possible, otherwise as a literal. */
 const formatKey = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name));
 
 const longestComment = 2000;
@@ -63,7 +61,6 @@ const intersectionOf = (types: readonly string[]): string =>
     .map(inParentheses)
     .join(" & ") || "unknown";
 
-/** The literal type of a scalar. */
 function formatConstant(value: unknown): string {
   if (typeof value === "string") return formatLiteral(value);
   if (value === null || typeof value === "boolean") return String(value);

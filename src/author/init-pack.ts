@@ -20,7 +20,6 @@ const calls = {
 export type TemplateName = keyof typeof calls;
 export const templateNames = Object.keys(calls) as TemplateName[];
 
-/** A package name derived from a folder's name. */
 const suggestName = (folderName: string): string =>
   folderName
     .toLowerCase()
@@ -39,7 +38,6 @@ function suggestToolPrefix(packageName: string): string {
   return usualPrefix.test(prefix) && prefix.length <= longestPrefix ? prefix : "my_tools";
 }
 
-/** The entries of templates in the order in which an author reads them. */
 const readingOrder =
   "package.json tsconfig.json trailblaze skills lib server src test README.md gitignore".split(" ");
 

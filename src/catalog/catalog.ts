@@ -22,10 +22,8 @@ import type { CheckedPack } from "../validate/checked-pack.ts";
 import { hostVersion } from "../version.ts";
 import { formatCatalog } from "./page.ts";
 
-/** What trailblaze.lock says about an item, a pack or a server. */
 export type LockState = "approved" | "changed" | "notApproved" | "denied" | "notLocked";
 
-/** An item of a pack in the catalog. */
 export interface CatalogItem {
   item: InspectedItem;
   /** Of its element on the page; unique there. */
@@ -83,7 +81,6 @@ function createIds(): (kind: string, name: string) => string {
   };
 }
 
-/** What the gate of sessions says of a pack, an item or a server. */
 function stateOf(problem: Problem | undefined): LockState {
   if (problem?.code === "NotLocked") return "notLocked";
   const { state } = argsOf(problem);
@@ -176,7 +173,6 @@ async function collectCatalog(options: CatalogOptions) {
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
-/** A pack with its items as catalog.json has it. */
 function describePack({ items, data: { id, ...data } }: CatalogPack) {
   const describeItem = ({ item: { declaration, qualifiedName, definition }, id, lock }: CatalogItem) => ({
     name: declaration.name,

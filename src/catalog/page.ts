@@ -46,16 +46,13 @@ const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Html 
 /** Limit on the bytes of all items, so that the page stays below 25 MB. Later ones are shown without their definitions. */
 const largestItems = 16 << 20;
 
-/** Limit on the bytes of a definition as printed. */
 const longestDefinition = 64 << 10;
 
-/** Limits on the characters of a cell, and of a description on a card or without a definition. */
 const longestCell = 1024;
 const shortDescription = 280;
 
 const code = (text: string): Html => html`<code><bdi>${shorten(text, 400)}</bdi></code>`;
 
-/** A text with its line breaks. */
 const paragraph = (text: string): Content => text !== "" && html`<p class="text">${shorten(text)}</p>`;
 
 /** A link to another site. Only https addresses come here. */
@@ -76,14 +73,12 @@ const lockBadges: Readonly<Record<LockState, string>> = {
   notLocked: "Not locked",
 };
 
-/** Badges with the number of errors and warnings. */
 const problemBadges = (problems: readonly CatalogProblem[]): Badge[] =>
   (["error", "warning"] as const).map((severity) => {
     const count = problems.filter((problem) => problem.severity === severity).length;
     return count > 0 && countOf(count, severity);
   });
 
-/** Whether the filter by problems shows what has these. */
 const stateOf = (problems: readonly CatalogProblem[]) =>
   problems.some(({ severity }) => severity !== "info") ? "1" : "";
 
@@ -113,7 +108,6 @@ function formatPart(part: Part): Content {
   return formatTable(part.columns, rows);
 }
 
-/** The facts that are known. */
 const formatFacts = (facts: readonly (readonly [string, Content])[]): Content =>
   facts.length > 0 &&
   html`<dl class="facts">${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
@@ -166,7 +160,6 @@ function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull
 ${formatProblems(problems)}${isFull && definition !== null && formatDetails()}</article>`;
 }
 
-/** Whether sessions use a pack, what the lock says about it, and how many problems it has. */
 const packBadges = ({ data: { shadowed, enabled, lock, problems } }: CatalogPack) => [
   (shadowed || enabled === false) && "Not used by sessions",
   lock !== null && lockBadges[lock],
@@ -189,7 +182,6 @@ function formatCard(pack: CatalogPack): Html {
 ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...counts, ...packBadges(pack)])}</article>`;
 }
 
-/** The sections of all packs, each with those of its items. */
 function formatPacks(packs: readonly CatalogPack[]): Content {
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
@@ -222,7 +214,6 @@ function formatServers(servers: Catalog["servers"]): Content {
   return rows.length > 0 && html`<h2>Servers of the project</h2>${formatTable(["Name", "Runs"], rows)}`;
 }
 
-/** The field, the filters and the messages of the search, then the cards. */
 function formatCards(packs: readonly CatalogPack[]): Html {
   const chip = (words: string, data: Html) =>
     html`<button type="button" aria-pressed="false" ${data}>${words}</button>`;
@@ -242,7 +233,6 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 /** Nothing is loaded, and only the script and the style of this program apply. */
 const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`;
 
-/** The page: a card for each pack, then a section for each pack with its items. */
 export function formatCatalog({ title, packs, servers, problems }: Catalog): string {
   const summary = [countOf(packs.length, "pack"), ...countKinds(packs).map(({ count }) => count)].join(" · ");
   const content =

@@ -37,7 +37,6 @@ function describeCodeAt(value: unknown, path: readonly string[], item: Inspected
   return source?.from === "definition" ? `./${source.file}#${source.path.join(".")}` : undefined;
 }
 
-/** The suggestions of a prompt or a template: arrays as they are, and code. */
 function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {
   if (!isRecord(complete)) return undefined;
   const described = Object.entries(complete).map(([name, source]) => [
@@ -47,7 +46,6 @@ function describeComplete({ complete }: Readonly<Record<string, unknown>>, item:
   return Object.fromEntries(described);
 }
 
-/** The keys of an item or of an entry of a list that are recorded as they are. */
 const shownKeys = ["title", "inputSchema", "outputSchema", "arguments", "mimeType", "icons", "execution"];
 
 /** What clients and models see of an item or of an entry of a list, but for what changes with its content. */
@@ -78,7 +76,6 @@ export function describeMember({ reference, kind }: WrittenReference, pack: Disc
   return kind === "tool" ? qualified : `${kind}:${qualified}`;
 }
 
-/** The references of an item, sorted. */
 const describeMembers = (item: InspectedItem, pack: DiscoveredPack): string[] =>
   [...new Set(findReferences(item).map((written) => describeMember(written, pack)))].sort();
 
@@ -101,7 +98,6 @@ function describeComposed(
   });
 }
 
-/** How a subprocess server of a pack is launched. */
 function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedItem | undefined {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
   const launch = createItem({
@@ -118,7 +114,6 @@ function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedIt
   return launch && { launch, lists: null };
 }
 
-/** The same value with its text at a key as lines. */
 const splitAt = (value: unknown, key: string): unknown =>
   isRecord(value) && typeof value[key] === "string" ? { ...value, [key]: linesOf(value[key]) } : value;
 
@@ -136,7 +131,6 @@ function describeToolset(
 const describeMessage = (message: unknown) =>
   splitAt(isRecord(message) ? { ...message, content: splitAt(message.content, "text") } : message, "content");
 
-/** A tool, a prompt or a resource, without its code and what is in its `file`. */
 function describeUsed(
   definition: Readonly<Record<string, unknown>>,
   item: InspectedItem,
@@ -188,7 +182,6 @@ export function describeNeeds({ extension: { needs } }: FoundPack): LockedItem |
   return Object.fromEntries(entries.map(([key, list]) => [key, [...new Set(list)].sort()]));
 }
 
-/** Kinds of items whose code or program runs. */
 export const runsCode = ({ declaration, shape, definition }: InspectedItem): boolean =>
   declaration.kind === "tool" ||
   shape === "subprocessServer" ||
@@ -218,7 +211,6 @@ export function describePack(
   return parts;
 }
 
-/** The places of a pack and of all that it declares. */
 export const placesOf = (pack: DiscoveredPack): LockPlace[] => {
   const owner = { owner: "pack", entry: pack.name } as const;
   const items = kinds.flatMap((kind) =>

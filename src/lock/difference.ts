@@ -23,7 +23,6 @@ export interface LockDifferenceEntry {
 
 type Whole = Pick<LockDifferenceEntry, "pack" | "server" | "kind" | "name"> & { value: Json };
 
-/** What a lock says of each item, in the order of the file. */
 function* wholesOf({ packs, servers }: LockFile): Generator<Whole> {
   for (const [pack, entry] of Object.entries(packs)) {
     const { version, denied, needs } = entry;

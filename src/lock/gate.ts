@@ -4,21 +4,16 @@ import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { failure, type Problem } from "../problems/index.ts";
 import type { LockGate } from "./lock-gate.ts";
 
-/** What a server that has started says. */
 export interface ListedServer {
   entries: readonly ListedEntry[];
   instructions: string | undefined;
 }
 
-/** Whether the config excludes an entry of a server's list. */
 export type IsDenied = (one: ListedEntry) => boolean;
 
-/** What a server may offer of its lists. */
 export interface ListVerdict {
-  /** The entries of its lists that are left out. */
   refused: Map<ListedEntry, Problem>;
   problems: Problem[];
-  /** What is approved and the server does not list. */
   vanished: { kind: ListedKind; id: string; problem: Problem }[];
   /** The ids that the lock approves or denies, listed or not, of resources those that it denies; absent for a server that is not locked. */
   reserved?: Readonly<Record<ListedKind, readonly string[]>>;

@@ -24,14 +24,11 @@ export type LockedKind = "tool" | "server" | "toolset" | "prompt" | "resource" |
 /** Limit on the nesting of a recorded value, in levels; the lock nests a few more. */
 export const maximumDepth = 150;
 
-/** `sha256-` and the base64 of the hash of a text. */
 export const hashText = (text: string): string =>
   `sha256-${createHash("sha256").update(text).digest("base64")}`;
 
-/** Whether two values are equal. The order of keys does not matter. */
 export const isSameJson = (a: Json | undefined, b: Json | undefined): boolean => isDeepStrictEqual(a, b);
 
-/** An entry of an object by name. */
 export function ownEntry<Value>(entries: Readonly<Record<string, Value>> | undefined, name: string) {
   return entries !== undefined && Object.hasOwn(entries, name) ? entries[name] : undefined;
 }

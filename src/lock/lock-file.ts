@@ -21,10 +21,8 @@ import { hasOnlyDenials, LockFault, type LockParts, lockOf, partsOf } from "./pa
 
 export const lockFileName = "trailblaze.lock";
 
-/** The lock of a project: next to its package.json. */
 export const lockFileOf = (project: string) => join(project, lockFileName);
 
-/** An entry without what models do not see. */
 function surfaceOf(entry: LockedItem): Json {
   const { version: _, surface: __, denied: ___, ...seen } = entry;
   return seen;
@@ -70,7 +68,6 @@ function readParts(value: unknown): LockParts {
 
 const mergeMarkers = /^(?:<{7}|={7}|>{7})(?:\s|$)/m;
 
-/** The error for a text that is not JSON. */
 async function explainSyntax(file: string, error: DataSyntaxError): Promise<TrailblazeError> {
   const marker = error.text === undefined ? null : mergeMarkers.exec(error.text);
   if (marker !== null) {
@@ -108,16 +105,13 @@ export async function readLock(project: string): Promise<LockParts | undefined> 
   }
 }
 
-/** The lock of a session. */
 export interface FoundLock {
-  /** Absolute path. */
   file: string;
   /** Its folder: the project's, or one above it up to the root of its workspace. */
   folder: string;
   parts: LockParts;
 }
 
-/** Whether a folder above a project belongs to its workspace. */
 async function isInWorkspace(folder: string, project: string): Promise<boolean> {
   const port = createNodeDiscoveryPort();
   const { root } = await findWorkspace(port, findProject(port, project));

@@ -45,7 +45,6 @@ import {
 /** The items of the lock, by the entries of lists that were made from them, which need no description. */
 const originals = new WeakMap<object, LockedItem>();
 
-/** The text of its lines; `undefined` if there are none. */
 const textOf = (lines: Json | undefined): string | undefined =>
   Array.isArray(lines) ? lines.join("\n") : undefined;
 
@@ -68,7 +67,6 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
   return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
 }
 
-/** The same item without the references that its entry in the lock does not have. */
 function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
   const approved = new Set(Array.isArray(locked.members) ? locked.members : []);
   const others = findReferences(item).filter((written) => !approved.has(describeMember(written, pack)));
@@ -80,7 +78,6 @@ function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: Locked
   return { ...item, definition: Object.fromEntries(left) };
 }
 
-/** What a refusal says. */
 export const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
   refusal?.code === "NotApproved" ? refusal.args : {};
 
@@ -89,7 +86,6 @@ export const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
  * per state of a session; it reports each difference once.
  */
 export class LockGate {
-  /** What the lock has. */
   readonly locked: LockParts;
   /** What is there and was checked, as the lock would record it. */
   readonly installed = new Map<string, LockPart>();
@@ -99,19 +95,15 @@ export class LockGate {
   readonly scope: LockScope;
   /** Whether the lock is the project's: one above it may have more than a session. */
   readonly #isOwn: boolean;
-  /** Whether any difference is an error. */
   readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
   /** The keys of entries that were approved with another version of their package. */
   readonly #updated = new Set<string>();
-  /** npm names of the packs that were checked. */
   readonly #checked = new Set<string>();
-  /** npm names of packs that are not locked. */
   readonly #freePacks = new Set<string>();
   /** npm names of packs of which nothing is said while it is new. */
   readonly unasked = new Set<string>();
-  /** What cannot be recorded. */
   readonly unrecordable: Problem[] = [];
 
   constructor(
@@ -140,13 +132,11 @@ export class LockGate {
     return this.locked.get(keyOf(place))?.value ?? undefined;
   }
 
-  /** What the lock says of a pack or a server of the config, or of what a server of it lists. */
   #partsOf(owner: Owner, server?: string): LockPart[] {
     const parts = this.#partsByEntry.get(keyOf(entryPlace(owner))) ?? [];
     return parts.filter(({ place }) => place.server === server);
   }
 
-  /** The names of the skills that the lock approves of a pack. */
   #skillsOf(pack: string): ReadonlySet<string> {
     const parts = this.#partsOf({ owner: "pack", entry: pack });
     const skills = parts.filter(({ place, value }) => place.kind === "skill" && value !== null);
@@ -158,7 +148,6 @@ export class LockGate {
     return this.#skillsOf(pack).size > 0;
   }
 
-  /** Where a part is reported. */
   #problemAt({ owner, entry, kind, name, server }: LockPlace): ProblemPlace {
     const path = this.#config.subprocessServers.find((one) => one.name === entry)?.path;
     if (owner === "server") return path === undefined ? {} : { path };
@@ -230,7 +219,6 @@ export class LockGate {
     return [createProblem("LockOutdated", { name: ownerOf(owner), reason }, this.#problemAt(place))];
   }
 
-  /** Why a server of the config may not start, and what to report. */
   checkServer(server: UserServer): { refusal: Problem | undefined; problems: Problem[] } {
     const { name } = server;
     const place = { owner: "server", entry: name, kind: "server", name } as const;
@@ -295,7 +283,6 @@ export class LockGate {
     return this.scope.isItemFree(qualifiedName, kind, name, definition);
   }
 
-  /** Items that the lock approves and that the pack no longer declares. */
   #findVanished(pack: DiscoveredPack): Problem[] {
     const declared = new Set(placesOf(pack).map(keyOf));
     return this.#partsOf({ owner: "pack", entry: pack.name })

@@ -6,7 +6,6 @@ import type { Kind } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { itemName } from "./parts.ts";
 
-/** What a scope needs of a config. */
 export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessServers" | "unusedServers">;
 
 /** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
@@ -24,12 +23,10 @@ export class LockScope {
     this.#folder = folder;
   }
 
-  /** Whether a server of the config needs no approval. */
   isServerFree(label: string): boolean {
     return matchesAny(this.#patterns, [`server:${label}`]);
   }
 
-  /** Whether a pack needs none. */
   isPackFree(qualifiedName: string): boolean {
     return matchesAny(this.#patterns, [`pack:${qualifiedName}`]);
   }

@@ -30,10 +30,8 @@ export interface LockPart {
 /** The parts of a lock by their keys, in the order of the file. */
 export type LockParts = ReadonlyMap<string, LockPart>;
 
-/** A pack, or a server of the config. */
 export type Owner = Pick<LockPlace, "owner" | "entry">;
 
-/** The lists of a server, by the kind of their entries. */
 const keyOfListed = {
   tool: "lists",
   prompt: "prompts",
@@ -43,11 +41,9 @@ const keyOfListed = {
 
 const listedKinds = Object.keys(keyOfListed) as ListedKind[];
 
-/** The same place has the same key. */
 export const keyOf = ({ owner, entry, kind, name, server }: LockPlace): string =>
   JSON.stringify([owner, entry, kind, name, server]);
 
-/** Where an entry itself is. */
 export const entryPlace = ({ owner, entry }: Owner): LockPlace => ({
   owner,
   entry,
@@ -55,7 +51,6 @@ export const entryPlace = ({ owner, entry }: Owner): LockPlace => ({
   name: entry,
 });
 
-/** Where the server is that lists a part. */
 export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace => ({
   owner,
   entry,
@@ -63,7 +58,6 @@ export const serverPlace = ({ owner, entry, server = "" }: LockPlace): LockPlace
   name: server,
 });
 
-/** Where a server is that has started. */
 export const placeOfLister = ({
   label,
   source: { pack, item },
@@ -72,7 +66,6 @@ export const placeOfLister = ({
     ? { owner: "server", entry: label, kind: "server", name: label }
     : { owner: "pack", entry: pack, kind: "server", name: item ?? label };
 
-/** Where an entry of the list of a server is. */
 export const listedPlace = (server: LockPlace, kind: ListedKind, name: string): LockPlace => ({
   ...server,
   kind,
@@ -80,7 +73,6 @@ export const listedPlace = (server: LockPlace, kind: ListedKind, name: string): 
   server: server.name,
 });
 
-/** How an owner is written on the command line. */
 export const ownerOf = ({ owner, entry }: Owner) => (owner === "pack" ? qualifyPackageName(entry) : entry);
 
 /** The name of an item: the key of a pack's skill is its path, and of a server's its URI. */
@@ -115,7 +107,6 @@ function readDenial(owner: Owner, denial: unknown): LockPlace | undefined {
   return { ...place, name: name.slice(slash + 1), server: name.slice(0, slash) };
 }
 
-/** Says why a value is no lock. */
 export class LockFault extends Error {}
 
 const misshapen = (path: Path) =>
@@ -188,7 +179,6 @@ export function* partsOfEntry(owner: Owner, entry: LockedItem, path: Path = []):
   }
 }
 
-/** A table of parts. */
 export const tableOf = (parts: Iterable<LockPart>): Map<string, LockPart> =>
   new Map([...parts].map((part) => [keyOf(part.place), part]));
 
@@ -217,7 +207,6 @@ export function withoutIdle(parts: LockParts): LockParts {
   return new Map([...parts].filter(([key, part]) => !isIdle(part, key)));
 }
 
-/** The keys that lead to a part in a lock. */
 function pathOf({ owner, entry, kind, name, server }: LockPlace): string[] {
   const path = [`${owner}s`, entry];
   if (server !== undefined)
@@ -265,14 +254,12 @@ export interface PartChange {
   to: LockedItem | null | undefined;
 }
 
-/** The parts that differ between two locks, in their order. */
 export const compareParts = (before: LockParts, after: LockParts): PartChange[] =>
   [...new Map([...before, ...after])].flatMap(([key, { place }]) => {
     const [from, to] = [before.get(key)?.value, after.get(key)?.value];
     return isSameJson(from, to) ? [] : [{ place, from, to }];
   });
 
-/** The same parts after changes. */
 export function changeParts(parts: LockParts, changes: readonly Omit<PartChange, "from">[]): LockParts {
   const changed = new Map(parts);
   for (const { place, to } of changes) {
@@ -282,10 +269,8 @@ export function changeParts(parts: LockParts, changes: readonly Omit<PartChange,
   return changed;
 }
 
-/** Whether a part is denied by itself. */
 export const isDenied = (parts: LockParts, place: LockPlace): boolean =>
   parts.get(keyOf(place))?.value === null;
 
-/** Whether a part is denied, or the server that lists it. */
 export const isRefused = (parts: LockParts, place: LockPlace): boolean =>
   isDenied(parts, place) || (place.server !== undefined && isDenied(parts, serverPlace(place)));

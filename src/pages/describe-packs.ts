@@ -14,11 +14,9 @@ import { readLock } from "../lock/lock-file.ts";
 import { keyOf, type LockParts, type LockPlace } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
-/** What is known of a pack without running it. */
 export interface DescribedPack extends InspectedPack {
   /** Those of composed servers and of toolsets without a bundle, and the approved or declared tools of subprocess servers. */
   contents: ReadonlyMap<InspectedItem, Partial<ServerContents>>;
-  /** Of references in its definitions. */
   ofReferences: Problem[];
 }
 

@@ -30,7 +30,6 @@ function escapeText(text: string): string {
   );
 }
 
-/** Paragraphs of a longer text. */
 const escapeParagraphs = (text: string): string[] =>
   text
     .split(/\r?\n[ \t]*(?:\r?\n[ \t]*)+/)
@@ -62,7 +61,6 @@ function formatPart(part: Part): string[] {
   return [rows.map((cells) => `| ${cells.join(" | ")} |`).join("\n")];
 }
 
-/** The facts of a definition that matter to readers. */
 const documentedFacts: Readonly<Record<string, string>> = {
   uri: "URI",
   uriTemplate: "URI",

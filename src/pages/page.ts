@@ -15,15 +15,12 @@ export interface Table {
   rows: Cell[][];
 }
 
-/** A text, or a table. */
 export type Part = string | Table;
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** What a page is about. */
 export interface PageSubject {
   kind: Kind;
-  /** Short. */
   name: string;
   qualifiedName: string;
   definition: Definition | null;
@@ -106,7 +103,6 @@ function tableOfSchema(title: string, schema: unknown): Part[] {
   return [{ columns: [title, "Type", "Required", "Default", "Description"], rows }, note];
 }
 
-/** The arguments and the result of a tool. */
 function partsOfSchemas(inputSchema: unknown, outputSchema: unknown): Part[] {
   const input = tableOfSchema("Argument", inputSchema);
   const isOpen =
@@ -167,13 +163,11 @@ const partsByKind: Readonly<Record<Kind, (definition: Definition) => Part[]>> = 
   skill: () => [],
 };
 
-/** Keys of a definition that have a place of their own on the page. */
 const shownElsewhere =
   /^(?:name|title|description|inputSchema|outputSchema|parameters|arguments|content|text|instructions|tools|prompts|resources|entries|options)$/;
 
 const hasContent = (part: Part): boolean => (typeof part === "string" ? part : part.rows).length > 0;
 
-/** What a page says about an item, in its order. */
 export function createItemPage(subject: PageSubject) {
   const { kind, name, definition, description, files = [], text, contents } = subject;
   const isAdvertised = kind === "tool" || kind === "prompt";
@@ -186,18 +180,15 @@ export function createItemPage(subject: PageSubject) {
     name: (isAdvertised && textOf(definition?.name)) || name,
     title: textOf(definition?.title),
     description: textOf(definition?.description) || (description ?? ""),
-    /** The keys of the definition that have no part. */
     facts: Object.entries(definition ?? {}).flatMap(([key, value]) => {
       const isKnown = isDefinitionKey(kind, key);
       return value === undefined || (isKnown && shownElsewhere.test(key)) ? [] : [{ key, value, isKnown }];
     }),
     parts: parts.filter(hasContent),
-    /** The messages of a prompt, or the text of a resource. */
     content: kind === "prompt" ? formatMessages(definition?.content) : (text ?? textOf(definition?.text)),
   };
 }
 
-/** The page of an item of a pack. */
 export function createPageOfItem(item: InspectedItem, { contents }: DescribedPack) {
   const { declaration, qualifiedName, definition, shape, skill = {} } = item;
   const members = contents.get(item) ?? (shape === "subprocessServer" ? null : undefined);
@@ -219,7 +210,6 @@ export function createEnvironmentTable(items: readonly InspectedItem[]): Table {
   return { columns: ["Variable", "Server", "Value"], rows };
 }
 
-/** What a pack declares that it needs; without rows if it declares nothing. */
 export function createNeedsTable(needs: Needs | undefined): Table {
   const describe = (names: readonly string[] | undefined): Cell => {
     if (names === undefined) return "not declared";
@@ -229,6 +219,5 @@ export function createNeedsTable(needs: Needs | undefined): Table {
   return { columns: ["Needs", "Declared"], rows };
 }
 
-/** `Servers` for `server`. */
 export const titleOfKind = (kind: Kind): string =>
   keyOfKind[kind].replace(/^./, (letter) => letter.toUpperCase());

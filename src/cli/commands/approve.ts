@@ -66,7 +66,6 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
   return (lines.length === 0 ? [nothing] : lines).map((line) => printable(line)).join("\n");
 }
 
-/** Records in trailblaze.lock what sessions may use. */
 async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const { asks } = checkConsent(input);
