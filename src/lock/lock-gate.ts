@@ -174,10 +174,7 @@ export class LockGate {
     return refusal;
   }
 
-  /**
-   * Compares a part that is there with the lock; returns why it is not used. What a server says and lists is compared when it has
-   * started.
-   */
+  /** Why a part that is there is not used. What a server says and lists is compared when it has started. */
   #judge(place: LockPlace, now: LockedItem | null | undefined, isFree: boolean, reported: Problem[]) {
     if (isDenied(this.locked, place)) return this.#refuse(place, "denied", [], reported);
     if (isFree) {

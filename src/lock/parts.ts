@@ -95,7 +95,7 @@ function denialOf({ owner, kind, name, server }: LockPlace): string {
 
 /** What a denial in an entry is about; `undefined` if it is none. */
 function readDenial(owner: Owner, denial: unknown): LockPlace | undefined {
-  const [, word, name = ""] = /^(\w+):(.+)$/s.exec(String(denial)) ?? [];
+  const [, word, name = ""] = /^(\w+):(.*)$/s.exec(String(denial)) ?? [];
   const kind = kinds.find((one) => one === word);
   if (kind === undefined) return undefined;
   const place = { ...owner, kind };
