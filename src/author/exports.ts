@@ -34,10 +34,7 @@ function findBin(
   return names.find((name) => name === shortName) ?? names[0];
 }
 
-/**
- * The server of a pack by its name or qualified name; without a name, its only one. Throws `TrailblazeError`:
- * `ServerNotFound`, and `AmbiguousName` if the pack has several.
- */
+/** Without a name, the only server. Throws `TrailblazeError`: `ServerNotFound`, and `AmbiguousName` if the pack has several. */
 function findServer({ items, pack }: DescribedPack, name: string | undefined): InspectedItem {
   const servers = items.filter(({ declaration }) => declaration.kind === "server");
   const names = servers.map(({ declaration }) => declaration.name);
@@ -273,10 +270,7 @@ const formats: Readonly<Record<string, Format>> = {
   "server.json": serverJson,
 };
 
-/**
- * Plans package.json: adds a command for the program, the host, and the files to publish; all else stays. Throws
- * `ExportConflict`.
- */
+/** Adds a command for the program, the host, and the files to publish; all else stays. Throws `ExportConflict`. */
 function planManifest(
   { manifest, shortName, name, bins }: ExportedServer,
   file: string,

@@ -6,10 +6,7 @@ import { failure, quote } from "../problems/index.ts";
 import { explainInvalidName } from "../validate/checks/package.ts";
 import { hostVersion } from "../version.ts";
 
-/**
- * The templates of `trailblaze init`, folders of `templates`, each a complete pack that is called `my-tools`, with the call that
- * tries it, without the prefix of the tool's name.
- */
+/** By the folders of `templates`, each a pack that is called `my-tools`: the call that tries it, without the tool's prefix. */
 const calls = {
   data: "greet name=Ada language=fr",
   typescript: "greet name=Ada language=fr",

@@ -112,10 +112,7 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
   return origin === "null" ? "" : origin;
 }
 
-/**
- * Collects what is installed in a project, with definitions, members of servers, and the state of the lock. Reports broken
- * packs, items that sessions cannot use, and a malformed lock, as problems.
- */
+/** Broken packs, items that sessions cannot use, and a malformed lock are problems. */
 async function collectCatalog(options: CatalogOptions) {
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);

@@ -30,10 +30,7 @@ export type LockMode = "surface" | "frozen" | "off";
 export const lockModeOf = ({ lock }: SessionConfig, option: LockMode | undefined): LockMode =>
   option ?? (lock.frozen ? "frozen" : "surface");
 
-/**
- * Reads the lock of a session; `undefined` if there is none, or if it is off. Throws `TrailblazeError`:
- * `LockMissing` if there is none and it is frozen, `LockMalformed`.
- */
+/** Throws `TrailblazeError`: `LockMissing` if there is none and it is frozen, `LockMalformed`. */
 export async function openLockGate(
   config: SessionConfig,
   option: LockMode | undefined,

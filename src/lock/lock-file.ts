@@ -118,10 +118,7 @@ async function isInWorkspace(folder: string, project: string): Promise<boolean> 
   return `${folder}${sep}`.startsWith(`${root}${sep}`);
 }
 
-/**
- * Reads the nearest lock from a project up to the root of its workspace; `undefined` if there is none. Throws
- * `TrailblazeError` `LockMalformed`. Trust level: none is needed; its strings are not trusted.
- */
+/** Reads the nearest lock from a project up to the root of its workspace, as `readLock` does. */
 export async function findLock(project: string): Promise<FoundLock | undefined> {
   for (const folder of ancestorsOf(project)) {
     const file = lockFileOf(folder);

@@ -327,10 +327,7 @@ export class LockGate {
     return { place, server, listed, denied: parts.filter(({ value }) => value === null) };
   }
 
-  /**
-   * What the lock approves of a server, for one that starts when it is needed; `undefined` if it must start to know its lists.
-   * Call it after the server has been checked.
-   */
+  /** What the lock approves of a server that was checked; `undefined` if it must start to know its lists. */
   findApproved(plan: ServerPlan): ListedServer | undefined {
     const found = this.#findServer(plan);
     if (found?.server.lists == null || this.#updated.has(keyOf(entryPlace(found.place)))) return undefined;
