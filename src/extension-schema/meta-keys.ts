@@ -1,24 +1,23 @@
 import { isRecord } from "../data/parse-json.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, type Problem, printable } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeValue } from "./pointer.ts";
 
 /** The platforms of devices, in the form that sessions compare. */
 export const platforms = ["ANDROID", "IOS", "WEB"] as const;
 
-const isNonEmptyString = (value: unknown) => typeof value === "string" && value.trim() !== "";
+const isText = (value: unknown) => typeof value === "string" && value.trim() !== "";
+const isPlatform = (value: unknown) =>
+  typeof value === "string" && platforms.some((one) => one === value.toUpperCase());
+const isListOf = (isEntry: (value: unknown) => boolean) => (value: unknown) =>
+  Array.isArray(value) && value.every(isEntry);
 
-/** The types of values. Those of arrays validate each entry. */
+/** The types of values. */
 export const metaTypes = {
-  boolean: { expected: "a boolean", isValid: (value: unknown) => typeof value === "boolean", isArray: false },
-  string: { expected: "a string", isValid: isNonEmptyString, isArray: false },
-  strings: { expected: "an array of strings", isValid: isNonEmptyString, isArray: true },
-  platforms: {
-    expected: "an array of ANDROID, IOS or WEB",
-    isValid: (value: unknown) =>
-      typeof value === "string" && platforms.some((one) => one === value.toUpperCase()),
-    isArray: true,
-  },
+  boolean: { expected: "a boolean", isValid: (value: unknown) => typeof value === "boolean" },
+  string: { expected: "a string", isValid: isText },
+  strings: { expected: "an array of strings", isValid: isListOf(isText) },
+  platforms: { expected: "an array of ANDROID, IOS or WEB", isValid: isListOf(isPlatform) },
 };
 
 /** The keys that the host reads in a tool's `_meta`. */
@@ -81,14 +80,6 @@ export const qualifiedNameKey = "trailblaze/qualifiedName";
 
 const isMetaKey = (key: string): key is MetaKey => Object.hasOwn(metaKeys, key);
 
-/** The actual value of a key, for messages; `undefined` if the value is valid. */
-function describeInvalid(key: MetaKey, value: unknown): string | undefined {
-  const { isValid, isArray } = metaTypes[metaKeys[key].type];
-  if (!isArray || !Array.isArray(value)) return !isArray && isValid(value) ? undefined : describeValue(value);
-  const invalid = value.findIndex((entry) => !isValid(entry));
-  return invalid < 0 ? undefined : `an array with ${describeValue(value[invalid])}`;
-}
-
 /** Suggests a similar key. Compares keys without their common prefix. */
 function suggestMetaKey(key: string): string | undefined {
   const words = Object.keys(metaKeys).map((one) => one.slice(metaPrefix.length));
@@ -107,10 +98,10 @@ export function findMetaProblems(meta: unknown): Map<string, Problem> {
       problems.set(key, createProblem("UnknownMetaKey", args, place));
       continue;
     }
-    const { expected } = metaTypes[metaKeys[key].type];
-    const found = describeInvalid(key, value);
-    if (found !== undefined)
-      problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place));
+    const { expected, isValid } = metaTypes[metaKeys[key].type];
+    if (isValid(value)) continue;
+    const found = Array.isArray(value) ? printable(JSON.stringify(value).slice(0, 60)) : describeValue(value);
+    problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place));
   }
   return problems;
 }

@@ -2,7 +2,6 @@ import { posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
-import { isQualifiedName, parseQualifiedName, type QualifiedName } from "../qualified-names/index.ts";
 import type { DefinitionShape } from "./definition-schema.ts";
 
 /** A definition with its shape, if it has any. */
@@ -64,16 +63,6 @@ export function findReferences({ shape, definition }: ShapedDefinition): Written
   for (const { handler, path } of shape === "toolsBundle" ? findEntryHandlers(definition) : [])
     if (isReference(handler)) found.push({ reference: handler, kind: "tool", path });
   return found;
-}
-
-/** The parsed qualified names among the references of definitions and in `references`. */
-export function findQualifiedNames(
-  definitions: readonly ShapedDefinition[],
-  references: readonly string[],
-): QualifiedName[] {
-  const written = definitions.flatMap((one) => findReferences(one).map(({ reference }) => reference));
-  const names = [...written, ...references].filter((reference) => isQualifiedName(reference));
-  return names.map((reference) => parseQualifiedName(reference));
 }
 
 /** The normal form of a qualified name, `acme/jira/triage`. Results for other strings are meaningless. */

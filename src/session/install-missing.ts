@@ -5,10 +5,11 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
-import { findQualifiedNames } from "../extension-schema/references.ts";
+import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { MissingPacksResult } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
+import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { selectPacks } from "./select-packs.ts";
 
@@ -84,7 +85,9 @@ export async function installReferredPacks(
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const port = createNodeInspectionPort();
   const references = [...calls, ...[...toolsets.values()].flat()];
-  const called = new Set(findQualifiedNames([], calls).map((name) => name.packageName));
+  const readNames = (written: readonly string[]) =>
+    written.filter((one) => isQualifiedName(one)).map((one) => parseQualifiedName(one));
+  const called = new Set(readNames(calls).map((name) => name.packageName));
   const tried = new Set<string>();
   const problems: Problem[] = [];
   for (;;) {
@@ -96,9 +99,11 @@ export async function installReferredPacks(
       // `server/tool` names a server of the config, even if a package has the same name.
       subprocessServers.some((server) => server.name === name);
     const written = selected.flatMap(({ pack, items }) =>
-      findQualifiedNames(items, []).filter((name) => name.packageName !== pack.packageName),
+      readNames(items.flatMap(findReferences).map(({ reference }) => reference)).filter(
+        (name) => name.packageName !== pack.packageName,
+      ),
     );
-    const missing = [...written, ...findQualifiedNames([], references)].find(
+    const missing = [...written, ...readNames(references)].find(
       ({ packageName: name }) => !tried.has(name) && !isThere(name) && mayInstall(name, policy, install),
     );
     if (missing === undefined || tried.size >= mostInstalls) return problems;
