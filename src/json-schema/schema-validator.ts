@@ -9,19 +9,13 @@ import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { type Draft, readSchema, readUsedSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
-/** The result of checking a value against a schema. */
-export type SchemaCheck =
-  /** A copy of the value with defaults. */
-  | { ok: true; value: Record<string, unknown> }
-  | {
-      ok: false;
-      /** The first violations with JSON pointers, on one line. */
-      message: string;
-      /** Missing required properties of the value itself. */
-      missing: readonly string[];
-      /** Set if the schema is not valid, so the value was not checked. */
-      schemaFault?: string;
-    };
+/** Why a value does not match a schema. */
+export interface Rejection {
+  /** The first violations with JSON pointers, on one line. */
+  message: string;
+  /** Whether the schema is not valid, so that no value can be checked. The message says why. */
+  isOfSchema: boolean;
+}
 
 /** This module, which callers load on demand. */
 export type SchemaValidator = typeof import("./schema-validator.ts");
@@ -64,18 +58,11 @@ function describeError({ keyword, params, instancePath, message }: ErrorObject):
   return pointer === "" ? what : `${shorten(pointer)} ${what}`;
 }
 
-/** Joins the messages of ajv's errors without duplicates. `missing`: the properties that the value itself must have. */
-function describeErrors(errors: readonly ErrorObject[] | null | undefined) {
-  const first = (errors ?? []).slice(0, mostErrors);
-  const texts = [...new Set(first.map(describeError))];
+/** Joins the messages of ajv's errors without duplicates. */
+function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
+  const texts = [...new Set((errors ?? []).slice(0, mostErrors).map(describeError))];
   const rest = texts.length - mostTexts;
-  const missing = first
-    .filter(({ keyword, instancePath }) => keyword === "required" && instancePath === "")
-    .map(({ params }) => String(params.missingProperty));
-  return {
-    message: texts.slice(0, mostTexts).join("; ") + (rest > 0 ? `; and ${rest} more` : ""),
-    missing: [...new Set(missing)],
-  };
+  return texts.slice(0, mostTexts).join("; ") + (rest > 0 ? `; and ${rest} more` : "");
 }
 
 // Patterns.
@@ -236,7 +223,7 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
   let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
   const validate = thorough ?? compile(false);
-  /** Says what rejects a value, and its missing properties; `undefined` if nothing does. */
+  /** Says what rejects a value; `undefined` if nothing does. */
   return (value: unknown, isForeign: boolean) => {
     // Alternatives of values inside each other could take too long if none ends at its first violation.
     const isLong = () => reading.work ** (depthOf(value) / levels) > mostWork;
@@ -248,18 +235,16 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   };
 }
 
-const fail = (message: string) => ({ ok: false as const, message, missing: [] });
-
 /** Compiles a schema for calls, or says why it cannot be used. */
-function compile(schema: Schema, isForeign: boolean) {
+function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJudge> | string {
   try {
     const reading = readUsedSchema(schema);
     const [fault] = reading.faults;
-    if (fault !== undefined) return { fault: `${writePointer(fault.path)} ${fault.what}`.trim() };
-    if (isForeign && reading.schemas.length > mostNested) return { fault: "it is large" };
+    if (fault !== undefined) return `${writePointer(fault.path)} ${fault.what}`.trim();
+    if (isForeign && reading.schemas.length > mostNested) return "it is large";
     return createJudge(schema, reading, true);
   } catch (error) {
-    return { fault: error instanceof RangeError ? "it is nested too deeply" : (error as Error).message };
+    return error instanceof RangeError ? "it is nested too deeply" : (error as Error).message;
   }
 }
 
@@ -267,38 +252,24 @@ function compile(schema: Schema, isForeign: boolean) {
 const judges = new WeakMap<Schema, ReturnType<typeof compile>>();
 
 /**
- * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft). Does not change
- * the object, fetch, or throw: the result reports an invalid schema. `undefined` and `{}` accept any object.
+ * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft), and adds defaults to it:
+ * the caller must own it. Does not fetch or throw. `undefined` and `{}` accept any object.
  * `isForeign`: the schema is from a remote server, and what could take this process much time is not checked.
  */
-export function check(schema: Schema | undefined, value: unknown, isForeign?: boolean): SchemaCheck {
-  if (!isRecord(value)) return fail("must be object");
-  let copy: Record<string, unknown>;
-  try {
-    copy = structuredClone(value);
-  } catch {
-    return fail("must be JSON");
-  }
-  return checkOwned(schema, copy, isForeign);
-}
-
-/** The same, but adds defaults to the value, which the caller must own. */
-export function checkOwned(
-  schema: Schema | undefined,
-  value: Record<string, unknown>,
-  isForeign = false,
-): SchemaCheck {
-  if (schema === undefined || Object.keys(schema).length === 0) return { ok: true, value };
+export function check(schema: Schema | undefined, value: unknown, isForeign = false): Rejection | undefined {
+  const reject = (message: string, isOfSchema = false) => ({ message, isOfSchema });
+  if (!isRecord(value)) return reject("must be object");
+  if (schema === undefined || Object.keys(schema).length === 0) return undefined;
   const judge = judges.get(schema) ?? compile(schema, isForeign);
   judges.set(schema, judge);
-  if ("fault" in judge) return { ...fail("the schema is not valid"), schemaFault: judge.fault };
+  if (typeof judge === "string") return reject(judge, true);
   try {
-    const rejection = judge(value, isForeign);
-    return rejection === undefined ? { ok: true, value } : { ok: false, ...rejection };
+    const message = judge(value, isForeign);
+    return message === undefined ? undefined : reject(message);
   } catch (error) {
     const stopped =
       error instanceof PatternLimit ? error.message : "the values and schemas are nested too deeply";
-    return fail(`the check was stopped: ${stopped}`);
+    return reject(`the check was stopped: ${stopped}`);
   }
 }
 
@@ -323,8 +294,8 @@ export function findInvalidDefaults(whole: Schema): SchemaFault[] {
     const value = structuredClone(schema.default);
     if (depthOf(value) > levels || countValues(value) * work > mostWork) return [];
     try {
-      const found = createJudge(schema, reading, false)(value, false);
-      return found === undefined ? [] : [{ what: found.message, path: [...path, "default"] }];
+      const what = createJudge(schema, reading, false)(value, false);
+      return what === undefined ? [] : [{ what, path: [...path, "default"] }];
     } catch (error) {
       if (error instanceof PatternLimit || error instanceof RangeError) return [];
       throw error;

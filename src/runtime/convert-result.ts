@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import type { SchemaCheck, SchemaValidator } from "../json-schema/schema-validator.ts";
+import type { Rejection, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/text.ts";
 import type { RunContext } from "./handler-context.ts";
 import { type Round, readReturned } from "./input-rounds.ts";
@@ -72,11 +72,8 @@ export async function runHandler<Answer>(
 }
 
 /** Why a tool does not run. */
-export function describeRefusal(
-  name: string,
-  { message, schemaFault }: Extract<SchemaCheck, { ok: false }>,
-): string {
-  if (schemaFault !== undefined) return `The tool's inputSchema cannot be used: ${schemaFault}`;
+export function describeRefusal(name: string, { message, isOfSchema }: Rejection): string {
+  if (isOfSchema) return `The tool's inputSchema cannot be used: ${message}`;
   return `Invalid arguments for ${quote(name)}: ${message}`;
 }
 
@@ -90,11 +87,10 @@ export function checkStructuredContent(
   if (isError === true || outputSchema === undefined || Object.keys(outputSchema).length === 0) return result;
   if (structuredContent === undefined)
     throw new Error("The tool has an outputSchema, but its result has no structuredContent.");
-  const checked = validator.check(outputSchema, structuredContent);
-  if (checked.ok) return result;
-  throw new Error(
-    checked.schemaFault === undefined
-      ? `The tool's structuredContent does not match its outputSchema: ${checked.message}`
-      : `The tool's outputSchema cannot be used: ${checked.schemaFault}`,
-  );
+  const rejection = validator.check(outputSchema, structuredClone(structuredContent));
+  if (rejection === undefined) return result;
+  const what = rejection.isOfSchema
+    ? "The tool's outputSchema cannot be used"
+    : "The tool's structuredContent does not match its outputSchema";
+  throw new Error(`${what}: ${rejection.message}`);
 }

@@ -159,12 +159,12 @@ const loadValidator = () => import("../json-schema/schema-validator.ts");
 /** Why a request cannot be asked, with its path. */
 async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {
   const validator = await loadValidator();
-  const checked = validator.check(shapeOf(request), { [key]: request });
-  if (!checked.ok) return checked.message;
+  const rejection = validator.check(shapeOf(request), { [key]: request });
+  if (rejection !== undefined) return rejection.message;
   const { url, schema } = request as { url?: string; schema?: Record<string, unknown> };
   if (url !== undefined && !isHttpUrl(url)) return `/${key}/url must be an http or https URL`;
   const used = validator.check(schema, {});
-  return used.ok ? undefined : used.schemaFault && `/${key}/schema${used.schemaFault}`;
+  return used?.isOfSchema ? `/${key}/schema${used.message}` : undefined;
 }
 
 /** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
@@ -232,7 +232,7 @@ async function settleAnswer(request: InputRequest, answer: unknown): Promise<Inp
   const fits =
     "method" in request
       ? fitsMethod(request.method, content)
-      : (await loadValidator()).check(request.schema, content).ok;
+      : (await loadValidator()).check(request.schema, structuredClone(content)) === undefined;
   return fits ? { action, content } : { action: "decline" };
 }
 

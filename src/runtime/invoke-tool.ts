@@ -35,18 +35,16 @@ export async function invokeTool(
   },
 ): Promise<Round<CallToolResult>> {
   const { inputSchema, outputSchema } = entry ?? code;
-  const checked = validator.checkOwned(inputSchema, args);
-  if (!checked.ok) throw new Error(describeRefusal(request.name, checked));
-  let input = checked.value;
-  const entryRequest = { ...request, arguments: checked.value };
+  const rejection = validator.check(inputSchema, args);
+  if (rejection !== undefined) throw new Error(describeRefusal(request.name, rejection));
+  let input = args;
+  const entryRequest = { ...request, arguments: args };
   if (entry !== undefined) {
     // The inputs for a tool must match that tool's schema.
-    const fitting = validator.checkOwned(code.inputSchema, fillInputs(entry, entryRequest));
-    if (!fitting.ok) {
-      const reason = fitting.schemaFault ?? fitting.message;
-      throw new Error(`The entry's \`inputs\` do not match the tool's inputSchema: ${reason}`);
-    }
-    input = fitting.value;
+    input = fillInputs(entry, entryRequest);
+    const unfit = validator.check(code.inputSchema, input);
+    if (unfit !== undefined)
+      throw new Error(`The entry's \`inputs\` do not match the tool's inputSchema: ${unfit.message}`);
   }
   if (legacyContext !== undefined)
     Object.defineProperty(input, legacyContextKey, { value: legacyContext, configurable: true });

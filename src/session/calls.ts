@@ -374,10 +374,9 @@ export class Calls {
     if (ofServer !== undefined && request.parent !== undefined) {
       const validator = await this.#loadValidator();
       const sent = parseExactly(json) as Record<string, unknown>;
-      const checked = validator.checkOwned(shown.inputSchema, sent, "url" in ofServer.from.plan);
+      const rejection = validator.check(shown.inputSchema, sent, "url" in ofServer.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
-      if (!checked.ok && checked.schemaFault === undefined)
-        return failedResult(describeRefusal(name, checked));
+      if (rejection?.isOfSchema === false) return failedResult(describeRefusal(name, rejection));
     }
     const rule = findRule(tool, request.state);
     const mayRun = rule === "allow" && this.#frame.options.onCall === undefined;

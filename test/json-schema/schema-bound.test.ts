@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { readSchema } from "../../src/json-schema/read-schema.ts";
-import * as validator from "../../src/json-schema/schema-validator.ts";
+import { check } from "../../src/json-schema/schema-validator.ts";
 import { chain, type Schema } from "./chained-schemas.ts";
 
 const excess = [
@@ -56,11 +56,11 @@ describe("schemas that can take exponentially many steps are refused", () => {
   });
 
   test("and no value is checked with them", () => {
-    const checked = validator.check(
+    const checked = check(
       chain(30, (next) => ({ anyOf: [next, next] })),
       { a: "x" },
     );
-    expect(checked).toMatchObject({ ok: false, schemaFault: excess[0]?.what });
+    expect(checked).toEqual({ message: excess[0]?.what, isOfSchema: true });
   });
 });
 
@@ -86,6 +86,6 @@ describe("recursive schemas with alternatives are used", () => {
   test("alternatives with a kind take few steps, although the kind comes last", () => {
     let value: object = { kind: 21 };
     for (let level = 0; level < 60; level++) value = { left: value, right: {}, kind: 19 };
-    expect(validator.check(tagged(), value).ok).toBe(false);
+    expect(check(tagged(), value)).toBeDefined();
   });
 });

@@ -2,10 +2,7 @@ import { describe, expect, test } from "vitest";
 import * as validator from "../../src/json-schema/schema-validator.ts";
 import { chain, type Schema } from "./chained-schemas.ts";
 
-const check = (schema: Schema, value: unknown) => {
-  const checked = validator.check(schema, value);
-  return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
-};
+const check = (schema: Schema, value: unknown) => validator.check(schema, value)?.message ?? "ok";
 
 const list = <T>(length: number, make: (index: number) => T) =>
   Array.from({ length }, (_, index) => make(index));
@@ -55,11 +52,7 @@ describe("large schemas", () => {
     const tree = { properties: { n: { $ref: "#" } }, additionalProperties: false };
     expect(check(tree, nest("n", 800))).toBe("ok");
     const deep = JSON.parse(`${'{"n":'.repeat(50_000)}{}${"}".repeat(50_000)}`) as Record<string, unknown>;
-    const checked = validator.checkOwned(tree, deep);
-    expect(checked).toMatchObject({
-      ok: false,
-      message: "the check was stopped: the values and schemas are nested too deeply",
-    });
+    expect(check(tree, deep)).toBe("the check was stopped: the values and schemas are nested too deeply");
   });
 });
 
@@ -69,13 +62,12 @@ describe("schemas that ajv alone would use in another way", () => {
   test("a default of an alternative is not added, also by a reference", () => {
     const closed = { properties: { kind: {} }, additionalProperties: false };
     const schema = { anyOf: [{ $ref: "#/$defs/a" }, closed], $defs: { a: withDefault } };
-    const checked = validator.check(schema, { kind: "b" });
-    expect(checked).toEqual({ ok: true, value: { kind: "b" } });
+    const [one, other] = [{ kind: "b" }, { kind: "a" }];
+    expect(check(schema, one)).toBe("ok");
+    expect(one).toEqual({ kind: "b" });
     const inAll = { allOf: [{ $ref: "#/$defs/a" }], $defs: { a: withDefault } };
-    expect(validator.check(inAll, { kind: "a" })).toEqual({
-      ok: true,
-      value: { kind: "a", x: 1 },
-    });
+    expect(check(inAll, other)).toBe("ok");
+    expect(other).toEqual({ kind: "a", x: 1 });
   });
 
   test.each<Schema>([
@@ -83,8 +75,7 @@ describe("schemas that ajv alone would use in another way", () => {
     { properties: { a: { type: ["string", "null"], nullable: false } } },
     { properties: { a: { type: "string", nullable: true } } },
   ])("%j allows null", (schema) => {
-    for (const one of [schema, { ...schema }])
-      expect(validator.check(one, { a: null })).toMatchObject({ ok: true });
+    for (const one of [schema, { ...schema }]) expect(check(one, { a: null })).toBe("ok");
   });
 
   test("keywords that only ajv knows have no effect, nor addresses in unknown ones", () => {

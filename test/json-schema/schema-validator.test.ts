@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import * as validator from "../../src/json-schema/schema-validator.ts";
+import { check } from "../../src/json-schema/schema-validator.ts";
 
 const issue = {
   type: "object",
@@ -13,31 +13,20 @@ const issue = {
   additionalProperties: false,
 };
 
-const { check } = validator;
-
-const messageOf = async (schema: Record<string, unknown>, value: unknown) => {
-  const checked = check(schema, value);
-  return checked.ok ? "ok" : (checked.schemaFault ?? checked.message);
-};
+const messageOf = async (schema: Record<string, unknown> | undefined, value: unknown) =>
+  check(schema, value)?.message ?? "ok";
 
 describe("arguments of a tool", () => {
-  test("valid arguments are copied with defaults added, and the caller's object does not change", async () => {
-    const given = { summary: "x", nested: { needed: 1 } };
-    const checked = await check(issue, given);
-    expect(checked).toEqual({ ok: true, value: { summary: "x", size: 3, nested: { needed: 1, deep: "d" } } });
-    expect(given).toEqual({ summary: "x", nested: { needed: 1 } });
-    const again = await check({ type: "object" }, given);
-    expect(again.ok && again.value !== given && again.value).toEqual(given);
+  test("valid arguments get defaults", () => {
+    const args = { summary: "x", nested: { needed: 1 } };
+    expect(check(issue, args)).toBeUndefined();
+    expect(args).toEqual({ summary: "x", size: 3, nested: { needed: 1, deep: "d" } });
   });
 
   test("all invalid arguments are reported with their paths", async () => {
-    const checked = await check(issue, { labels: [1], extra: 1, nested: {}, "a/b": 2 });
-    expect(checked).toEqual({
-      ok: false,
-      message:
-        "/summary is required; /extra is not allowed; /a~1b is not allowed; /labels/0 must be string; /nested/needed is required",
-      missing: ["summary"],
-    });
+    expect(await messageOf(issue, { labels: [1], extra: 1, nested: {}, "a/b": 2 })).toBe(
+      "/summary is required; /extra is not allowed; /a~1b is not allowed; /labels/0 must be string; /nested/needed is required",
+    );
   });
 
   test.each([
@@ -51,12 +40,8 @@ describe("arguments of a tool", () => {
   });
 
   test("without a schema, arguments may be any object, and must be an object", async () => {
-    expect(await check(undefined, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
-    expect(await check({}, { a: 1 })).toEqual({ ok: true, value: { a: 1 } });
-    for (const value of [[], "x", null, 1]) {
-      expect(await check({}, value)).toMatchObject({ ok: false, message: "must be object" });
-    }
-    expect(await check({}, { run: () => 1 })).toMatchObject({ ok: false, message: "must be JSON" });
+    for (const schema of [undefined, {}]) expect(await messageOf(schema, { a: 1 })).toBe("ok");
+    for (const value of [[], "x", null, 1]) expect(await messageOf({}, value)).toBe("must be object");
   });
 
   test("only own properties of the arguments are passed on", async () => {
@@ -64,8 +49,9 @@ describe("arguments of a tool", () => {
       "/constructor is required; /toString is required",
     );
     const schema = JSON.parse('{ "properties": { "__proto__": { "default": { "polluted": true } } } }');
-    const checked = await check(schema, {});
-    expect(checked.ok && "polluted" in checked.value).toBe(false);
+    const args = {};
+    expect(check(schema, args)).toBeUndefined();
+    expect("polluted" in args).toBe(false);
   });
 });
 
@@ -93,7 +79,7 @@ describe("schemas of tools", () => {
       $defs: { text: { type: "string" } },
     };
     for (const schema of [own, structuredClone(own)]) {
-      expect(await validator.check(schema, { a: 1, b: 2 })).toMatchObject({
+      expect(check(schema, { a: 1, b: 2 })).toMatchObject({
         message: "/a must be string; /b must be string",
       });
     }
@@ -117,8 +103,8 @@ describe("schemas of tools", () => {
       { ...rest, ...tree },
       { ...rest, ...tree },
     ]) {
-      expect(await validator.check(schema, { inner: { inner: { text: "x" } } })).toMatchObject({ ok: true });
-      expect(await validator.check(schema, { inner: { inner: { text: 1, other: 1 } } })).toMatchObject({
+      expect(check(schema, { inner: { inner: { text: "x" } } })).toBeUndefined();
+      expect(check(schema, { inner: { inner: { text: 1, other: 1 } } })).toMatchObject({
         message: "/inner/inner/other is not allowed; /inner/inner/text must be string",
       });
     }
@@ -128,21 +114,21 @@ describe("schemas of tools", () => {
     const inner = { properties: { l: { $ref: "#/$defs/e" }, v: { type: "string" } } };
     const schema = { $ref: "#/$defs/e", $defs: { e: { anyOf: [inner, { ...inner }] } } };
     let value: Record<string, unknown> = { v: 1 };
-    expect(validator.check(schema, { l: value }, true)).toMatchObject({ ok: false });
+    expect(check(schema, { l: value }, true)).toBeDefined();
     for (let level = 0; level < 50; level++) value = { l: value };
-    expect(validator.check(schema, value, true)).toEqual({ ok: true, value });
+    expect(check(schema, value, true)).toBeUndefined();
     const names = Array.from({ length: 600 }, (_, index) => `p${index}`);
     const many = { properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) };
-    expect(validator.check(many, { p0: 1 }, true)).toMatchObject({ schemaFault: "it is large" });
+    expect(check(many, { p0: 1 }, true)).toEqual({ message: "it is large", isOfSchema: true });
   });
 
   test("schemas do not share their parts", async () => {
     const first = { $defs: { a: { $id: "part", type: "string" } }, properties: { v: { $ref: "part" } } };
     const second = { $defs: { b: { $id: "part", type: "number" } }, properties: { v: { $ref: "part" } } };
     const third = { $id: "part", properties: { v: { $ref: "#" } }, type: "object" };
-    expect(await validator.check(first, { v: 1 })).toMatchObject({ message: "/v must be string" });
-    expect(await validator.check(second, { v: "x" })).toMatchObject({ message: "/v must be number" });
-    expect(await validator.check(third, { v: "x" })).toMatchObject({ message: "/v must be object" });
+    expect(check(first, { v: 1 })).toMatchObject({ message: "/v must be string" });
+    expect(check(second, { v: "x" })).toMatchObject({ message: "/v must be number" });
+    expect(check(third, { v: "x" })).toMatchObject({ message: "/v must be object" });
   });
 
   test.each([
@@ -151,9 +137,8 @@ describe("schemas of tools", () => {
     [{ properties: { a: { pattern: "(" } } }, "/properties/a/pattern is not a regular expression"],
     [{ allOf: [{ $ref: "#" }] }, "/allOf/0/$ref refers back to itself"],
   ])("the message about an unusable schema says why: %j", async (schema, fault) => {
-    const checked = await check(schema, { a: `${"a".repeat(50)}!` });
-    expect(checked).toMatchObject({ ok: false, message: "the schema is not valid" });
-    expect(checked.ok ? "" : checked.schemaFault).toContain(fault);
+    const rejection = check(schema, { a: `${"a".repeat(50)}!` });
+    expect(rejection).toEqual({ message: expect.stringContaining(fault), isOfSchema: true });
   });
 
   test("strings and names of any length are matched with a pattern that can backtrack exponentially", async () => {

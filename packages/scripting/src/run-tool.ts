@@ -64,11 +64,11 @@ export async function runTool(
   context: RunContext,
   envelope: TrailblazeContext | undefined,
 ): Promise<Round<CallToolResult>> {
-  const checked = validator.checkOwned(inputSchema, args);
-  if (!checked.ok) throw new Error(describeRefusal(name, checked));
-  if (envelope !== undefined) Object.defineProperty(checked.value, legacyContextKey, { value: envelope });
+  const rejection = validator.check(inputSchema, args);
+  if (rejection !== undefined) throw new Error(describeRefusal(name, rejection));
+  if (envelope !== undefined) Object.defineProperty(args, legacyContextKey, { value: envelope });
   if (initialize !== undefined) await runner.initialize(initialize, context);
-  return runHandler({ runner: async () => runner, context }, handler, checked.value, (returned) =>
+  return runHandler({ runner: async () => runner, context }, handler, args, (returned) =>
     checkStructuredContent(convertReturned(returned), outputSchema, validator),
   );
 }
