@@ -27,7 +27,6 @@ export const permissionOption: string | undefined = ["--permission", "--experime
   (option) => process.allowedNodeEnvironmentFlags.has(option),
 );
 
-/** The links in a `node_modules` folder and in its scopes. */
 function findLinks(folder: string): string[] {
   try {
     return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
@@ -191,7 +190,6 @@ function attend(child: ReturnType<typeof start>, options: RunOptions): Promise<R
 
 const notStarted = "its process could not be started";
 
-/** Runs one child until it ends, and removes its temporary folder. */
 export async function runConfined(options: RunOptions): Promise<RunResult> {
   let temporary: string | undefined;
   try {

@@ -49,7 +49,6 @@ export interface EvaluationOptions {
 const notReached =
   "it was not evaluated, because other files of the pack ended the process, took too long or have large results";
 
-/** At most so many printable characters. */
 function shorten(text: string, limit = 200): string {
   const characters = [...printable(text)];
   return characters.length > limit ? `${characters.slice(0, limit - 1).join("")}…` : characters.join("");

@@ -60,7 +60,6 @@ export function markText(text: string): string {
 export const unmarkText = (text: string): string =>
   marks !== undefined && text.includes(marks.prefix) ? text.replace(marks.quoted, "$1") : text;
 
-/** The same for UTF-8. */
 export function unmarkBytes(bytes: Uint8Array): Uint8Array {
   if (marks === undefined) return bytes;
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);

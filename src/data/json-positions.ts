@@ -15,7 +15,6 @@ import type { DataSyntaxError } from "./parse-json.ts";
 
 const strict = { disallowComments: true };
 
-/** Describes a syntax error in a JSON text and locates it. */
 export function describeSyntaxError(error: DataSyntaxError): {
   reason: string;
   line?: number;

@@ -13,7 +13,6 @@ export function createLineIndex(text: string): (offset: number) => { line: numbe
   };
 }
 
-/** Line and column, both from 1, of one offset into a text. */
 export function positionAt(text: string, offset: number): { line: number; column: number } {
   return createLineIndex(text)(offset);
 }

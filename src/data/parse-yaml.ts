@@ -19,7 +19,6 @@ import type { Path } from "../problems/index.ts";
 import { isDeeper } from "./json-values.ts";
 import { DataSyntaxError, decodeUtf8, maximumDepth } from "./parse-json.ts";
 
-/** A YAML text as plain data, with the position of each value. */
 export interface YamlData {
   text: string;
   value: unknown;
@@ -123,10 +122,7 @@ function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => numb
   };
 }
 
-/**
- * Parses YAML 1.2 from bytes: one document, unique string keys, limited aliases and depth. Throws `DataSyntaxError` with
- * an offset.
- */
+/** Parses YAML 1.2: one document, unique string keys, limited aliases and depth. Throws `DataSyntaxError` with an offset. */
 export function parseYaml(bytes: Uint8Array, options?: { refuseMerges: boolean }): YamlData {
   const text = decodeUtf8(bytes);
   const { document, value, lines } = composeYaml(text, options);

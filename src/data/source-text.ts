@@ -7,7 +7,6 @@ const positions = () => import("./json-positions.ts");
 /** Line and column, both from 1, of the value at a path (at its key, if it has one). */
 export type Locate = (path: Path) => { line: number; column: number };
 
-/** A text that problems can point into. */
 export interface SourceText {
   text: string;
   /** Resolves with `undefined` if positions are unknown. */
@@ -63,7 +62,6 @@ export async function parseSource(
   return { value, source: createJsonSource(text) };
 }
 
-/** A problem and the value in a text that it concerns. */
 export interface UnlocatedProblem {
   problem: Problem;
   source: SourceText | undefined;

@@ -11,13 +11,9 @@ import { Duration } from "@marcbachmann/cel-js/evaluator";
 import { compilePattern, findPattern, type LinearPattern } from "../json-schema/patterns/linear-pattern.ts";
 import { printable, quote } from "../problems/index.ts";
 
-/**
- * The statically known shape of a variable: `true` for any JSON, or an object with its keys. Unknown variables and keys
- * are compile-time faults.
- */
+/** What is known of a variable when an expression is compiled: `true` for any JSON, or an object with all its keys. */
 export type Shape = true | { readonly [key: string]: Shape };
 
-/** The variables of an expression. */
 export type Variables = Readonly<Record<string, Shape>>;
 
 /** The result of an expression marked with `?` whose last member does not exist. */
@@ -57,7 +53,6 @@ export function beginEvaluation(scope: Readonly<Record<string, unknown>>, steps 
   return toCel(scope) as Values;
 }
 
-/** Compiles a pattern of `matches`. Throws `EvaluationError`. */
 function compileMatch(pattern: string): LinearPattern {
   const compiled = compilePattern(pattern);
   if (typeof compiled === "string") throw new EvaluationError(compiled);
@@ -110,7 +105,6 @@ const arithmetic: Readonly<Record<string, (a: number, b: number) => number>> = {
 /** The literal patterns of expressions. */
 const patterns = new Map<string, LinearPattern>();
 
-/** Creates the environment of all expressions. */
 function createEnvironment(): Environment {
   const environment = new Environment({
     unlistedVariablesAreDyn: true,
@@ -247,7 +241,6 @@ const callStringMethod: Visit = (evaluator, node, context) => {
 
 const isAccess = ({ op }: Node) => /^[.[]/.test(op);
 
-/** Makes `a.b` of a node `a.?b`. */
 function makeOptional(node: Node): void {
   if (node.op === ".") node.op = ".?";
   if (node.op === "[]") node.op = "[?]";

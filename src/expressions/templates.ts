@@ -11,7 +11,6 @@ import {
   type Variables,
 } from "./cel.ts";
 
-/** An expression in a string: `${{ … }}`. */
 interface WrittenTemplate {
   /** The trimmed text between the braces, without the final `?`. */
   expression: string;
@@ -70,7 +69,6 @@ export interface TemplateFault {
 
 export interface TemplateOptions {
   variables: Variables;
-  /** The path of the value. */
   path: Path;
   /** Called for each fault. Compilation continues. */
   onFault: (fault: TemplateFault) => void;
@@ -116,18 +114,13 @@ function compileFill(value: unknown, options: TemplateOptions): Fill {
   };
 }
 
-/**
- * Compiles a JSON value whose strings contain `${{ … }}`. Keys are not templates. The parser limits the depth. Never
- * throws.
- */
+/** Compiles a JSON value whose strings contain `${{ … }}`. Keys are not templates. The parser limits the depth. */
 export function compileTemplate(value: unknown, options: TemplateOptions): Template {
   const fill = compileFill(value, options);
   return (scope) => fill(beginEvaluation(scope));
 }
 
-/**
- * Compiles a condition, which must be exactly one template. Reports a fault for other strings, which would never be true.
- */
+/** Compiles a condition. A string that is not exactly one template would never be true. */
 export function compileCondition(text: string, options: TemplateOptions): Template {
   const whole = text.trim();
   const { parts, unclosed } = splitTemplates(whole);
@@ -154,10 +147,7 @@ export const bundleVariables = {
   catches: { error, request },
 } satisfies Record<string, Variables>;
 
-/**
- * Compiles the templates of a bundle's entry at `path`. Reports every fault. Ignores values of the wrong shape, which are
- * faults of the definition.
- */
+/** Compiles the templates of an entry at `path`. Values of the wrong shape are faults of the definition, not of templates. */
 export function compileEntryTemplates(
   { inputs, result, catches }: Readonly<Record<string, unknown>>,
   path: Path,
@@ -181,5 +171,4 @@ export function compileEntryTemplates(
   };
 }
 
-/** The compiled templates of an entry. */
 export type EntryTemplates = ReturnType<typeof compileEntryTemplates>;

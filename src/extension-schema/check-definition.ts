@@ -31,7 +31,6 @@ const alternativeKeys: Readonly<Partial<Record<DefinitionShape, readonly (readon
 
 const quoteKeys = (keys: readonly string[]) => keys.map((key) => `\`${key}\``);
 
-/** The shape that the keys of a server indicate; a fault if they indicate none or several. */
 function chooseServerShape(definition: Record<string, unknown>): DefinitionShape | Fault {
   const has = (key: string) => definition[key] !== undefined;
   const composed = composedKeys.filter((key) => has(key) && !(has("kind") && key === "tools"));
@@ -56,7 +55,6 @@ function chooseServerShape(definition: Record<string, unknown>): DefinitionShape
   return { reason, path: [], hint };
 }
 
-/** The shape of a definition; a fault if it has none. */
 function chooseShape(kind: DefinedKind, content: unknown): DefinitionShape | Fault {
   if (!isRecord(content) || isFunction(content)) {
     const reason = content === null ? "it is empty" : `expected an object, found ${describeType(content)}`;
@@ -68,7 +66,6 @@ function chooseShape(kind: DefinedKind, content: unknown): DefinitionShape | Fau
   return content.kind === undefined ? "toolsetList" : "toolsBundle";
 }
 
-/** Checks the rules that involve several keys, which the schema does not express. */
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
   for (const keys of alternativeKeys[shape] ?? []) {
@@ -93,7 +90,6 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   }
 }
 
-/** Faults of single keys. */
 function findShapeFaults(shape: DefinitionShape, definition: Record<string, unknown>): Fault[] {
   const { error } = parseShape(schemaOf(shape), definition);
   const style = { path: (path: Path) => `\`${path.join(".")}\``, word: (word: string) => `\`${word}\`` };
@@ -156,10 +152,7 @@ const maximumUnknown = 500;
 /** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
 const maximumLength = 40;
 
-/**
- * Keys of objects in a value that are neither known nor custom, with the absent known one that each is similar to, from the outside
- * in. Pure.
- */
+/** Keys that are neither known nor custom, with the absent known one that each is similar to, from the outside in. */
 export function* findMisspelledKeys(
   schema: AnySchema,
   value: unknown,

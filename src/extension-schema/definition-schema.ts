@@ -18,7 +18,6 @@ const optional = <Schema extends z.ZodMiniType>(schema: Schema, description: str
 const text = z.string();
 /** A string that is not blank. */
 const name = z.string().check(z.regex(/\S/, { abort: true }));
-/** The hint for a value of the wrong type. */
 const orElse = (hint: string) => ({ error: says("", hint) });
 
 const references = z
@@ -384,7 +383,6 @@ export type DefinitionShape =
   | "prompt"
   | "resource";
 
-/** What builds each shape of a definition. */
 export const definitionShapes = {
   tool,
   composedServer,
@@ -405,5 +403,4 @@ export function schemaOf(shape: DefinitionShape): z.ZodMiniObject {
   return schema;
 }
 
-/** A tool of a bundle: exported for the reference. */
 export { bundleEntry };

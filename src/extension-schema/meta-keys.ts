@@ -12,7 +12,6 @@ const isPlatform = (value: unknown) =>
 const isListOf = (isEntry: (value: unknown) => boolean) => (value: unknown) =>
   Array.isArray(value) && value.every(isEntry);
 
-/** The types of values. */
 export const metaTypes = {
   boolean: { expected: "a boolean", isValid: (value: unknown) => typeof value === "boolean" },
   string: { expected: "a string", isValid: isText },

@@ -45,7 +45,6 @@ export type Extension = {
 /** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
 const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
 
-/** What a value of form 3 must be. */
 interface Form {
   what: string;
   fits(value: unknown): boolean;
@@ -149,7 +148,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
 /** The valid entries of `env`; the JSON Schema has the same pattern. */
 export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Reads the value of `needs`, and keeps every valid entry. An invalid value allows no variables. */
+/** Keeps every valid entry. An invalid value allows no variables. */
 function readNeeds(value: unknown, reportAny: Report): Needs {
   const report = (path: Path, reason: string, hint?: string) =>
     reportAny("InvalidNeeds", { path: ["needs", ...path] }, { reason, hint });

@@ -24,7 +24,6 @@ export function valueAt(root: unknown, path: Path): unknown {
   );
 }
 
-/** Formats a path as a JSON pointer: `""` for the top. */
 export function writePointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }

@@ -4,16 +4,13 @@ import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
 import type { DefinitionShape } from "./definition-schema.ts";
 
-/** A definition with its shape, if it has any. */
 export interface ShapedDefinition {
   shape: DefinitionShape | undefined;
   definition: Readonly<Record<string, unknown>> | null;
 }
 
-/** A reference in a definition, as written. */
 export interface WrittenReference {
   reference: string;
-  /** The required kind of the item. */
   kind: Kind;
   /** From the definition's top. */
   path: Path;
@@ -38,7 +35,6 @@ export function isModulePath(handler: string): boolean {
   return handler.startsWith("./") || handler.startsWith("../");
 }
 
-/** True for the handler of an entry that is a reference to a tool. */
 const isReference = (handler: unknown): handler is string =>
   typeof handler === "string" && !isModulePath(handler);
 
@@ -49,7 +45,6 @@ const findEntryHandlers = ({ entries }: Readonly<Record<string, unknown>>): Writ
       : [],
   );
 
-/** Every reference in a definition, in order. */
 export function findReferences({ shape, definition }: ShapedDefinition): WrittenReference[] {
   if (shape === undefined || definition === null) return [];
   const found: WrittenReference[] = [];
@@ -78,7 +73,6 @@ export interface WrittenHandler {
   path: Path;
 }
 
-/** The parts of `./module.js#export`. */
 export interface HandlerPlace {
   /** Relative to the package, normalized, without a leading `./`. It may still lead outside the package. */
   module: string;

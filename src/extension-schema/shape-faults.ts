@@ -5,7 +5,6 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import { listOf, type Path } from "../problems/index.ts";
 import { valueAt } from "./pointer.ts";
 
-/** A fault in a value of a file, with its path from the top of the value. */
 export interface Fault {
   /** Continues a message after a colon, without a period. */
   reason: string;
@@ -17,7 +16,6 @@ export interface Fault {
 export const says = (words: string, hint?: string): string =>
   hint === undefined ? words : `${words}\n${hint}`;
 
-/** What breaks a rule: its words, and where it is inside the value. */
 export interface Breach {
   words: string;
   hint?: string | undefined;
@@ -59,7 +57,6 @@ export type AnySchema = z.core.$ZodType;
 export interface SchemaParts {
   element?: AnySchema;
   valueType?: AnySchema;
-  /** The forms of a union. */
   options?: readonly AnySchema[];
   shape?: Readonly<Record<string, AnySchema>>;
   /** That of objects which allow any key. */
@@ -72,7 +69,6 @@ export function partsOf(schema: AnySchema): SchemaParts {
   return parts.innerType === undefined ? parts : partsOf(parts.innerType);
 }
 
-/** The names of zod's types for messages. */
 const typeWords: Readonly<Record<string, string>> = {
   object: "an object",
   record: "an object",
@@ -86,7 +82,6 @@ export interface Style {
   word(word: string): string;
 }
 
-/** A fault with what zod found. */
 export interface ShapeFault extends Fault {
   issue: z.core.$ZodIssue;
 }

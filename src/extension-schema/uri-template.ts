@@ -14,7 +14,6 @@ const uriCharacters = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$
 
 const lacksScheme = (text: string) => !/^[A-Za-z][A-Za-z0-9+.-]*:/.test(text);
 const noScheme = 'does not start with a scheme, such as "docs:"';
-/** Limit on a URI or a template of a definition. */
 const maximumLength = 8192;
 const tooLong = "is longer than 8,192 characters";
 const notEncoded = "contains a character that must be percent-encoded";

@@ -13,7 +13,6 @@ export interface SchemaFault {
 /** The faults of a value, with paths from it; of schemas in it, only that they are none. */
 type Form = (value: unknown) => readonly SchemaFault[];
 
-/** What a meta-schema says about a keyword. */
 export interface Keyword {
   findFaults: Form;
   /** Where the value has schemas: it is one itself, an array of them, or an object of them. */
@@ -27,13 +26,11 @@ const mostInList = 1000;
 
 const fits: readonly SchemaFault[] = [];
 
-/** A value that a message names after "must be". */
 const be =
   (words: string, test: (value: unknown) => boolean): Form =>
   (value) =>
     test(value) ? fits : [{ what: `must be ${words}, but it is ${describeValue(value)}`, path: [] }];
 
-/** A form and a rule for its values. */
 const also =
   (form: Form, test: (value: unknown[]) => boolean, what: string): Form =>
   (value) => {
@@ -44,7 +41,6 @@ const also =
 const either = (words: string, ...forms: Form[]) =>
   be(words, (value) => forms.some((form) => form(value).length === 0));
 
-/** An object or an array whose members have a form. */
 const membersOf =
   (container: Form, member: Form): Form =>
   (value) => {
@@ -105,7 +101,6 @@ const toTable = (rows: readonly Row[]): ReadonlyMap<string, Keyword> =>
     ),
   );
 
-/** Keywords of both drafts. */
 const shared: readonly Row[] = [
   [text, "$schema $ref $comment title description format pattern contentEncoding contentMediaType"],
   [flag, "readOnly uniqueItems"],
@@ -121,7 +116,6 @@ const shared: readonly Row[] = [
   [objectOf(schemaOrNames), "dependencies", "object"],
 ];
 
-/** The keywords of each supported draft. */
 export const keywords = {
   draft2020: toTable([
     ...shared,

@@ -4,17 +4,14 @@ import { type Path, quote } from "../problems/index.ts";
 import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { measureWork } from "./schema-work.ts";
 
-/** The supported drafts of JSON Schema. */
 export type Draft = keyof typeof keywords;
 
 export type Schema = Readonly<Record<string, unknown>>;
 
-/** A schema with its place. */
 export interface PlacedSchema {
   schema: Schema;
   /** The address of the resource that it is in. */
   base: string;
-  /** From the top. */
   path: Path;
 }
 
@@ -24,10 +21,8 @@ export interface Reference {
   target: Schema | boolean;
 }
 
-/** The references of each schema that has some. */
 export type References = ReadonlyMap<Schema, readonly Reference[]>;
 
-/** What is known of a schema before a value is checked with it. */
 export interface SchemaReading {
   draft: Draft | undefined;
   /** The schema and all inside it, in the order of the text, each once; then those elsewhere that references mean. */
@@ -124,7 +119,6 @@ function* findOwnFaults(placed: PlacedSchema, draft: Draft): Generator<SchemaFau
   }
 }
 
-/** What a reference means, with its place, or why it means nothing. */
 function resolveReference(reference: string, base: string, places: Places) {
   const [written = "", ...rest] = reference.split("#");
   // The fragment keeps the address itself where it is opaque, as of a URN.

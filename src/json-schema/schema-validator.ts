@@ -9,7 +9,6 @@ import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
 import { type Draft, readSchema, readUsedSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
-/** Why a value does not match a schema. */
 export interface Rejection {
   /** The first violations with JSON pointers, on one line. */
   message: string;
@@ -34,7 +33,6 @@ const shorten = (text: string) =>
 const writeChoice = (value: unknown) =>
   typeof value === "string" ? quote(value.slice(0, longestPath), 40) : shorten(JSON.stringify(value));
 
-/** Lists the allowed values. */
 function listChoices(values: readonly unknown[]): string {
   const choices = values.slice(0, mostChoices).map(writeChoice);
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
@@ -58,7 +56,6 @@ function describeError({ keyword, params, instancePath, message }: ErrorObject):
   return pointer === "" ? what : `${shorten(pointer)} ${what}`;
 }
 
-/** Joins the messages of ajv's errors without duplicates. */
 function describeErrors(errors: readonly ErrorObject[] | null | undefined): string {
   const texts = [...new Set((errors ?? []).slice(0, mostErrors).map(describeError))];
   const rest = texts.length - mostTexts;
@@ -70,7 +67,6 @@ function describeErrors(errors: readonly ErrorObject[] | null | undefined): stri
 /** Thrown if a string is not matched with a pattern. The message continues after a colon. */
 class PatternLimit extends Error {}
 
-/** Limit on the characters of strings that are matched with backtracking. */
 const longestBacktracked = 1000;
 
 /**
@@ -206,10 +202,8 @@ function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references 
   return { ...(copy(schema, false) as object), definitions };
 }
 
-/** Schemas of more than these are large. */
 const mostNested = 500;
 
-/** How many levels of values are inside a value. */
 function depthOf(value: unknown): number {
   if (typeof value !== "object" || value === null) return 0;
   return 1 + Object.values(value).reduce<number>((most, inner) => Math.max(most, depthOf(inner)), 0);
@@ -223,7 +217,6 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   // A function that ends at the first violation is nested as deeply as there are schemas. Most values are valid, so the other is rarely needed.
   let thorough = reading.schemas.length > mostNested ? compile(true) : undefined;
   const validate = thorough ?? compile(false);
-  /** Says what rejects a value; `undefined` if nothing does. */
   return (value: unknown, isForeign: boolean) => {
     // Alternatives of values inside each other could take too long if none ends at its first violation.
     const isLong = () => reading.work ** (depthOf(value) / levels) > mostWork;
@@ -235,7 +228,6 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
   };
 }
 
-/** Compiles a schema for calls, or says why it cannot be used. */
 function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJudge> | string {
   try {
     const reading = readUsedSchema(schema);
@@ -248,7 +240,6 @@ function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJu
   }
 }
 
-/** Of each schema object, compiled once. */
 const judges = new WeakMap<Schema, ReturnType<typeof compile>>();
 
 /**
@@ -273,7 +264,6 @@ export function check(schema: Schema | undefined, value: unknown, isForeign = fa
   }
 }
 
-/** The number of values in a value. */
 const countValues = (value: unknown): number =>
   typeof value === "object" && value !== null
     ? Object.values(value).reduce<number>((count, inner) => count + countValues(inner), 1)

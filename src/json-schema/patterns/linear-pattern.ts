@@ -2,7 +2,6 @@
 // to the length of the string times that of the pattern. The syntax is JavaScript's with the flag `u`, without lookarounds
 // and backreferences, plus RE2's leading `(?ims)`.
 
-/** Thrown if a pattern cannot be compiled. */
 class PatternError extends Error {}
 
 /** `ways` lead to other steps, so many further on; all other steps lead to the next one. */
@@ -173,7 +172,6 @@ export function compilePattern(pattern: string, isJudged = false): LinearPattern
   }
 }
 
-/** Whether a pattern matches anywhere in a string. */
 export function findPattern(steps: LinearPattern, text: string): boolean {
   // The position in the string at which each step was last reached.
   const reachedAt = new Int32Array(steps.length).fill(-1);
