@@ -31,7 +31,6 @@ import {
 } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
-import type { SessionChange } from "../session/session-frame.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 import { ClientServer, type Era, type ServingOptions } from "./mcp-server.ts";
 import { Subscriptions } from "./resource-watches.ts";
@@ -42,11 +41,11 @@ const ignore = () => {};
 export interface ClientOptions {
   /** The scope of the only client; otherwise, each has its own. */
   only?: (() => ClientScope) | undefined;
-  isStateless?: boolean;
+  isStateless?: boolean | undefined;
   protocol: ServedProtocol;
   /** How long modern clients may keep lists, in seconds. */
   cacheTtl: number;
-  token: string | undefined;
+  token?: string | undefined;
 }
 
 /** Serves clients of both eras. Throws `InvalidArguments` for a TRAILBLAZE_STATE_KEY that is too short. */
@@ -232,7 +231,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
   };
 }
 
-/** Until one of the two is closed. Rejects with `NameCollision` for a tool with the name of the search. */
+/** Serves until one of the two is closed. Rejects with `NameCollision` for a tool with the name of the search. */
 export async function serveInMemory(
   session: Session,
   connection: object,
@@ -246,16 +245,13 @@ export async function serveInMemory(
   await gateway.opened;
   const sessionId = randomUUID();
   const scope = gateway.createScope(sessionId);
-  const options = { protocol: "both", cacheTtl: 0, token: undefined } as const;
-  const eras = serveEras(gateway, { only: () => scope, ...options });
+  const eras = serveEras(gateway, { only: () => scope, protocol: "both", cacheTtl: 0 });
   const transport = connection as Transport;
   await eras.connection({ sessionId }).connect(transport);
-  const announce = (change: SessionChange) => gateway.announce(change);
-  states.served.add(announce);
   const release = whenAborted(closing, () => void transport.close());
   const { onclose } = transport;
   transport.onclose = () => {
-    states.served.delete(announce);
+    states.served.delete(gateway.announce);
     release();
     onclose?.();
   };

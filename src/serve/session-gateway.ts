@@ -153,6 +153,7 @@ export class SessionGateway {
       const frame = Session.frameOf(session);
       if (options.toolSearch !== undefined) refuseSearchName(frame.state());
       this.current = frame;
+      frame.states.served.add(this.announce);
       this.watches.refresh();
       return session;
     });
@@ -165,12 +166,12 @@ export class SessionGateway {
   }
 
   /** Tells every client, or only one, that lists have changed. */
-  announce(change: Omit<SessionChange, "problems">, only?: GatewayClient): void {
+  readonly announce = (change: Omit<SessionChange, "problems">, only?: GatewayClient): void => {
     if (change.resources) this.watches.refresh();
     for (const list of ["tools", "prompts", "resources"] as const)
       for (const [listener, client] of this.#listeners)
         if (change[list] && (only === undefined || client === only)) listener(list);
-  }
+  };
 
   /** Calls back after each change for a client, until the returned function is called. */
   onChange(client: GatewayClient, listener: (list: ListCapability) => void): () => void {

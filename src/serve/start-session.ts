@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { capabilitiesIn } from "../mcp/client-message.ts";
+import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, sharedApps } from "../runtime/apps.ts";
@@ -13,7 +14,7 @@ import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { SessionGateway } from "./session-gateway.ts";
-import { createReporter, logToStderr, reserveStreams, serveGateway } from "./transports.ts";
+import { createReporter, logToStderr, protocolStreams, reserveStreams } from "./transports.ts";
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -60,7 +61,6 @@ export async function startSession(
     onProblem: report,
     onWait: (server) => logToStderr(formatWaiting(server)),
     onLog: printLog,
-    onChange: (change) => gateway.announce(change),
     extensions: transport === "stdio" ? undefined : sharedApps,
   };
   const prepared = await prepareSession(opened, {
@@ -108,13 +108,26 @@ export async function startSession(
     await opening.finally(forget);
   }
   const end = () => closing.abort(failure("SessionClosed", { reason: undefined }));
-  const ofStdio = {
-    onFirst: isAwaited ? onFirst : undefined,
-    onEnd: end,
-    drainMs: drain === undefined ? undefined : drain * 1000,
+  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
+    const { serveEras } = await import("./serve-clients.ts");
+    if (transport === "stdio") {
+      // The only client has the session itself.
+      const eras = serveEras(gateway, { protocol, cacheTtl, only: () => gateway.ownScope() });
+      const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+      const drainMs = drain === undefined ? undefined : drain * 1000;
+      return serveStdio(eras.connection, {
+        ...protocolStreams(),
+        onFirst: isAwaited ? onFirst : undefined,
+        onEnd: end,
+        drainMs,
+      });
+    }
+    const { token, stateless: isStateless } = transport;
+    const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
+    const { serveHttp } = await import("../mcp/http/serve-http.ts");
+    return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
   };
-  const serving = serveGateway(gateway, label, transport, { protocol, cacheTtl }, ofStdio);
-  const running = await serving.catch(async (error) => {
+  const running = await serve().catch(async (error) => {
     end();
     const session = await opening.catch(() => undefined);
     await session?.close();

@@ -1,10 +1,6 @@
 // The only module that uses this process's own streams for serving.
 import type { Readable, Writable } from "node:stream";
-import type { ServedOverStdio, ServeStdioOptions } from "../mcp/stdio/serve-stdio.ts";
 import { formatProblem, type Problem, printableLines } from "../problems/index.ts";
-import type { ClientOptions } from "./serve-clients.ts";
-import type { HttpTransport } from "./serve-options.ts";
-import type { SessionGateway } from "./session-gateway.ts";
 
 /** The protocol's streams after they were reserved, which a process can do once. */
 let protocolOutput: Writable | undefined;
@@ -28,8 +24,8 @@ export function createReporter(): (problem: Problem) => void {
 }
 
 /**
- * Redirects everything that this process prints to stderr, and over stdio makes its stdin empty; only `serveGateway` has the real
- * streams. `ownsProcess`: also for code that bypasses the streams.
+ * Redirects everything that this process prints to stderr, and over stdio makes its stdin empty; only `protocolStreams` has the
+ * real streams. `ownsProcess`: also for code that bypasses the streams.
  */
 export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Promise<void> {
   const reserving = await import("../mcp/stdio/reserve-streams.ts");
@@ -38,28 +34,7 @@ export async function reserveStreams(isStdio: boolean, ownsProcess: boolean): Pr
   if (isStdio && ownsProcess) reserving.reserveDescriptors();
 }
 
-export async function serveGateway(
-  gateway: SessionGateway,
-  label: string,
-  transport: "stdio" | HttpTransport,
-  options: Pick<ClientOptions, "protocol" | "cacheTtl">,
-  ofStdio: Pick<ServeStdioOptions, "onFirst" | "onEnd" | "drainMs">,
-): Promise<ServedOverStdio & { url?: string }> {
-  const { serveEras } = await import("./serve-clients.ts");
-  if (transport === "stdio") {
-    // The only client has the session itself.
-    const only = () => gateway.ownScope();
-    const { connection } = serveEras(gateway, { ...options, only, token: undefined });
-    const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
-    return serveStdio(connection, {
-      input: protocolInput ?? process.stdin,
-      output: protocolOutput ?? process.stdout,
-      ...ofStdio,
-    });
-  }
-  const { token, stateless } = transport;
-  const eras = serveEras(gateway, { ...options, token, isStateless: stateless === true });
-  const { serveHttp } = await import("../mcp/http/serve-http.ts");
-  const { protocol } = options;
-  return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
-}
+export const protocolStreams = () => ({
+  input: protocolInput ?? process.stdin,
+  output: protocolOutput ?? process.stdout,
+});
