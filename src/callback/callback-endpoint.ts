@@ -31,7 +31,7 @@ export interface CallbackCall {
 /** The outcome of a call. Unknown tools and invalid arguments are failures like any other. */
 export type CallbackOutcome =
   | { success: true; text: string; structuredContent?: unknown }
-  | { success: false; errorMessage: string; text?: string };
+  | { success: false; errorMessage: string };
 
 /** A running call of a server, during which that may call back. */
 export interface Invocation {
@@ -86,7 +86,7 @@ const formatResult = (result: object, init: ResponseInit = {}): Response =>
 function createCallResult(outcome: CallbackOutcome): Response {
   const result = outcome.success
     ? { success: true, text_content: outcome.text, error_message: "" }
-    : { success: false, text_content: outcome.text ?? "", error_message: outcome.errorMessage };
+    : { success: false, text_content: "", error_message: outcome.errorMessage };
   const structured = outcome.success ? (outcome.structuredContent ?? undefined) : undefined;
   return formatResult({ type: "call_tool_result", ...result, structured_content: structured });
 }
@@ -170,7 +170,7 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
     const late = new AbortController();
     const lateReason = `The tool did not answer within ${limits.timeoutMs} ms and was canceled.`;
     const onOver = () => late.abort(new DOMException(lateReason, "TimeoutError"));
-    const limit = new TimeLimit(limits.timeoutMs, onOver, { keepsAlive: false });
+    const limit = new TimeLimit(limits.timeoutMs, onOver);
     const signal = AbortSignal.any([client, invocation.ended, closing.signal, late.signal]);
     const call = { toolName: request.toolName, arguments: args, limit, signal };
     try {

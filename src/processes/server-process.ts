@@ -61,16 +61,9 @@ export interface SupervisedProcess {
   end(durations: EndDurations): Promise<void>;
 }
 
-/** A file that text is appended to, up to a limit. Ignores errors of the disk: a log never fails a session. */
-export interface ProcessLog {
-  write(text: string): void;
-}
-
 export interface ProcessPort {
   /** Returns immediately; a failure to start rejects `started`. */
   start(launch: ProcessLaunch): SupervisedProcess;
-  /** Opens `file`, readable only by this user, at the first write. Text beyond `limitBytes` is dropped. */
-  openLog(file: string, limitBytes: number): ProcessLog;
 }
 
 type GroupSignal = "SIGTERM" | "SIGKILL";
@@ -138,11 +131,14 @@ export function createWindowsTree(
   return { isAlive: isRootAlive, signal: () => taskkill(["/pid", String(root), "/t", "/f"]) };
 }
 
-/** See `ProcessPort.openLog`. */
-export function openServerLog(file: string, limitBytes: number): ProcessLog {
+/**
+ * Opens a log, readable only by this user, at the first write. Text beyond `limitBytes` is dropped. Ignores errors of the disk: a
+ * log never fails a session.
+ */
+export function openServerLog(file: string, limitBytes: number) {
   let left = limitBytes;
   return {
-    write(text) {
+    write(text: string): void {
       if (left <= 0 || text === "") return;
       const bytes = Buffer.from(text);
       const kept = bytes.subarray(0, left);
@@ -343,6 +339,5 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
         return failedProcess(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },
-    openLog: openServerLog,
   };
 }

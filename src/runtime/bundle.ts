@@ -1,10 +1,21 @@
-// Bundles: tools whose inputs, results and errors are templates around the code of others.
+// The tools that the host runs, and bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
 import { locateProblems } from "../data/source-text.ts";
 import type { compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
 import { type InspectedItem, placeInItem } from "../inspection/types.ts";
+import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
-import { convertReturned, findFaultOfResult } from "./convert-result.ts";
+import { abortable } from "./abort-listeners.ts";
+import {
+  type CodeUse,
+  checkStructuredContent,
+  convertReturned,
+  describeRefusal,
+  findFaultOfResult,
+  runHandler,
+} from "./convert-result.ts";
+import { legacyContextKey } from "./handler-context.ts";
+import type { Round } from "./input-rounds.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, HandlerError, placeOfCode } from "./tool-code.ts";
@@ -191,54 +202,101 @@ export function answerError(
   return answer === undefined ? new EntryError(createGeneralError(), error) : new EntryError(answer);
 }
 
-/** The code that a tool or an entry of a bundle runs: a module's function, or another tool's. */
-export interface ToolCode {
+/** A tool that the host runs, ready to be called: a function of a module, or another tool, which may be in an entry of a bundle. */
+export interface RunnableTool {
   /** The name and the qualified name of the tool; `undefined` for a module's function. */
   names?: readonly string[];
+  /** Of the code. */
   owner: CodeOwner;
   handler: CodePlace;
-  initialize: CodePlace | undefined;
+  initialize?: CodePlace | undefined;
   options: Readonly<Record<string, unknown>>;
   /** The tool's schemas; `undefined` for a module's function. */
-  inputSchema: Readonly<Record<string, unknown>> | undefined;
-  outputSchema: Readonly<Record<string, unknown>> | undefined;
-}
-
-/** A tool that the host runs, ready to be called. */
-export interface RunnableTool {
-  code: ToolCode;
+  inputSchema?: Readonly<Record<string, unknown>>;
+  outputSchema?: Readonly<Record<string, unknown>> | undefined;
   /** Set for an entry of a bundle, whose schemas then apply. */
   entry?: BundleEntry;
 }
 
-/** An entry of a bundle, ready to be called. */
-export type BundleTool = Required<RunnableTool>;
+/**
+ * Calls a tool: validates its arguments, runs its handler after `initialize`, validates its structured content. Rejects with an
+ * error for the caller, with `EntryError` for what the handler of an entry has thrown, and as the runner does.
+ *
+ * `args` are owned by this call: validation fills defaults into them. `request`: what the templates of an entry see besides.
+ * `legacyContext`: the non-enumerable `_trailblazeContext` of the handler's arguments, in a session.
+ */
+export async function invokeTool(
+  tool: RunnableTool,
+  use: CodeUse,
+  {
+    args,
+    request,
+    legacyContext,
+    validator,
+  }: {
+    args: Record<string, unknown>;
+    request: Omit<BundleRequest, "arguments">;
+    legacyContext: object | undefined;
+    validator: SchemaValidator;
+  },
+): Promise<Round<CallToolResult>> {
+  const { entry, initialize, options } = tool;
+  const { inputSchema, outputSchema } = entry ?? tool;
+  const rejection = validator.check(inputSchema, args);
+  if (rejection !== undefined) throw new Error(describeRefusal(request.name, rejection));
+  let input = args;
+  const entryRequest = { ...request, arguments: args };
+  if (entry !== undefined) {
+    // The inputs for a tool must match that tool's schema.
+    input = fillInputs(entry, entryRequest);
+    const unfit = validator.check(tool.inputSchema, input);
+    if (unfit !== undefined)
+      throw new Error(`The entry's \`inputs\` do not match the tool's inputSchema: ${unfit.message}`);
+  }
+  if (legacyContext !== undefined)
+    Object.defineProperty(input, legacyContextKey, { value: legacyContext, configurable: true });
+  if (initialize !== undefined) {
+    const runner = await use.runner();
+    // It may never settle, so the call's timeout applies.
+    await abortable(use.context.signal, () => runner.initialize(initialize, { options }));
+  }
+  try {
+    return await runHandler(use, tool.handler, input, (returned) => {
+      const result =
+        entry === undefined
+          ? convertReturned(returned, use.leaveOut)
+          : fillResult(entry, returned, entryRequest, use.leaveOut);
+      return checkStructuredContent(result, outputSchema, validator);
+    });
+  } catch (error) {
+    throw entry === undefined ? error : answerError(entry, error, entryRequest);
+  }
+}
 
 /**
- * Compiles a bundle of a pack. `findTool` returns the code of the tool that a reference names, or a problem. A bundle
+ * Compiles a bundle of a pack. `findTool` returns the tool that a reference names, or a problem. A bundle
  * with an error offers no tools.
  */
 export async function createBundleTools(
   item: InspectedItem,
   owner: CodeOwner,
-  findTool: (reference: string) => ToolCode | Problem,
-): Promise<{ tools: BundleTool[]; problems: Problem[] }> {
+  findTool: (reference: string) => RunnableTool | Problem,
+): Promise<{ tools: (RunnableTool & { entry: BundleEntry })[]; problems: Problem[] }> {
   const { compileEntryTemplates } = await import("../expressions/templates.ts");
   const { entries, faults } = compileBundle(item.definition ?? {}, compileEntryTemplates);
   const problems = [...faults];
-  const tools = entries.flatMap((entry, index): BundleTool[] => {
+  const tools = entries.flatMap((entry, index) => {
     const { handler } = entry;
     const path = ["entries", String(index), "handler"];
     // The same test as in definitions.
     if (typeof handler === "string" && !/^\.\.?\//.test(handler)) {
-      const code = findTool(handler);
-      if (!("code" in code)) return [{ entry, code }];
-      problems.push({ ...code, path: ["entries", index, "handler"] });
+      const tool = findTool(handler);
+      if (!("code" in tool)) return [{ ...tool, entry }];
+      problems.push({ ...tool, path: ["entries", index, "handler"] });
       return [];
     }
     const place = placeOfCode(handler, owner.root, path, item);
-    const none = { initialize: undefined, options: {}, inputSchema: undefined, outputSchema: undefined };
-    return place === undefined ? [] : [{ entry, code: { owner, handler: place, ...none } }];
+    return place === undefined ? [] : [{ owner, handler: place, options: {}, entry }];
   });
   const isBroken = problems.some(({ severity }) => severity === "error");
   const placed = await locateProblems(problems.map((problem) => placeInItem(item, problem)));

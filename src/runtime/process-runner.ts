@@ -9,7 +9,7 @@ import {
 } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
-import { keptTailBytes, readToEnd } from "./process-output.ts";
+import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "./process-output.ts";
 import type { Returned } from "./returned-value.mjs";
 import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
@@ -42,6 +42,8 @@ export interface ProcessRunnerOptions {
   onLateError?: ((message: string) => void) | undefined;
   /** Output of the pack's code on stdout and stderr. */
   onOutput?: ((chunk: Buffer) => void) | undefined;
+  /** Removes secrets from what is said of an exit. */
+  redact?(text: string): string;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
 }
@@ -65,7 +67,7 @@ function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryW
 export function createProcessRunner(
   options: ProcessRunnerOptions,
 ): CodeRunner & { exit: Promise<CodeExitError> } {
-  const { root, env, onOutput, end = endDurations } = options;
+  const { root, env, onOutput, redact = (text) => text, end = endDurations } = options;
   /** What the child has not answered: calls, and the load or `initialize` of code, which has no context. */
   const pending = new Map<
     number,
@@ -85,7 +87,9 @@ export function createProcessRunner(
 
   const onExit = (exited: ProcessEnd, stderrTail: string, fault?: string) => {
     if (ended !== undefined) return;
-    ended = new CodeExitError({ ...exited, reason: isClosed ? "the session is closed" : fault, stderrTail });
+    const reason = isClosed ? "the session is closed" : fault && redact(fault);
+    // Redacted before it is cut: half a secret would not be recognized.
+    ended = new CodeExitError({ ...exited, reason, stderrTail: cutTail(redact(stderrTail), shownTailBytes) });
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
     if (!isClosed) notifyExit(ended);

@@ -26,11 +26,9 @@ export class TimeLimit {
   #since: number | undefined;
   #pauses = 0;
   #timer: NodeJS.Timeout | undefined;
-  readonly #keepsAlive: boolean;
 
-  /** Begins at once. Milliseconds. `keepsAlive`: whether the process waits for its end. */
-  constructor(ms: number, onOver: () => void, { keepsAlive = true } = {}) {
-    this.#keepsAlive = keepsAlive;
+  /** Begins at once. Milliseconds. Keeps the process alive. */
+  constructor(ms: number, onOver: () => void) {
     this.ms = Math.max(1, timerMs(ms));
     this.#onOver = onOver;
     this.#run();
@@ -43,7 +41,6 @@ export class TimeLimit {
       this.isOver = true;
       this.#onOver();
     }, restMs);
-    if (!this.#keepsAlive) this.#timer.unref();
   }
 
   /** Stops the time until the returned function is called, once, and that of other pauses. */

@@ -108,7 +108,10 @@ export interface CodeRunner {
   close(): Promise<void>;
 }
 
-/** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, 8 KiB. */
+/** What has exited, in messages. */
+export const processOfCode = "The process that runs the package's code";
+
+/** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, without secrets. */
 export class CodeExitError extends Error implements UnexpectedExit {
   override readonly name = "CodeExitError";
   readonly exitCode: number | null;
@@ -117,7 +120,7 @@ export class CodeExitError extends Error implements UnexpectedExit {
   readonly stderrTail: string;
 
   constructor(exit: UnexpectedExit) {
-    super(`The process that runs the package's code ${describeExit(exit)}.`);
+    super(`${processOfCode} ${describeExit(exit)}.`);
     this.exitCode = exit.exitCode;
     this.signal = exit.signal;
     this.stderrTail = exit.stderrTail;

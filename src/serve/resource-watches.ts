@@ -82,7 +82,7 @@ export class ResourceWatches {
     const { owner, code } = route;
     if (code.watch === undefined) return () => {};
     // Its code may be replaced while no call uses it.
-    const release = owner.content === undefined ? () => {} : frame.processes.runners.hold(owner);
+    const release = owner.content === undefined ? () => {} : frame.processes.holdCode(owner);
     const stop = new AbortController();
     const request = { state: frame.state(), scope: this.#gateway.sessionScope() };
     frame.calls.watch(route, request, stop.signal, changed).catch((error) => {

@@ -11,7 +11,7 @@ import { createGeneralError, type EntryError } from "../runtime/bundle.ts";
 import { createErrorResult } from "../runtime/convert-result.ts";
 import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
-import { type CallRequest, type CallScope, readerOf } from "../session/calls.ts";
+import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
 import { attempt, fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
@@ -182,7 +182,7 @@ export class SessionGateway {
   /** The scope of the session itself, for its only client. Its calls are not recorded, because it has no end. */
   ownScope(): ClientScope {
     const { id: sessionId, memory } = this.frame;
-    return { sessionId, memory };
+    return { sessionId, memory, reader: sessionId };
   }
 
   /** The scope of the session itself, for what belongs to no client. */
@@ -366,7 +366,7 @@ export class SessionGateway {
     // One that says which files it has goes before one that may have any.
     const skill = skills.find(({ listing }) => listing.resources !== "dynamic") ?? skills[0];
     if (skill !== undefined) return (request) => calls.readSkill(skill, uri, { ...request, state });
-    const source = calls.large.find(uri, readerOf(scope())) ?? calls.findResource(state, uri);
+    const source = calls.large.find(uri, scope().reader) ?? calls.findResource(state, uri);
     return source && ((request) => calls.readResource(uri, { ...request, state }));
   }
 

@@ -17,12 +17,19 @@ import {
   type ServerCompletion,
   type Suggestions,
 } from "../mcp/client/server-calls.ts";
-import { createProblem, failure, printable, quote, shorten, TrailblazeError } from "../problems/index.ts";
+import {
+  createProblem,
+  describeExit,
+  failure,
+  printable,
+  quote,
+  shorten,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, toOwn } from "../runtime/apps.ts";
-import { type BundleRequest, EntryError, type RunnableTool } from "../runtime/bundle.ts";
-import { describeCodeExit } from "../runtime/code-runners.ts";
+import { type BundleRequest, EntryError, invokeTool, type RunnableTool } from "../runtime/bundle.ts";
 import { type CodeUse, convertReturned, describeRefusal } from "../runtime/convert-result.ts";
 import { type InputRound, legacyContextKey, type RunContext } from "../runtime/handler-context.ts";
 import {
@@ -33,10 +40,9 @@ import {
   listRequests,
   type Round,
 } from "../runtime/input-rounds.ts";
-import { invokeTool } from "../runtime/invoke-tool.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
-import { CodeExitError, type CodeOwner } from "../runtime/tool-code.ts";
+import { CodeExitError, type CodeOwner, processOfCode } from "../runtime/tool-code.ts";
 import {
   type CallToolResult,
   type ContentBlock,
@@ -63,7 +69,6 @@ import { patternNames } from "./names.ts";
 import { type PackPrompt, type PackResource, suggestValues } from "./pack-content.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
-import { describeServerExit } from "./session-servers.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
@@ -105,8 +110,8 @@ function writeArguments(given: unknown = {}): { json: string } | { fault: string
 export interface CallScope {
   sessionId: string;
   memory: SessionMemory;
-  /** Who may read the whole of its large results; default: the session. */
-  reader?: string;
+  /** Who may read the whole of its large results. */
+  reader: string;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
   /** `json`: the arguments. */
@@ -207,7 +212,7 @@ export class Calls {
   constructor(frame: SessionFrame) {
     const { id: sessionId, memory, recording, log } = frame;
     const record = (name: string, json: string) => recording.note(name, json);
-    this.own = { sessionId, memory, record, log, ask: createHostInput(frame) };
+    this.own = { sessionId, reader: sessionId, memory, record, log, ask: createHostInput(frame) };
     this.#frame = frame;
     this.#closing = frame.resources.closing;
     this.large = new LargeResults(frame.logDir);
@@ -286,24 +291,18 @@ export class Calls {
     const { scope } = request;
     if (error instanceof CallFailure) return error;
     // An exit may end the session; its own calls must report the exit and not the closed session.
-    const isByCaller = stop.aborted && !this.#closing.aborted;
-    if (route.by === "server") {
-      const { server, plan } = route.from;
-      const ofCall = error instanceof ServerCallError ? error.exit : undefined;
-      const exit = ofCall ?? (isByCaller ? undefined : server.exit);
-      if (exit !== undefined) {
-        const { exitCode, signal, reason, stderrTail: stderr } = exit;
-        const details = { exitCode, signal, ...(reason && { reason }), stderr };
-        return new CallFailure(failedResult(describeServerExit(plan.label, exit), "FatalError", details));
-      }
-    } else {
-      const exited = this.#closing.aborted ? this.#frame.processes.runners.exitOf(route.owner) : undefined;
-      const exit = error instanceof CodeExitError ? error : exited;
-      if (exit !== undefined) {
-        const { exitCode, signal } = exit;
-        const { message, stderr } = describeCodeExit(exit, (text) => scope.memory.redact(text));
-        return new CallFailure(failedResult(message, "FatalError", { exitCode, signal, stderr }));
-      }
+    const { aborted: isClosing } = this.#closing;
+    const ofCode = isClosing && route.by === "code" ? this.#frame.processes.exitOf(route.owner) : undefined;
+    const last = route.by === "server" ? route.from.server.exit : ofCode;
+    const ofAnswer = error instanceof ServerCallError ? error.exit : undefined;
+    const exit =
+      ofAnswer ?? (error instanceof CodeExitError ? error : stop.aborted && !isClosing ? undefined : last);
+    if (exit !== undefined) {
+      const { exitCode, signal, reason, stderrTail: stderr } = exit;
+      const what = route.by === "server" ? `Server "${route.from.plan.label}"` : processOfCode;
+      const details = { exitCode, signal, ...(reason && { reason }), stderr };
+      // Without its output, which is not for clients and models.
+      return new CallFailure(failedResult(`${what} ${describeExit(exit)}.`, "FatalError", details));
     }
     if (limit.isOver) return new CallFailure(failedResult(describeLate(call, limit)));
     if (stop.aborted) return stop.reason;
@@ -326,8 +325,8 @@ export class Calls {
 
   /**
    * Requests the server of a call, which starts if it does not run; the limits of the call stand still meanwhile, because the start
-   * has its own. `id`: the server's own name for what is called, or a URI. Rejects with `CallFailure` if it has exited, with
-   * `TrailblazeError` `ServerStartFailed`, or `NotApproved` if the lock does not approve what the server now lists by this name.
+   * has its own. `id`: the server's own name for what is called, or a URI. Rejects with
+   * `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the server now lists by this name.
    */
   async #askServer<Answer extends object>(
     call: Call,
@@ -336,9 +335,7 @@ export class Calls {
     ask: (server: Server, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
   ): Promise<Round<Answer>> {
     const { kind, stop: signal, limits, heard, request } = call;
-    const { server: source, plan } = from;
-    if (source.exit !== undefined)
-      throw new CallFailure(failedResult(describeServerExit(plan.label, source.exit), "FatalError"));
+    const { server: source } = from;
     let server = source.current;
     if (server === undefined) {
       signal.throwIfAborted();
@@ -412,8 +409,7 @@ export class Calls {
     const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
     // Calls of code and of servers get all of it.
     if (maxChars === -1 || request.parent !== undefined) return answer;
-    const { memory } = request.scope;
-    const reader = readerOf(request.scope);
+    const { memory, reader } = request.scope;
     const { _meta } = listing as { _meta?: unknown };
     const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
     const redact = (text: string) => memory.redact(text);
@@ -541,7 +537,7 @@ export class Calls {
   ): Promise<Round<ToolResult>> {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
-    const { owner, options } = tool.code;
+    const { owner, options } = tool;
     const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
     const callMemory = new CallMemory(memory, visible);
     const legacyContext = createLegacyContext(memory.snapshot(visible), state.config.device);
@@ -601,7 +597,7 @@ export class Calls {
    */
   async readResource(uri: string, request: CallRequest): Promise<ReadAnswer> {
     const { state } = request;
-    const kept = this.large.find(uri, readerOf(request.scope));
+    const kept = this.large.find(uri, request.scope.reader);
     if (kept !== undefined) return kept();
     const route = this.findResource(state, uri);
     if (route === undefined) throw explainUnread(state, uri);
@@ -693,7 +689,7 @@ export class Calls {
     const { pack } = owner;
     const place = pack === undefined ? {} : { pack: pack.name };
     return {
-      runner: () => this.#frame.processes.runners.get(owner),
+      runner: () => this.#frame.processes.runnerOf(owner),
       context: {
         signal: stop,
         options: {},
@@ -749,12 +745,6 @@ async function whilePaused<Value>(limits: readonly TimeLimit[], run: () => Promi
     for (const end of ends) end();
   }
 }
-
-/** Who may read the whole of large results in a scope. */
-export const readerOf = ({
-  sessionId,
-  reader = sessionId,
-}: Pick<CallScope, "sessionId" | "reader">): string => reader;
 
 /**
  * Asks for a call, whose time stands still meanwhile, with the author in front of each question, so that no server or pack can ask

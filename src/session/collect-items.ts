@@ -6,7 +6,7 @@ import type { Prompt } from "../mcp/client/server-lists.ts";
 import { createProblem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
-import { createBundleTools, entryNamesOf, type ToolCode } from "../runtime/bundle.ts";
+import { createBundleTools, entryNamesOf, type RunnableTool } from "../runtime/bundle.ts";
 import { describeSource } from "../runtime/server-launches.ts";
 import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
@@ -115,7 +115,7 @@ function addTool(
     inputSchema,
     outputSchema,
   };
-  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, id: name, code: { code } } });
+  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, id: name, code } });
 }
 
 /** What a pack offers that the host runs, but for its bundles, and what of that cannot be used. */
@@ -197,9 +197,9 @@ export function collectBundles(
 ): Promise<Contribution[]> {
   const refused = packs.flatMap(({ unusable }) => [...unusable]).filter(([, problem]) => isRefusal(problem));
   const refusals = new Map(refused.map(([{ qualifiedName }, problem]) => [qualifiedName, problem]));
-  const code = new Map<string, ToolCode>();
+  const code = new Map<string, RunnableTool>();
   for (const { shown, route } of offered.flatMap(({ items }) => items.filter(isOf("tool"))))
-    if (route.by === "code" && shown.qualifiedName !== null) code.set(shown.qualifiedName, route.code.code);
+    if (route.by === "code" && shown.qualifiedName !== null) code.set(shown.qualifiedName, route.code);
   const ofPacks = packs.map(async ({ inspected, unusable, owner }) => {
     const contribution = contribute();
     const { pack, items } = inspected;

@@ -48,8 +48,8 @@ function findInitializers(label: string, { origin }: Composition, tools: readonl
   const place = owner && placeOfCode(item?.definition?.initialize, owner.root, "initialize", item);
   const ofServer = owner && place && { name: item?.qualifiedName ?? label, owner, place, options: {} };
   const ofTools = tools.flatMap(({ shown, route }) => {
-    if (route.by !== "code" || route.code.code.initialize === undefined) return [];
-    const { owner, initialize, options } = route.code.code;
+    if (route.by !== "code" || route.code.initialize === undefined) return [];
+    const { owner, initialize, options } = route.code;
     return [{ name: shown.qualifiedName ?? label, owner, place: initialize, options }];
   });
   return ofServer ? [ofServer, ...ofTools] : ofTools;

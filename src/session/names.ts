@@ -80,7 +80,7 @@ export function patternNames({ shown, listing, route }: ItemOf<"tool">): string[
     owners.push(route.from.plan.label);
   }
   const short = [...own, makeServedName(name)].filter((one) => !one.includes("/"));
-  const { names = [] } = route.by === "code" ? route.code.code : {};
+  const { names = [] } = route.by === "code" ? route.code : {};
   const long = owners.flatMap((owner) => own.map((one) => `${owner}/${one}`));
   const all = [...short, ...long, ...names, qualifiedName ?? name];
   return [...new Set(all.map((one) => one.replace(/^@/, "")))];

@@ -71,7 +71,7 @@ async function open(
     // Before the project is read, so that no change is missed.
     await follower?.watch();
     await states.take(frame.config());
-    for (const { owner } of processes.initializers) await resources.step(processes.runners.get(owner));
+    for (const { owner } of processes.initializers) await resources.step(processes.runnerOf(owner));
     await follower?.begin();
   };
   try {

@@ -196,12 +196,12 @@ function holdCode(
   packs: readonly { owner: CodeOwner }[],
   offered: readonly Contribution[],
 ): void {
-  for (const { owner } of packs) holds.add(processes.runners.hold(owner));
+  for (const { owner } of packs) holds.add(processes.holdCode(owner));
   for (const { route } of offered.flatMap(({ items }) => items.filter(isOf("tool")))) {
-    if (route.by !== "code" || route.code.code.owner.pack === undefined) continue;
-    const { owner, handler } = route.code.code;
-    processes.runners
-      .get(owner)
+    if (route.by !== "code" || route.code.owner.pack === undefined) continue;
+    const { owner, handler } = route.code;
+    processes
+      .runnerOf(owner)
       .then((runner) => runner.load(handler))
       // The first call reports it.
       .catch(() => {});

@@ -9,13 +9,12 @@ import type { ServerEvents } from "../mcp/client/server-calls.ts";
 import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
-import { CodeRunners, describeCodeExit } from "../runtime/code-runners.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
 import type { CodeExitError, CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import { type ServerReports, SessionServer } from "./session-servers.ts";
+import { SessionServer } from "./session-servers.ts";
 
 /** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
@@ -25,18 +24,31 @@ const servedRestarts = { most: 3, withinMs: 60_000 };
 
 /** Loads what starts processes: most code of a session, which one without processes does not need. */
 async function loadLaunching(haste: AbortSignal | undefined) {
-  const [{ startServer }, { startRemoteServer }, { createProcessPort }] = await Promise.all([
+  const [{ startServer }, { startRemoteServer }, { createProcessPort, openServerLog }] = await Promise.all([
     import("../mcp/client/start-server.ts"),
     import("../mcp/client/remote-server.ts"),
     import("../processes/server-process.ts"),
   ]);
   // One port, so that all processes have one watcher.
-  return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
+  return { startServer, startRemoteServer, openServerLog, processes: createProcessPort({ haste }) };
+}
+
+const keyOf = ({ pack, content = "" }: CodeOwner) =>
+  pack === undefined ? "" : `${pack.location}\n${content}`;
+
+/** What runs the code of one owner. */
+interface OwnedCode {
+  /** Created on first use. */
+  runner?: Promise<CodeRunner> | undefined;
+  /** How its process exited, if it was not restarted. */
+  exit?: CodeExitError;
+  /** Whether its process may be restarted after an exit; created at the first one. */
+  mayRestart?: () => boolean;
+  holders: number;
 }
 
 /** The processes of a session: its servers and the runners of its packs' code. Handles their exits. */
 export class SessionProcesses {
-  readonly runners: CodeRunners;
   /** The endpoint for callbacks of servers; `undefined` until it listens. */
   callback: CallbackEndpoint | undefined;
   readonly #frame: SessionFrame;
@@ -49,6 +61,8 @@ export class SessionProcesses {
   #launching: ReturnType<typeof loadLaunching> | undefined;
   /** What runs in each process of its owner before other code. */
   initializers: readonly Initializer[] = [];
+  /** By the place and the content of each pack's code, and with an empty key for the host's own. */
+  readonly #code = new Map<string, OwnedCode>();
   /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
@@ -56,11 +70,9 @@ export class SessionProcesses {
     this.#frame = frame;
     this.#keepsRunning = frame.rules.served === true;
     this.#isolates = frame.options.watch === true;
-    this.runners = new CodeRunners(
-      (owner) => this.#createRunner(owner),
-      () => this.createRestarts(frame.config()),
+    frame.resources.add(() =>
+      Promise.allSettled([...this.#code.values()].map(async ({ runner }) => (await runner)?.close())),
     );
-    frame.resources.add(() => this.runners.close());
   }
 
   /** Loads what starts servers, and opens the endpoint for their callbacks. */
@@ -122,10 +134,10 @@ export class SessionProcesses {
   async start(
     plan: ServerPlan,
     config: SessionConfig,
-    events: ServerReports,
+    events: ServerEvents,
     signal: Cancellation,
   ): Promise<Server> {
-    const { memory, log, clock, options } = this.#frame;
+    const { memory, clock, options } = this.#frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const apps = declaredApps(options);
     const { label, key, fault, protocol } = plan;
@@ -133,14 +145,10 @@ export class SessionProcesses {
     const { startServer, startRemoteServer, processes } = await this.prepare();
     signal.throwIfAborted();
     if (fault !== undefined) throw fault;
-    const onLog: ServerEvents["onLog"] = ({ level, data }) => log({ tool: label, level, data });
-    // Modern servers are asked for log messages only then.
-    const heard: ServerEvents = { ...events, ...(options.onLog !== undefined && { onLog }) };
-    heard.onSlow = (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms });
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk, apps };
-      return startRemoteServer(launch, heard, { clock, authorization: await this.#authorize(plan) });
+      return startRemoteServer(launch, events, { clock, authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
     options.onCommand?.({ label, ...plan.shown, cwd });
@@ -152,7 +160,7 @@ export class SessionProcesses {
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
     const server = startServer(
       { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk, apps },
-      heard,
+      events,
       { processes },
     );
     if (callback !== undefined && token !== undefined)
@@ -225,6 +233,43 @@ export class SessionProcesses {
     };
   }
 
+  #codeOf(owner: CodeOwner): OwnedCode {
+    const key = keyOf(owner);
+    let code = this.#code.get(key);
+    if (code === undefined) {
+      code = { holders: 0 };
+      this.#code.set(key, code);
+    }
+    return code;
+  }
+
+  /** Keeps an owner's runner until the returned function is called, once. It is closed when the last one is. */
+  holdCode(owner: CodeOwner): () => void {
+    const code = this.#codeOf(owner);
+    code.holders++;
+    return () => {
+      if (--code.holders > 0) return;
+      this.#code.delete(keyOf(owner));
+      code.runner?.then((runner) => runner.close()).catch(() => {});
+    };
+  }
+
+  runnerOf(owner: CodeOwner): Promise<CodeRunner> {
+    const code = this.#codeOf(owner);
+    if (code.runner !== undefined) return code.runner;
+    const created = this.#createRunner(owner);
+    code.runner = created;
+    created.catch(() => {
+      if (code.runner === created) code.runner = undefined;
+    });
+    return created;
+  }
+
+  /** How an owner's process exited, unless the next call gets a new one. */
+  exitOf(owner: CodeOwner): CodeExitError | undefined {
+    return this.#codeOf(owner).exit;
+  }
+
   async #createRunner(owner: CodeOwner): Promise<CodeRunner> {
     const runner = await this.#launchRunner(owner);
     const { closing } = this.#frame.resources;
@@ -259,8 +304,8 @@ export class SessionProcesses {
       ofFile: {},
     };
     const env = createEnvironment(own, this.#environmentFacts(undefined, config));
-    const { processes } = await this.prepare();
-    const log = processes.openLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
+    const { processes, openServerLog } = await this.prepare();
+    const log = openServerLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
     const clean = memory.redactor.createStream();
     const endLog = async () => log.write(clean.end());
     const forget = resources.add(endLog);
@@ -271,7 +316,10 @@ export class SessionProcesses {
     };
     const { createProcessRunner } = await import("../runtime/process-runner.ts");
     const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
-    const runner = createProcessRunner({ root, env, onOutput, processes, onLateError });
+    const runner = createProcessRunner({
+      ...{ root, env, onOutput, processes, onLateError },
+      redact: (text) => memory.redact(text),
+    });
     void runner.exit.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {
       await runner.close();
@@ -283,11 +331,14 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
-    const { memory, resources, report } = this.#frame;
+    const { resources, report } = this.#frame;
     if (resources.closing.aborted) return;
-    const isRelaunched = this.runners.noteExit(owner, error);
-    const { stderr: stderrTail } = describeCodeExit(error, (text) => memory.redact(text));
-    const { exitCode, signal, reason } = error;
+    const code = this.#codeOf(owner);
+    code.mayRestart ??= this.createRestarts(this.#frame.config());
+    const isRelaunched = code.mayRestart();
+    if (isRelaunched) code.runner = undefined;
+    else code.exit = error;
+    const { exitCode, signal, reason, stderrTail } = error;
     const ended = { label, of: "code" as const, exit: { exitCode, signal, reason, stderrTail } };
     const args = { ...ended, isRelaunched, isServed: this.#keepsRunning || undefined };
     report(createProblem("ServerDied", args, { pack: owner.pack?.name }));

@@ -2,12 +2,10 @@ import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { ListedServer } from "../lock/gate.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
-import type { ServerEvents } from "../mcp/client/server-calls.ts";
-import { describeLeftOut } from "../mcp/client/server-calls.ts";
+import { describeLeftOut, type ServerEvents, type ServerLog } from "../mcp/client/server-calls.ts";
 import { entriesOf, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
-  describeExit,
   failure,
   type Problem,
   type ProblemPlace,
@@ -34,13 +32,6 @@ const remoteRestartMs = 25_000;
 const failedMs = 30_000;
 /** Between two listings of a server that tells of changes. Milliseconds. */
 const listingMs = 1000;
-
-export type ServerReports = Omit<ServerEvents, "onLog">;
-
-/** The error of calls after a server has exited, without its output, which is not for clients and models. */
-export function describeServerExit(label: string, exit: UnexpectedExit): string {
-  return `Server "${label}" ${describeExit(exit)}.`;
-}
 
 /** Why a server starts: with its session, for a request, whose own time then stands still, or again after an exit. */
 type Cause = "session" | "request" | "restart";
@@ -212,9 +203,9 @@ export class SessionServer {
     }
   }
 
-  #listen(): ServerReports {
+  #listen(): ServerEvents {
     const { label } = this.#plan;
-    const { report } = this.#frame;
+    const { report, log, options } = this.#frame;
     const told = new Set<ListCapability>();
     return {
       onStdoutNoise: (line) => report(createProblem("StdoutNoise", { label, line }, this.#place)),
@@ -224,6 +215,11 @@ export class SessionServer {
         told.add(list);
       },
       onLeftOut: (fault) => this.#frame.reportOnce(describeLeftOut(label, fault, this.#place)),
+      onSlow: (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms }),
+      // Modern servers are asked for log messages only then.
+      ...(options.onLog !== undefined && {
+        onLog: ({ level, data }: ServerLog) => log({ tool: label, level, data }),
+      }),
     };
   }
 

@@ -31,8 +31,8 @@ describe("a callback's call", () => {
       { success: true, text_content: "é\u2028", error_message: "", structured_content: { createdAt: [1] } },
     ],
     [
-      { success: false, errorMessage: "It failed.", text: "partly" },
-      { success: false, text_content: "partly", error_message: "It failed." },
+      { success: false, errorMessage: "It failed." },
+      { success: false, text_content: "", error_message: "It failed." },
     ],
   ])("the outcome %j is answered with its result", async (outcome, result) => {
     const response = await post(await openEndpoint({ dispatch: async () => outcome }));

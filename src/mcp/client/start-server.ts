@@ -1,7 +1,12 @@
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { findExcessiveDepth } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
-import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
+import {
+  type EndDurations,
+  endDurations,
+  openServerLog,
+  type ProcessPort,
+} from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
@@ -56,7 +61,7 @@ export function startServer(
   const limits = { ...defaultLimits, ...options.limits };
   const durations = { ...endDurations, ...options.durations };
   const redactor = createRedactor(launch.secrets);
-  const log = launch.logFile === undefined ? undefined : processes.openLog(launch.logFile, limits.logBytes);
+  const log = launch.logFile === undefined ? undefined : openServerLog(launch.logFile, limits.logBytes);
   const child = processes.start(launch);
   const { stdin, stdout, stderr } = child;
   let errorOutput = "";
