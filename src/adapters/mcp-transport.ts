@@ -2,7 +2,6 @@ import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import type { Session } from "../session/session.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 
-/** A message of JSON-RPC. */
 type Message = object;
 
 /** One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. */

@@ -50,7 +50,6 @@ function describeUnknown(name: string, known: readonly string[]): string {
   return `The tool ${quote(name)} does not exist.${question}`;
 }
 
-/** Throws `TrailblazeError` with the code if one of the names is unknown. */
 function checkNames(
   code: "ToolNotFound" | "ToolsetNotFound",
   names: readonly string[] | undefined,
@@ -116,7 +115,6 @@ function describeForModel({ name, title, description = title, inputSchema }: Ses
   return { name, ...(description && { description }), schema: structuredClone(inputSchema) };
 }
 
-/** What a model gets of a block. */
 type Part = { text: string } | { data: string; mimeType: string };
 
 /**

@@ -16,7 +16,6 @@ import { quote } from "../problems/text.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
 
-/** A tool call that a server makes during one of its own calls. */
 export interface CallbackCall {
   /** Hostile: any string. */
   toolName: string;
@@ -38,7 +37,6 @@ export interface Invocation {
   server: string;
   /** Of one of several sessions that may share the server. */
   sessionId: string;
-  /** Aborts when it ends. */
   ended: AbortSignal;
   /** Calls a tool of the session. Its errors are not revealed. */
   callTool(call: CallbackCall): Promise<CallbackOutcome>;
@@ -53,12 +51,10 @@ export interface CallbackOptions {
 
 /** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
 export interface CallbackEndpoint {
-  /** `http://127.0.0.1:PORT` */
   readonly baseUrl: string;
   readonly port: number;
   /** Creates a token for one server, 32 random bytes in base64url. Secret: only for that server's environment. */
   issueToken(server: string): string;
-  /** Revokes the token of a server that has exited or was restarted. */
   revokeToken(token: string): void;
   /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
   close(): Promise<void>;
@@ -82,7 +78,6 @@ const formatResult = (result: object, init: ResponseInit = {}): Response =>
     headers: { "content-type": "application/json", ...init.headers },
   });
 
-/** The answer with a call's outcome. Throws if its structured content is not JSON. */
 function createCallResult(outcome: CallbackOutcome): Response {
   const result = outcome.success
     ? { success: true, text_content: outcome.text, error_message: "" }
@@ -102,14 +97,12 @@ function checkPlace({ headers, port }: HttpRequest): void {
     throw new Refusal(403, "The Host header does not match this endpoint.");
 }
 
-/** The supported version of the format. */
 const supportedVersion = 1;
 
 const malformed = (message: string) => new Refusal(400, message);
 /** The request is valid but cannot be executed. */
 const unsupported = (message: string) => new Refusal(200, message);
 
-/** An object in JSON, or why it is none. */
 function readObject(what: string, json: string | Uint8Array): Record<string, unknown> | string {
   try {
     const { value } = parseJson(json, parseExactly);

@@ -20,10 +20,8 @@ export interface ProgramFiles {
   read(path: string): string;
 }
 
-/** The machine on which a program is looked for. */
 export interface ProgramHost {
   platform: NodeJS.Platform;
-  /** The Node that runs the host. */
   node: string;
   files: ProgramFiles;
 }
@@ -36,7 +34,6 @@ export interface WrittenCommand {
   env: Readonly<Record<string, string | undefined>>;
 }
 
-/** What to start. */
 export interface FoundProgram {
   command: string;
   args: readonly string[];

@@ -3,7 +3,6 @@ import { basename, join, relative, sep } from "node:path";
 import { errorCode } from "../files/file-errors.ts";
 import { failure } from "../problems/index.ts";
 
-/** Whether a change of a folder's entry counts, by the folder's absolute path. */
 export type WatchedEntries = ReadonlyMap<string, (name: string) => boolean>;
 
 const identify = ({ dev, ino }: Stats): string => `${dev}:${ino}`;

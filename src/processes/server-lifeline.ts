@@ -38,7 +38,6 @@ outlive 10 || exit 0
 for group in $groups; do kill -s KILL -- "-$group"; done
 `;
 
-/** A running watcher: its input for groups, and a callback for its exit. */
 export interface Watcher {
   input: Writable;
   onEnd(listener: () => void): void;
@@ -47,7 +46,6 @@ export interface Watcher {
 export interface Lifeline {
   /** Starts the watcher in advance, so that `hold` takes effect immediately after a start. */
   prepare(): void;
-  /** Ends the group with the host from now on. */
   hold(group: number): void;
   /** Forgets a group that has ended or was never started. Without groups, the watcher ends. */
   release(group: number | undefined): void;

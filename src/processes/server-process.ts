@@ -94,7 +94,6 @@ function isLivingMember(pid: string, group: number): boolean {
   }
 }
 
-/** The process group with this leader. */
 export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
   // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
@@ -180,7 +179,6 @@ const programFiles: ProgramFiles = {
   read: (path) => attempt(() => readFileSync(path, "latin1")) ?? "",
 };
 
-/** `findProgram` on this machine. */
 export const findProgramHere = (launch: WrittenCommand): FoundProgram | undefined =>
   findProgram(launch, { platform: process.platform, node: process.execPath, files: programFiles });
 

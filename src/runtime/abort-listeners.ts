@@ -53,7 +53,6 @@ export class CallStop {
   }
 }
 
-/** What cancels work of the host. */
 export type Cancellation = AbortSignal | CallStop;
 
 /** Calls `listener` once when the signal aborts, unless the returned function is called first. */

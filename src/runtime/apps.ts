@@ -5,7 +5,6 @@ import { isRecord } from "../data/parse-json.ts";
 
 export const appsExtension = "io.modelcontextprotocol/ui";
 
-/** The extension as capabilities declare it. */
 export type AppsDeclaration = Readonly<Record<typeof appsExtension, unknown>>;
 
 /** What is told to servers that several clients share, of which some may not know apps. */
@@ -35,11 +34,9 @@ const scheme = "ui://";
 
 export const isAppUri = (uri: unknown): uri is string => typeof uri === "string" && uri.startsWith(scheme);
 
-/** The pages that the `_meta` of a tool names. */
 export const pagesOf = (meta: unknown): string[] =>
   [uiOf(meta).resourceUri, isRecord(meta) && meta[flatKey]].filter(isAppUri);
 
-/** A URI below a prefix. */
 export const underPrefix = (prefix: string, uri: string): string =>
   prefix + uri.slice(uri.indexOf("://") + "://".length);
 
@@ -49,7 +46,6 @@ const prefixOf = (label: string) => `${scheme}${encodeURIComponent(label)}/`;
 export const toOutside = (label: string | undefined, uri: string): string =>
   label !== undefined && isAppUri(uri) ? underPrefix(prefixOf(label), uri) : uri;
 
-/** Whether a URI of an app names the source with this label. */
 export const isOutside = (label: string | undefined, uri: string): boolean =>
   label !== undefined && uri.startsWith(prefixOf(label));
 
@@ -79,6 +75,5 @@ export function renameUris<Value>(value: Value, rename: (uri: string) => string,
   return carryIntegers(value, { ...value, ...Object.fromEntries(renamed) });
 }
 
-/** What a source lists, as it is outside. */
 export const listOutside = <Listing>(listing: Listing, label: string | undefined): Listing =>
   renameUris(listing, (uri) => toOutside(label, uri));

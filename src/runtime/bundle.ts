@@ -37,7 +37,6 @@ export interface BundleRequest {
   };
 }
 
-/** A compiled tool of a bundle, with the keys of a tool. */
 export interface BundleEntry {
   name: string;
   inputSchema: Readonly<Record<string, unknown>>;
@@ -71,14 +70,12 @@ export function compileBundle(
   return { entries, faults };
 }
 
-/** A JSON-RPC error. */
 export interface RpcError {
   code: number;
   message: string;
   data?: unknown;
 }
 
-/** JSON-RPC's "Internal error". */
 const internalErrorCode = -32603;
 const generalMessage = "The tool failed.";
 
@@ -206,7 +203,6 @@ export function answerError(
 export interface RunnableTool {
   /** The name and the qualified name of the tool; `undefined` for a module's function. */
   names?: readonly string[];
-  /** Of the code. */
   owner: CodeOwner;
   handler: CodePlace;
   initialize?: CodePlace | undefined;
@@ -303,7 +299,6 @@ export async function createBundleTools(
   return { tools: isBroken ? [] : tools, problems: placed };
 }
 
-/** The names of a bundle's entries as written, for messages about a bundle that cannot be used. */
 export function entryNamesOf({ definition }: InspectedItem): string[] {
   const entries = Array.isArray(definition?.entries) ? definition.entries.filter(isRecord) : [];
   return entries.map(({ name }) => String(name));

@@ -53,11 +53,9 @@ export function convertReturned(returned: Returned, leaveOut?: LeaveOut): CallTo
   }
 }
 
-/** What runs code for a call, and what the code gets. */
 export interface CodeUse {
   runner(): Promise<CodeRunner>;
   context: RunContext;
-  /** Called with what is left out of the answer. */
   leaveOut?: LeaveOut;
 }
 
@@ -71,7 +69,6 @@ export async function runHandler<Answer>(
   return readReturned(await (await runner()).invoke(place, args, context), read);
 }
 
-/** Why a tool does not run. */
 export function describeRefusal(name: string, { message, isOfSchema }: Rejection): string {
   if (isOfSchema) return `The tool's inputSchema cannot be used: ${message}`;
   return `Invalid arguments for ${quote(name)}: ${message}`;

@@ -13,7 +13,6 @@ import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
 
 const frozen = new WeakMap<object, object>();
 
-/** A frozen copy of the data, shared by all calls. */
 function freezeCopy<Data>(data: Data): Data {
   if (typeof data !== "object" || data === null) return data;
   let copy = frozen.get(data);

@@ -12,7 +12,6 @@ import {
 } from "./handler-context.ts";
 import type { Returned } from "./returned-value.mjs";
 
-/** What is asked at once, and by whom. */
 export interface AskedRound extends InputRequired {
   tool: string;
   /** Whether the request of the host or client itself asks, which runs again with the answers. */
@@ -33,7 +32,6 @@ export class UnaskedError extends Error {
   override readonly name = "UnaskedError";
 }
 
-/** An answer, or what is asked before there is one. */
 export type Round<Answer> = Answer | { inputRequired: InputRequired };
 
 /**
@@ -55,7 +53,6 @@ export async function answerRounds<Answer extends object>(
   return answer;
 }
 
-/** Bytes of JSON that are asked at once. */
 const mostRequestBytes = 64 * 1024;
 
 // What handlers can ask, as JSON Schemas.
@@ -88,7 +85,6 @@ const items = {
     { properties: { type: { const: "string" }, enum: strings }, required: ["type", "enum"] },
   ),
 };
-/** A field of a form: a string, number, boolean, choice or choice of several. */
 const field = {
   type: "object",
   properties: { type: { enum: ["string", "number", "integer", "boolean", "array"] } },
@@ -145,7 +141,6 @@ const shapes = {
   form: { additionalProperties: form },
 };
 
-/** The schema of an object with this request, by what it asks for. */
 function shapeOf(request: unknown): object & Readonly<Record<string, unknown>> {
   const has = (name: string) => typeof request === "object" && request !== null && name in request;
   return shapes[has("method") ? "method" : has("url") ? "url" : "form"];
@@ -156,7 +151,6 @@ const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
-/** Why a request cannot be asked, with its path. */
 async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {
   const validator = await loadValidator();
   const rejection = validator.check(shapeOf(request), { [key]: request });
@@ -218,7 +212,6 @@ const fitsMethod = (method: string, content: unknown) =>
     ? Array.isArray(content.roots)
     : typeof content.role === "string" && typeof content.model === "string" && content.content !== undefined);
 
-/** Whether a value has the shape of an answer. */
 export const isAnswer = (value: unknown): value is InputAnswer =>
   isRecord(value) &&
   ["accept", "decline", "cancel"].includes(String(value.action)) &&
@@ -249,7 +242,6 @@ export async function settleAnswers(requests: InputRequests, answers: unknown): 
   return Object.fromEntries(settled);
 }
 
-/** What is asked, for people. */
 export function listRequests(requests: InputRequests): string {
   const texts = Object.entries(requests).map(([key, request]) => {
     if ("method" in request) return `${quote(key)}: ${request.method}`;
@@ -259,6 +251,5 @@ export function listRequests(requests: InputRequests): string {
   return texts.join("; ");
 }
 
-/** The message of a call whose client cannot be asked. */
 export const describeRequests = (requests: InputRequests): string =>
   `The tool needs input, but this client cannot be asked. ${listRequests(requests)}`;

@@ -1,7 +1,6 @@
 import type { Readable } from "node:stream";
 import { atMost } from "./abort-listeners.ts";
 
-/** How many bytes of a process's last output are shown. */
 export const shownTailBytes = 4096;
 /** How many are kept: the output is redacted before it is cut to what is shown. */
 export const keptTailBytes = 2 * shownTailBytes;

@@ -35,14 +35,10 @@ type ChildMessage =
 export interface ProcessRunnerOptions {
   /** Absolute path of the package, symbolic links resolved; also the child's folder. */
   root: string;
-  /** The complete environment of the child process. */
   env: Readonly<Record<string, string>>;
   processes?: ProcessPort;
-  /** Called with a message when the pack's code throws after its call has ended. */
   onLateError?: ((message: string) => void) | undefined;
-  /** Output of the pack's code on stdout and stderr. */
   onOutput?: ((chunk: Buffer) => void) | undefined;
-  /** Removes secrets from what is said of an exit. */
   redact?(text: string): string;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;

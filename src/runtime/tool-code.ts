@@ -19,7 +19,6 @@ export interface ToolSource {
   file?: string;
 }
 
-/** The owner of a tool's code: a pack, or the host itself. */
 export interface CodeOwner {
   /** `undefined` for the host's own tools. */
   pack: DiscoveredPack | undefined;
@@ -74,10 +73,8 @@ export function readOptions(
   return Object.fromEntries([...defaults, ...Object.entries(given)]);
 }
 
-/** How code ended, as data. */
 export type Outcome = { returned: Returned } | { thrown: Thrown };
 
-/** What code has thrown. */
 export class HandlerError extends Error {
   override readonly name = "HandlerError";
   readonly thrown: Thrown;
@@ -88,7 +85,6 @@ export class HandlerError extends Error {
   }
 }
 
-/** What code returned. Throws a `HandlerError`. */
 export function readOutcome(outcome: Outcome): Returned {
   if ("thrown" in outcome) throw new HandlerError(outcome.thrown);
   return outcome.returned;
@@ -108,7 +104,6 @@ export interface CodeRunner {
   close(): Promise<void>;
 }
 
-/** What has exited, in messages. */
 export const processOfCode = "The process that runs the package's code";
 
 /** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, without secrets. */

@@ -110,11 +110,9 @@ function writeArguments(given: unknown = {}): { json: string } | { fault: string
 export interface CallScope {
   sessionId: string;
   memory: SessionMemory;
-  /** Who may read the whole of its large results. */
   reader: string;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
-  /** `json`: the arguments. */
   record(name: string, json: string): void;
   log(entry: ToolLog): void;
   /** Reports to the operator what a pack's author has to fix; `log` goes to a client. */
@@ -125,7 +123,6 @@ export interface CallScope {
   ask: AskInput | undefined;
 }
 
-/** Who calls, and how. */
 export interface CallRequest extends Listeners {
   scope: CallScope;
   /** The state that the call uses until its end, also for nested calls. */
@@ -134,7 +131,6 @@ export interface CallRequest extends Listeners {
   timeoutMs?: number | undefined;
   /** What a client answers that the call asked in an earlier request. */
   round?: InputRound | undefined;
-  /** What makes a nested call. */
   parent?: Call;
 }
 
@@ -148,7 +144,6 @@ const longestQuestion = 1960;
 const mostLinks = 10_000;
 const longestLink = 8192;
 
-/** What is called. */
 interface Target<Code = unknown> {
   kind: SessionItem["kind"];
   /** The advertised name, or the URI. */
@@ -165,14 +160,12 @@ interface Call extends Target {
   depth: number;
   /** The times of the call and of those around it, which stand still while the user is asked. */
   limits: readonly TimeLimit[];
-  /** The listeners of the request, for this call. */
   heard: Listeners;
   stop: CallStop;
   /** Ends the callbacks of its server. Made by the first one: most calls have none. */
   ended?: AbortController;
 }
 
-/** The requests of MCP, whose results code answers. */
 const methods = {
   tool: "tools/call",
   prompt: "prompts/get",
@@ -201,10 +194,8 @@ export class Calls {
   readonly #frame: SessionFrame;
   readonly #closing: AbortSignal;
   readonly #open = new Map<string, Call>();
-  /** The scope of the host's own calls. */
   readonly own: CallScope;
   #validator: SchemaValidator | undefined;
-  /** What was too large for results. */
   readonly large: LargeResults;
   /** The makers of the links that results had, by URI: a link need not be listed. */
   readonly #links = new Map<string, LinkMaker>();
@@ -285,7 +276,6 @@ export class Calls {
     }
   }
 
-  /** What a call rejects with. */
   #explain(error: unknown, call: Call, limit: TimeLimit): unknown {
     const { name, route, stop, depth, request } = call;
     const { scope } = request;
@@ -325,8 +315,8 @@ export class Calls {
 
   /**
    * Requests the server of a call, which starts if it does not run; the limits of the call stand still meanwhile, because the start
-   * has its own. `id`: the server's own name for what is called, or a URI. Rejects with
-   * `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the server now lists by this name.
+   * has its own. Rejects with `TrailblazeError` `ServerStartFailed`, or with `NotApproved` if the lock does not approve what the
+   * server now lists by this name.
    */
   async #askServer<Answer extends object>(
     call: Call,
@@ -462,7 +452,6 @@ export class Calls {
     };
   }
 
-  /** Executes a call that code makes. */
   async #callFromCode(parent: Call, name: string, args: unknown) {
     const result = await this.#callInner(parent, name, args, { signal: parent.stop });
     return { ...result, isError: result.variant !== "Success" };
@@ -586,7 +575,6 @@ export class Calls {
     }
   }
 
-  /** How a URI is read; `undefined` for an unknown one. */
   findResource(state: SessionState, uri: string): ResourceRoute | undefined {
     return state.findResource(uri, this.#links.get(uri));
   }
@@ -736,7 +724,6 @@ export class Calls {
 
 type ServerRoute = Extract<Route<unknown>, { by: "server" }>;
 
-/** Runs something while the time of calls stands still. */
 async function whilePaused<Value>(limits: readonly TimeLimit[], run: () => Promise<Value>): Promise<Value> {
   const ends = limits.map((limit) => limit.pause());
   try {

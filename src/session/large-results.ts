@@ -6,7 +6,6 @@ import { carryIntegers, stringifyExactly } from "../data/exact-integers.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { ContentBlock, ReadAnswer, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
 
-/** How many results a folder keeps. */
 const mostKept = 100;
 
 /** Removes all but the latest of our files and folders in a folder, as far as it may, and those that are younger than `keptMs`. */
@@ -20,12 +19,10 @@ export function removeOldest(folder: string, isOurs: RegExp, most: number, keptM
     if (Date.now() - at >= keptMs) attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
-/** How a result is cut. */
 export interface Cut {
   maxChars: number;
   /** Whether an app is fed by `structuredContent`, which then stays. */
   keepsStructured: boolean;
-  /** Who may read the whole. */
   reader: string;
   redact(text: string): string;
 }
@@ -51,10 +48,8 @@ export class LargeResults {
     this.#folder = join(logDir, "results");
   }
 
-  /** Whether `structuredContent` was left out of a result. */
   isIncomplete = (result: ToolResult): boolean => this.#incomplete.has(result);
 
-  /** The same result if it is small enough. */
   cut(result: ToolResult, { maxChars, keepsStructured, reader, redact }: Cut): ToolResult {
     const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);

@@ -26,11 +26,9 @@ type Left = Pick<Skipped, "reason" | "message" | "problem">;
 
 /** What a server may offer: entries as the lock has them, and why some of them are left out. */
 interface Offer extends Pick<ListVerdict, "problems" | "vanished" | "reserved" | "instructions" | "refusal"> {
-  /** What the server or the lock said. */
   of: ListedServer;
   entries: readonly ListedEntry[];
   left: ReadonlyMap<ListedEntry, Left>;
-  /** Whether it is not what the lock approves. */
   differs: boolean;
 }
 
@@ -158,7 +156,6 @@ export class ServerSource {
     };
   }
 
-  /** Why the config excludes an entry of a list. */
   #explainDenied({ kind, id, entry }: ListedEntry): string | undefined {
     const { choices } = this.plan;
     if (!this.#isAllowed(kind === "tool" ? id : entry.name)) return "The config's `packs` excludes it.";
@@ -226,7 +223,6 @@ export class ServerSource {
   }
 }
 
-/** A server that does not start, and why. */
 function collectFailedServer(
   { label, source }: ServerPlan,
   place: ProblemPlace,

@@ -45,7 +45,6 @@ export class SessionMemory extends Map<string, string> {
     return !this.#sensitive.has(key) && (visible === undefined || visible.includes(key));
   }
 
-  /** The memory as an object for a call. */
   snapshot(visible: readonly string[] | undefined): Record<string, string> {
     if (this.size === 0) return {};
     return Object.fromEntries([...this].filter(([key]) => this.shows(key, visible)));
@@ -58,7 +57,6 @@ export class SessionMemory extends Map<string, string> {
     if (this.#sensitive.has(key)) (this.#shared ?? this).#addSecret(value);
   }
 
-  /** Registers secrets that are in no key. */
   addSecrets(values: readonly string[]): void {
     for (const value of values) (this.#shared ?? this).#addSecret(value);
   }
@@ -117,7 +115,6 @@ export class CallMemory implements HandlerMemory {
     return Object.fromEntries(seen);
   }
 
-  /** Applies the writes to the session's memory. */
   commit(): void {
     this.#write(this.#memory);
     this.#written.clear();
@@ -145,7 +142,6 @@ export function visibleMemory(
 /** A recorded call: the advertised name, and the arguments of the call. */
 export type RecordedCall = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-/** The calls that succeeded and can be replayed. */
 export class Recording {
   readonly #redact: (args: RecordedCall[string]) => RecordedCall[string];
   readonly #calls: RecordedCall[] = [];

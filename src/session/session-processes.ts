@@ -16,7 +16,6 @@ import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { SessionServer } from "./session-servers.ts";
 
-/** The limit of the log of a pack's code in a child process. */
 const maximumLogBytes = 10 << 20;
 
 /** How often a process is restarted while a session is served. */
@@ -36,9 +35,7 @@ async function loadLaunching(haste: AbortSignal | undefined) {
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
   pack === undefined ? "" : `${pack.location}\n${content}`;
 
-/** What runs the code of one owner. */
 interface OwnedCode {
-  /** Created on first use. */
   runner?: Promise<CodeRunner> | undefined;
   /** How its process exited, if it was not restarted. */
   exit?: CodeExitError;
@@ -56,14 +53,12 @@ export class SessionProcesses {
   readonly #keepsRunning: boolean;
   /** Whether packs' code runs in child processes whatever the config says. */
   readonly #isolates: boolean;
-  /** The names of log files by what is logged. */
   readonly #logFiles = new Map<string, string>();
   #launching: ReturnType<typeof loadLaunching> | undefined;
   /** What runs in each process of its owner before other code. */
   initializers: readonly Initializer[] = [];
   /** By the place and the content of each pack's code, and with an empty key for the host's own. */
   readonly #code = new Map<string, OwnedCode>();
-  /** The open servers by their launch. */
   readonly #servers = new Map<string, SessionServer>();
 
   constructor(frame: SessionFrame) {
@@ -75,7 +70,6 @@ export class SessionProcesses {
     );
   }
 
-  /** Loads what starts servers, and opens the endpoint for their callbacks. */
   prepare(): ReturnType<typeof loadLaunching> {
     this.#launching ??= Promise.all([loadLaunching(this.#frame.options.signal), this.#openCallback()]).then(
       ([launching]) => launching,
@@ -130,7 +124,6 @@ export class SessionProcesses {
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
 
-  /** Starts the process of a server, or connects to a remote one. */
   async start(
     plan: ServerPlan,
     config: SessionConfig,
@@ -196,7 +189,6 @@ export class SessionProcesses {
     };
   }
 
-  /** Handles an exit after which nothing was restarted. */
   onExit(ended: ProcessEnded): void {
     const { config, resources } = this.#frame;
     if (this.#keepsRunning || config().crash === "isolate") return;

@@ -17,7 +17,6 @@ import { notifyHost } from "../runtime/notify-host.ts";
 import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame } from "./session-frame.ts";
 
-/** What a server said when it was ready. */
 interface Said extends ListedServer {
   introduction: Introduction;
   /** Tools in its `tools/list` that are invalid. */
