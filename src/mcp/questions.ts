@@ -4,13 +4,7 @@ import type { ServerContext } from "@modelcontextprotocol/server";
 import { isRecord } from "../data/parse-json.ts";
 import { CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputRequest, InputRequests, InputRequired, InputRound } from "../runtime/handler-context.ts";
-import {
-  type AskInput,
-  describeRequests,
-  listRequests,
-  settleAnswers,
-  UnaskedError,
-} from "../runtime/input-rounds.ts";
+import { type AskInput, describeRequests, listRequests, settleAnswers } from "../runtime/input-rounds.ts";
 import { badRequest, RpcError, rpcCode } from "./client-message.ts";
 
 /** Seals what a call has to know when it is made again with answers. Clients can read it, but cannot change it. */
@@ -26,7 +20,7 @@ export interface Questions {
   /** Answers to what the request itself asked when it was made before. */
   round?: InputRound | undefined;
   signal: Cancellation;
-  /** Rejects with `UnaskedError` if the client cannot be asked. */
+  /** Rejects with an error for the caller if the client cannot be asked. */
   ask: AskInput;
 }
 
@@ -102,7 +96,7 @@ export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClie
   signal,
   async ask({ requests, signal }) {
     if (findMissingCapabilities(requests, capabilities) !== undefined)
-      throw new UnaskedError(describeRequests(requests));
+      throw new Error(describeRequests(requests));
     const responses: [string, unknown][] = [];
     for (const [key, request] of Object.entries(requests)) {
       signal.throwIfAborted();
@@ -177,7 +171,7 @@ export async function createModernQuestions(
       if (isWaiting || (isApproval && missing !== undefined)) {
         const reason =
           "Its server asks in the middle of a call, and this client answers only with a new request.";
-        throw new UnaskedError(`The tool needs input. ${reason} ${listRequests(requests)}`);
+        throw new Error(`The tool needs input. ${reason} ${listRequests(requests)}`);
       }
       const name = isOutermost ? outermost : nameOf({ tool, requests });
       const round = isOutermost ? undefined : rounds.get(name);

@@ -27,16 +27,11 @@ export interface AskedRound extends InputRequired {
 /** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
 export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
 
-/** The questions of a handler cannot be asked. The message is for the caller. */
-export class UnaskedError extends Error {
-  override readonly name = "UnaskedError";
-}
-
 export type Round<Answer> = Answer | { inputRequired: InputRequired };
 
 /**
  * Runs, asks what it asks, and runs again with the answers, until nothing is asked any more. Rejects as these do, or with
- * `UnaskedError`. `round`: the answers to what it asked before.
+ * an error for the caller. `round`: the answers to what it asked before.
  */
 export async function answerRounds<Answer extends object>(
   run: (round: InputRound | undefined) => Promise<Round<Answer>>,
@@ -45,8 +40,7 @@ export async function answerRounds<Answer extends object>(
 ): Promise<Answer> {
   let answer = await run(round);
   for (let rounds = 0; "inputRequired" in answer; rounds++) {
-    if (rounds === mostRounds)
-      throw new UnaskedError(`It asked for input ${mostRounds} times without an answer.`);
+    if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
     const { requests, ...state } = answer.inputRequired;
     answer = await run({ input: await ask({ requests, ...state }), ...state });
   }

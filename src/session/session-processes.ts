@@ -259,7 +259,7 @@ export class SessionProcesses {
 
   /** How an owner's process exited, unless the next call gets a new one. */
   exitOf(owner: CodeOwner): CodeExitError | undefined {
-    return this.#codeOf(owner).exit;
+    return this.#code.get(keyOf(owner))?.exit;
   }
 
   async #createRunner(owner: CodeOwner): Promise<CodeRunner> {
