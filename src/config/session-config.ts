@@ -46,7 +46,7 @@ export function buildDevice(device: CheckedConfig["device"]): Device | undefined
 }
 
 /** What a user chooses for the tools of one of their servers. */
-export type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
+type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
 
 /** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */
 export type UserServer = ReturnType<typeof buildServer>;

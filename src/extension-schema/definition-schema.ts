@@ -164,6 +164,9 @@ const subprocessServer = () =>
     ),
   });
 
+/** A valid definition of a subprocess server. */
+export type SubprocessServer = z.output<ReturnType<typeof subprocessServer>>;
+
 const metadata = describe(
   z.looseObject({ name: describe(name, "The item's name.") }),
   "The item's name.",

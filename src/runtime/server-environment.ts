@@ -10,14 +10,12 @@ export interface EnvironmentFacts {
   sessionId: string | undefined;
   /** Real path of the session's project; `undefined` outside a session. */
   project?: string | undefined;
-  /** `undefined` if callbacks are disabled. */
+  /** `undefined` for a server without the context, and if callbacks are disabled. */
   callback: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
 }
 
 /** What a server's environment has of its own. */
 export interface OwnEnvironment {
-  /** Whether it gets the address and the token for callbacks. */
-  context: boolean;
   /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
   env: Readonly<Record<string, string>>;
@@ -95,11 +93,10 @@ function inherit(
  * (seed 004).
  */
 export function createEnvironment(
-  { context, toolsetFile, env, envPassthrough, ofFile }: OwnEnvironment,
+  { toolsetFile, env, envPassthrough, ofFile }: OwnEnvironment,
   facts: EnvironmentFacts,
 ): Record<string, string> {
-  const { device, sessionId, platform, hostEnvironment, project } = facts;
-  const callback = context ? facts.callback : undefined;
+  const { device, sessionId, platform, hostEnvironment, project, callback } = facts;
   const withFile = { ...facts, hostEnvironment: { ...hostEnvironment, ...ofFile } };
   const own = [
     ...(envPassthrough === undefined

@@ -1,15 +1,15 @@
 import { isAbsolute, join, resolve } from "node:path";
 import { parseEnv } from "node:util";
 import { hasCredentials } from "../config/config-rules.ts";
-import type { SessionConfig, ToolChoices, UserServer } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { expandVariables, UnsetVariableError } from "../config/variables.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { declaredDependencies, findProject } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
+import type { SubprocessServer } from "../extension-schema/definition-schema.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
-import type { ServerTimeouts } from "../extension-schema/shape-faults.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { explainFileError, readBytes } from "../files/write-files.ts";
@@ -28,12 +28,10 @@ interface PlannedServer {
   /** Qualified name of the pack; `undefined` for a server of the user's config. */
   pack: string | undefined;
   source: ToolSource;
-  /** Its path in the config; `undefined` for a server of a pack. */
-  configPath?: Path;
-  /** What a client begins with. */
-  protocol: UserServer["protocol"];
+  /** Of problems: in the pack, or in the config. */
+  place: ProblemPlace;
   /** Why it cannot be started. */
-  fault?: TrailblazeError;
+  fault?: TrailblazeError | undefined;
   /** A hash of the installed program: an updated package is another launch. `undefined` for other programs. */
   content?: string;
   /** Whether it gets the session's context: `_meta.trailblaze`, and a program the address and token for callbacks. */
@@ -42,21 +40,8 @@ interface PlannedServer {
   legacyContext: boolean;
   /** What files say that it uses, for no log. */
   secrets: readonly string[];
-  /** How large its results may be, before what the config says. */
-  results?: UserServer["results"];
-  /** Its own limits, before those of the config. */
-  timeouts?: ServerTimeouts | undefined;
-  /** What the user's config chooses for its tools; `undefined` for a server of a pack. */
-  choices?: ToolChoices;
-}
-
-/** The place of a server's problems. */
-export function placeOfServer({
-  source: { pack, item },
-  configPath,
-}: Pick<PlannedServer, "source" | "configPath">): ProblemPlace {
-  if (pack !== undefined && item !== undefined) return { pack, kind: "server", item };
-  return configPath === undefined ? {} : { path: configPath };
+  /** What the config or the pack's definition says of it. Only the user chooses its tools and limits its results. */
+  entry: Partial<Pick<UserServer, "protocol" | "start" | "idleMs" | "timeouts" | "results" | "choices">>;
 }
 
 /** A server that a session starts. The environment is created at the start, because it may contain a token. */
@@ -93,18 +78,12 @@ const interpreters = /(?:^|[/\\])(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|p
 /** What is likely a script, as an argument of an interpreter. */
 const scriptName = /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i;
 
-/** What to run. */
-interface Program {
-  command: string;
-  args: readonly string[];
-}
-
 /** Code of an option such as `-c`, which may end like the name of a script. */
 const isCode = (text: string, option = "") =>
   /\s/.test(text) && (!isPath(text) || /^-[a-z]*[ce]$/i.test(option));
 
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
-function findScript({ command, args }: Program, cwd: string): string | undefined {
+function findScript(command: string, args: readonly string[], cwd: string): string | undefined {
   if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
   const script = isNode(command)
     ? args[findNodeScript(args)]
@@ -112,19 +91,44 @@ function findScript({ command, args }: Program, cwd: string): string | undefined
   return script === undefined ? undefined : resolve(cwd, script);
 }
 
-const runCommand = ({ command, args }: Program, cwd: string): Program => ({
-  command: isPath(command) ? resolve(cwd, command) : command,
-  args,
-});
+/** What to run for a server, and the file that it runs if it names one. */
+interface Program {
+  command: string;
+  args: readonly string[];
+  file: string | undefined;
+  /** Why its package cannot be run. */
+  missing?: Exclude<PackageProgram, { state: "found" }>;
+}
 
-/** What to run for the command of a package. */
-const runFile = (
-  { file, nodeOptions }: Extract<PackageProgram, { state: "found" }>,
-  args: readonly string[],
-): Program =>
-  nodeOptions === undefined
-    ? { command: file, args }
-    : { command: process.execPath, args: [...nodeOptions, file, ...args] };
+/** `from`: the folder of a pack, or of the project, from which a package is resolved. */
+function findProgram(
+  port: InspectionPort,
+  {
+    command = "",
+    script,
+    package: name,
+    bin,
+    args = [],
+  }: Pick<SubprocessServer, "command" | "script" | "package" | "bin" | "args">,
+  { from, cwd }: { from: string; cwd: string },
+): Program {
+  const runNode = (file: string, options: readonly string[] = []) => ({
+    command: process.execPath,
+    args: [...options, file, ...args],
+    file,
+  });
+  if (script !== undefined) return runNode(join(from, script));
+  if (name === undefined) {
+    const program = isPath(command) ? resolve(cwd, command) : command;
+    return { command: program, args, file: findScript(command, args, cwd) };
+  }
+  const found = findPackageProgram(port, from, { package: name, bin });
+  // A pack's was there when it was checked: its process fails to start.
+  if (found.state !== "found")
+    return { command: join(from, "node_modules", name), args, file: undefined, missing: found };
+  const { file, nodeOptions } = found;
+  return nodeOptions === undefined ? { command: file, args, file } : runNode(file, nodeOptions);
+}
 
 const mostFileBytes = 1 << 20;
 /** Shorter values of variables, such as `true` and `3000`, occur in too many other texts. */
@@ -143,34 +147,27 @@ function readText(label: string, directory: string, file: string, path: Path, wr
   throw failure("ServerStartFailed", { label, reason }, { path });
 }
 
-/** What the files of variables say, for a server of the user's or else for those of packs. */
-interface FileVariables {
-  values: Readonly<Record<string, string>>;
-  secrets: readonly string[];
-}
-
-const noVariables: FileVariables = { values: {}, secrets: [] };
-
 /**
  * Reads `envFile` of the config, then that of a server, whose values win. Where there is a lock, none of them decides what runs.
  * Throws `TrailblazeError`.
  */
 function readFileVariables(
-  { directory, envFile }: Pick<Directories, "directory" | "envFile">,
+  { directory, envFile }: Pick<SessionConfig, "directory" | "envFile">,
   isLocked: boolean,
   server?: Pick<UserServer, "name" | "envFile" | "path">,
-): FileVariables {
+) {
   const { name = "", envFile: ofServer, path = [] } = server ?? {};
   const read = (file: string | undefined, at: Path) =>
     file === undefined ? [] : Object.entries(parseEnv(readText(name, directory, file, at)));
   const entries = [...read(envFile, ["envFile"]), ...read(ofServer, [...path, "envFile"])];
-  return {
-    values: Object.fromEntries(
-      entries.flatMap(([key, value = ""]) => (isLocked && decidesWhatRuns(key) ? [] : [[key, value]])),
-    ),
-    secrets: entries.flatMap(([, value = ""]) => (value.length < shortestSecret ? [] : [value])),
-  };
+  const ofFile: Readonly<Record<string, string>> = Object.fromEntries(
+    entries.flatMap(([key, value = ""]) => (isLocked && decidesWhatRuns(key) ? [] : [[key, value]])),
+  );
+  const secrets = entries.flatMap(([, value = ""]) => (value.length < shortestSecret ? [] : [value]));
+  return { ofFile, secrets };
 }
+
+const noVariables: ReturnType<typeof readFileVariables> = { ofFile: {}, secrets: [] };
 
 /** A value of the config with the values of the variables that its strings refer to. Throws `UnsetVariableError`. */
 function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Path): Value {
@@ -185,8 +182,6 @@ function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Pa
   return expand(value, path) as Value;
 }
 
-type Directories = Pick<SessionConfig, "file" | "directory" | "envFile">;
-
 /** The source of the tools of a user's server. */
 export const describeUserSource = (
   { name }: Pick<UserServer, "name">,
@@ -194,41 +189,26 @@ export const describeUserSource = (
 ): ToolSource => ({ type: "config", server: name, ...(file === undefined ? {} : { file }) });
 
 /** What is common to the plans of the user's servers. */
-function describeUserServer(server: UserServer, config: Directories) {
-  const { name, path, protocol, timeouts, results, choices } = server;
-  return {
-    label: name,
-    key: `config ${name}`,
-    pack: undefined,
-    source: describeUserSource(server, config),
-    configPath: path,
-    protocol,
-    timeouts,
-    results,
-    choices,
-  };
-}
-
-function explainUnset({ name: label }: UserServer, error: unknown): TrailblazeError {
-  if (error instanceof TrailblazeError) return error;
-  if (!(error instanceof UnsetVariableError)) throw error;
-  const { variable, path, message: reason } = error;
-  const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
-  return failure("ServerStartFailed", { label, reason, variable, hint }, { path });
-}
+const describeUserServer = (server: UserServer, config: SessionConfig) => ({
+  label: server.name,
+  key: `config ${server.name}`,
+  pack: undefined,
+  source: describeUserSource(server, config),
+  place: { path: server.path },
+  entry: server,
+});
 
 /** Why the package of a user's server cannot be run. */
-async function explainPackage(
+async function explainMissing(
   port: InspectionPort,
   { name: label, package: name = "", path }: UserServer,
   { project: directory }: SessionConfig,
-  program: Exclude<PackageProgram, { state: "found" }>,
+  missing: NonNullable<Program["missing"]>,
 ): Promise<TrailblazeError> {
-  if (program.state === "unusable") {
-    const { key, reason, hint } = program;
-    const args = { reason: `the server ${quote(label)} cannot be run: ${reason}` };
-    const place = { path: [...path, key] };
-    return failure("InvalidConfig", hint === undefined ? args : { ...args, hint }, place);
+  if (missing.state === "unusable") {
+    const { key, reason, hint } = missing;
+    const args = { reason: `the server ${quote(label)} cannot be run: ${reason}`, hint };
+    return failure("InvalidConfig", args, { path: [...path, key] });
   }
   const project = findProject(port, directory);
   const isDeclared = declaredDependencies(project.manifest).has(name);
@@ -237,50 +217,47 @@ async function explainPackage(
   return failure("ServerPackageNotInstalled", args, { path: [...path, "package"] });
 }
 
-/** A user's server with the values of variables and files. */
-interface FilledServer
-  extends FileVariables,
-    Pick<UserServer, "command" | "args" | "cwd" | "url" | "headers"> {
-  env: Readonly<Record<string, string>>;
-  oauth: OAuthSettings;
-  /** Why it cannot have them. Its strings are as written then. */
-  fault?: TrailblazeError;
-}
-
-function fillIn(server: UserServer, config: Directories, isLocked: boolean): FilledServer {
-  const { name: label, path, command, args, cwd, url, headers, oauth } = server;
+/** A user's server with the values of variables and files. With a `fault`, it cannot have them, and its strings are as written. */
+function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
+  const { name: label, path, command, args, cwd, url, headers, env, oauth } = server;
   // A program inherits what files say; a remote server needs them for references alone.
   const needsFiles = url === undefined || JSON.stringify([url, headers, oauth]).includes("${");
   try {
-    const { values, secrets } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
-    const environment = { ...process.env, ...values };
-    const { clientId, clientSecret } = oauth ?? {};
-    const written = { command, args, cwd, url, headers, oauth: { clientId, clientSecret } };
-    const filled = expandAll(written, environment, path);
-    const ofFiles = filled.oauth.clientSecret === undefined ? [] : [filled.oauth.clientSecret];
-    const env = Object.entries(server.env).map(([name, value]) => {
-      const at = [...path, "env", name];
-      if (typeof value === "string") return [name, expandVariables(value, environment, at)] as const;
-      const place = [...at, "file"];
+    const { ofFile, secrets } = needsFiles ? readFileVariables(config, isLocked, server) : noVariables;
+    const written = { command, args, cwd, url, headers, env, oauth: oauth ?? {} };
+    const filled = expandAll(written, { ...process.env, ...ofFile }, path);
+    const { clientSecret } = filled.oauth;
+    const ofFiles = clientSecret === undefined ? [] : [clientSecret];
+    const readValue = (name: string, value: UserServer["env"][string]): string => {
+      if (typeof value === "string") return value;
+      const at = [...path, "env", name, "file"];
       if (isLocked && decidesWhatRuns(name)) {
         const reason = `its variable ${name} decides what runs, so a file cannot have it`;
-        throw failure("ServerStartFailed", { label, reason }, { path: place });
+        throw failure("ServerStartFailed", { label, reason }, { path: at });
       }
-      const file = expandVariables(value.file, environment, place);
+      const named = env[name];
       // The path may have secret parts.
-      const text = readText(label, config.directory, file, place, value.file).replace(/\r?\n$/, "");
+      const shown = typeof named === "object" ? named.file : undefined;
+      const text = readText(label, config.directory, value.file, at, shown).replace(/\r?\n$/, "");
       ofFiles.push(text);
-      return [name, text] as const;
-    });
+      return text;
+    };
+    const values = Object.entries(filled.env).map(([name, value]) => [name, readValue(name, value)] as const);
     return {
       ...filled,
-      oauth: { ...oauth, ...filled.oauth },
-      env: Object.fromEntries(env),
-      values,
+      env: Object.fromEntries(values),
+      ofFile,
       secrets: [...secrets, ...ofFiles],
+      fault: undefined,
     };
   } catch (error) {
-    return { ...server, env: {}, oauth: {}, ...noVariables, fault: explainUnset(server, error) };
+    const unfilled = { command, args, cwd, url, headers, env: {}, oauth: {}, ...noVariables };
+    if (error instanceof TrailblazeError) return { ...unfilled, fault: error };
+    if (!(error instanceof UnsetVariableError)) throw error;
+    const { variable, path: at, message: reason } = error;
+    const hint = `Set it, or write \`\${${variable}:-default}\` in the config.`;
+    const fault = failure("ServerStartFailed", { label, reason, variable, hint }, { path: at });
+    return { ...unfilled, fault };
   }
 }
 
@@ -294,27 +271,25 @@ export async function planUserServer(
   config: SessionConfig,
   isLocked = false,
 ): Promise<ProgramPlan> {
+  const { project: from, directory, file: configFile = join(directory, "package.json") } = config;
+  const { env, ofFile, secrets, fault, ...filled } = fillIn(server, config, isLocked);
   const { package: name, bin } = server;
-  const { command = "", args, env, values, secrets, fault, ...filled } = fillIn(server, config, isLocked);
+  const places = { from, cwd: resolve(directory, filled.cwd) };
+  const program = findProgram(port, { ...filled, package: name, bin }, places);
+  const { command, args, file: toolsetFile = configFile, missing } = program;
+  const shown = findProgram(port, server, places);
   const context = server.context ?? (server.isListed && name === undefined);
-  const cwd = resolve(config.directory, filled.cwd);
-  const found =
-    name === undefined ? undefined : findPackageProgram(port, config.project, { package: name, bin });
-  const isFound = found?.state === "found";
-  const run = (program: Program) => (isFound ? runFile(found, program.args) : runCommand(program, cwd));
-  const isMissing = found !== undefined && !isFound;
-  const script = isFound ? found.file : findScript({ command, args }, cwd);
-  const toolsetFile = script ?? config.file ?? join(config.directory, "package.json");
   return {
     ...describeUserServer(server, config),
-    ...run({ command, args }),
-    cwd,
-    shown: run({ command: server.command ?? "", args: server.args }),
-    fault: fault ?? (isMissing ? await explainPackage(port, server, config, found) : undefined),
+    command,
+    args,
+    cwd: places.cwd,
+    shown: { command: shown.command, args: shown.args },
+    fault: fault ?? (missing && (await explainMissing(port, server, config, missing))),
     context,
     legacyContext: context && server.legacyContext,
     secrets,
-    environment: { context, toolsetFile, env, ofFile: values },
+    environment: { toolsetFile, env, ofFile },
   };
 }
 
@@ -328,7 +303,7 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
 }
 
 /** A remote server of the user's config. References to variables get their values as for a program. */
-export function planRemoteServer(server: UserServer, config: Directories, isLocked = false): RemotePlan {
+export function planRemoteServer(server: UserServer, config: SessionConfig, isLocked = false): RemotePlan {
   const { url = "", oauth, secrets, ...filled } = fillIn(server, config, isLocked);
   const headers = Object.fromEntries(
     Object.entries(filled.headers).map(([key, value]) => [key, value.trim()]),
@@ -336,7 +311,9 @@ export function planRemoteServer(server: UserServer, config: Directories, isLock
   const reason = explainAddress(url.trim(), headers);
   const { name: label, path } = server;
   const hint = "Check the values of its variables.";
-  const fault = filled.fault ?? (reason && failure("ServerStartFailed", { label, reason, hint }, { path }));
+  const invalid =
+    reason === undefined ? undefined : failure("ServerStartFailed", { label, reason, hint }, { path });
+  const fault = filled.fault ?? invalid;
   return {
     ...describeUserServer(server, config),
     url: new URL(fault ? "http://invalid" : url.trim()),
@@ -344,7 +321,7 @@ export function planRemoteServer(server: UserServer, config: Directories, isLock
     headers,
     oauth: hasCredentials(headers) ? undefined : oauth,
     secrets,
-    ...(fault && { fault }),
+    fault,
     context: server.context ?? false,
     // A remote server has no callback, so its arguments stay as they are.
     legacyContext: false,
@@ -366,33 +343,7 @@ export function describeSource(
   };
 }
 
-const textsOf = (value: unknown): string[] =>
-  Array.isArray(value) ? value.filter((entry): entry is string => typeof entry === "string") : [];
-
-/** The program of a pack's server, and its file if it has one. */
-function findPackProgram(
-  port: InspectionPort,
-  location: string,
-  { script, package: name, bin, ...definition }: Readonly<Record<string, unknown>>,
-  cwd: string,
-): { program: Program; file: string | undefined } {
-  const args = textsOf(definition.args);
-  if (typeof script === "string") {
-    const file = join(location, script);
-    return { program: { command: process.execPath, args: [file, ...args] }, file };
-  }
-  if (typeof name === "string") {
-    const named = { package: name, bin: typeof bin === "string" ? bin : undefined };
-    const found = findPackageProgram(port, location, named);
-    if (found.state === "found") return { program: runFile(found, args), file: found.file };
-    // Checks have found it, so it has been removed since, and the process fails to start.
-    return { program: { command: join(location, "node_modules", name), args }, file: undefined };
-  }
-  const written = { command: String(definition.command), args };
-  return { program: runCommand(written, cwd), file: findScript(written, cwd) };
-}
-
-/** A pack's subprocess server with a valid definition, whose program the checks have found. */
+/** A pack's subprocess server with a valid definition. */
 export function planPackServer(
   port: InspectionPort,
   found: FoundPack,
@@ -401,34 +352,33 @@ export function planPackServer(
   isLocked = false,
 ): ProgramPlan {
   // The user's servers tell of a file that is missing.
-  const { values, secrets } = attempt(() => readFileVariables(config, isLocked)) ?? noVariables;
-  const { location, qualifiedName } = found.pack;
-  const { qualifiedName: label } = item;
-  const definition = item.definition ?? {};
-  const { env = {}, protocol = "auto", legacyContext, timeouts } = definition;
-  const context =
-    typeof definition.context === "boolean" ? definition.context : definition.package === undefined;
-  const cwd = typeof definition.cwd === "string" ? join(location, definition.cwd) : location;
-  const { program, file } = findPackProgram(port, location, definition, cwd);
+  const { ofFile, secrets } = attempt(() => readFileVariables(config, isLocked)) ?? noVariables;
+  const { name: pack, location, qualifiedName } = found.pack;
+  const { qualifiedName: label, declaration } = item;
+  const definition = item.definition as SubprocessServer;
+  const { legacyContext = true, env = {}, envPassthrough = [] } = definition;
+  const context = definition.context ?? definition.package === undefined;
+  const cwd = join(location, definition.cwd ?? ".");
+  const { command, args, file } = findProgram(port, definition, { from: location, cwd });
   return {
     label,
     key: `pack ${label}`,
     pack: qualifiedName,
     source: describeSource(found, item),
-    ...program,
+    place: { pack, kind: "server", item: declaration.name },
+    entry: definition,
+    command,
+    args,
     cwd,
-    shown: program,
-    protocol: protocol as ProgramPlan["protocol"],
-    timeouts: timeouts as ServerTimeouts | undefined,
+    shown: { command, args },
     context,
-    legacyContext: context && legacyContext !== false,
+    legacyContext: context && legacyContext,
     secrets,
     environment: {
-      context,
       toolsetFile: file ?? join(location, item.file ?? "package.json"),
-      env: env as Record<string, string>,
-      envPassthrough: textsOf(definition.envPassthrough),
-      ofFile: values,
+      env,
+      envPassthrough,
+      ofFile,
     },
   };
 }

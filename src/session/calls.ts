@@ -227,7 +227,7 @@ export class Calls {
     signal?.throwIfAborted();
     const stop = new CallStop();
     const release = signal && whenAborted(signal, () => stop.abort(signal.reason));
-    const ofServer = route.by === "server" ? route.from.plan.timeouts?.callMs : undefined;
+    const ofServer = route.by === "server" ? route.from.plan.entry.timeouts?.callMs : undefined;
     const limit = new TimeLimit(timeoutMs ?? ofServer ?? state.config.timeouts.callMs, () =>
       stop.abort(new DOMException(describeLate(target, limit), "TimeoutError")),
     );
@@ -353,7 +353,7 @@ export class Calls {
     if ("fault" in written) return failedResult(written.fault);
     const { json } = written;
     const ofServer = route.by === "server" ? route : undefined;
-    const fixed = ofServer && ownEntry(ofServer.from.plan.choices?.override, ofServer.id)?.arguments;
+    const fixed = ofServer && ownEntry(ofServer.from.plan.entry.choices?.override, ofServer.id)?.arguments;
     const given = fixed && Object.keys(JSON.parse(json)).find((key) => Object.hasOwn(fixed, key));
     if (given !== undefined)
       return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
@@ -393,7 +393,7 @@ export class Calls {
       request.scope.record(name, json);
     const maker = route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
     this.#noteLinks(answer.content, maker);
-    const ofServerResults = route.by === "server" ? route.from.plan.results : undefined;
+    const ofServerResults = route.by === "server" ? route.from.plan.entry.results : undefined;
     const { results } = request.state.config;
     const { defaultMaxChars = -1 } = this.#frame.options;
     const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;

@@ -311,14 +311,14 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     .map(({ pack }) => pack.qualifiedName);
   const mayMatch = (pattern: string) =>
     matchesAny([pattern], names) || matchesAny([pattern.replace(/\/?[^/]*$/, "")], unknown);
-  const ofServers = servers.flatMap(({ plan: { choices, configPath = [] }, tools }) =>
-    findUnmatched([...configPath, "tools", "deny"], (choices?.deny ?? []).entries(), tools, (pattern) =>
-      tools.some((name) => matchesToolName([pattern], name)),
-    ),
-  );
-  const ofOverrides = servers.flatMap(({ plan: { choices, configPath = [] }, said, tools }) => {
-    const { override = {} } = choices ?? {};
-    const path = [...configPath, "tools", "override"];
+  const ofServers = servers.flatMap(({ plan: { entry, place }, tools }) => {
+    const path = [...(place.path ?? []), "tools", "deny"];
+    const isListed = (pattern: string) => tools.some((name) => matchesToolName([pattern], name));
+    return findUnmatched(path, (entry.choices?.deny ?? []).entries(), tools, isListed);
+  });
+  const ofOverrides = servers.flatMap(({ plan: { entry, place }, said, tools }) => {
+    const { override = {} } = entry.choices ?? {};
+    const path = [...(place.path ?? []), "tools", "override"];
     const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
       const { inputSchema } = said.introduction.tools.find((tool) => tool.name === name) ?? {};
       const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];

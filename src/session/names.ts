@@ -41,7 +41,7 @@ export function formatSource({ type, pack, version, server, file }: ToolSource):
 /** A claim to a name, with the prefix that the tool or prompt gets if others claim it: its pack's, or its server's. */
 function describeClaim({ route, shown: { name, source } }: Named): PrefixClaim {
   const { type, pack, item, server } = source;
-  const hasPrefix = route.by === "server" && route.from.plan.choices?.prefix !== undefined;
+  const hasPrefix = route.by === "server" && route.from.plan.entry.choices?.prefix !== undefined;
   const prefix = pack === undefined ? server : pack.slice(pack.lastIndexOf("/") + 1);
   return {
     name,

@@ -1,7 +1,7 @@
 import { locateInConfig } from "../config/config-file.ts";
 import { isAllowed } from "../config/packs-policy.ts";
 import { checkBuiltIns } from "../config/read-config.ts";
-import type { ServerStart, SessionConfig, UserServer } from "../config/session-config.ts";
+import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isToolAllowed } from "../config/tool-policy.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
@@ -106,16 +106,14 @@ function addServer(
   { config, frame, gate, holds }: ReadingContext,
   plan: ServerPlan,
   isOther: boolean,
-  preferred: { start?: ServerStart | undefined; idleMs?: number | undefined },
   isAllowed: (tool: string) => boolean = () => true,
 ): ServerSource {
   const startsAll = frame.rules.userServers === "reported" && frame.rules.served !== true;
   const approved = gate?.findApproved(plan);
-  const mayBeLazy = !startsAll && (preferred.start ?? config.serversStart) === "lazy";
+  const mayBeLazy = !startsAll && (plan.entry.start ?? config.serversStart) === "lazy";
   const isLazy = isOther || (mayBeLazy && approved !== undefined);
-  const idleMs = preferred.idleMs ?? config.serversIdleMs;
   frame.memory.addSecrets(plan.secrets);
-  const server = frame.processes.getServer(plan, config, { isLazy, idleMs });
+  const server = frame.processes.getServer(plan, config, isLazy);
   holds.add(server.hold());
   return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
 }
@@ -144,7 +142,7 @@ async function addOwnServer(
     const { version } = readUsableManifest(port, location)?.value ?? {};
     if (location !== undefined) plan.content = hashProgram(port, { location, version }, plan);
   }
-  return [contribution, addServer(context, plan, isOther, server)];
+  return [contribution, addServer(context, plan, isOther)];
 }
 
 /** The servers of a pack in their order, or why they are left out. */
@@ -166,10 +164,8 @@ function addPackServers(
     if (item.shape !== "subprocessServer") return [];
     const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
     const content = frame.options.watch ? hashProgram(port, inspected.pack, plan) : undefined;
-    const { start, idleMs } = item.definition ?? {};
-    const preferred = { start: start as ServerStart | undefined, idleMs: idleMs as number | undefined };
     const isToolOffered = (tool: string) => isToolAllowed(config.packs, describe(name), tool);
-    return [addServer(context, { ...plan, content }, isOther, preferred, isToolOffered)];
+    return [addServer(context, { ...plan, content }, isOther, isToolOffered)];
   });
 }
 
@@ -183,8 +179,8 @@ async function whenStarted(context: ReadingContext, { server, plan, isLazy }: Se
     await server.ready;
   } catch (error) {
     if (!isFatal(frame, isAsked) || (frame.rules.selection === undefined && awaitsSignIn(error))) return;
-    if (!(error instanceof TrailblazeError) || plan.configPath === undefined) throw error;
-    const path = error.problem.path ?? plan.configPath;
+    if (!(error instanceof TrailblazeError) || plan.pack !== undefined) throw error;
+    const path = error.problem.path ?? plan.place.path;
     const [problem] = await locateInConfig([{ ...error.problem, path }], config.text);
     throw new TrailblazeError(problem ?? error.problem);
   }

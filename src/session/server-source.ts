@@ -10,11 +10,11 @@ import {
 import type { ListedServer, ListVerdict } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
-import { createProblem, type Problem, type ProblemPlace, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { listOutside, pagesOf } from "../runtime/apps.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
-import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
 import { describePrompt, describeResource, describeTool } from "./collect-items.ts";
 import { type Contribution, contribute, describeUnusable, type Skipped } from "./items.ts";
@@ -48,7 +48,7 @@ const byId = (a: ListedEntry, b: ListedEntry) =>
   listKeys.indexOf(a.list) - listKeys.indexOf(b.list) || (a.id < b.id ? -1 : a.id > b.id ? 1 : 0);
 
 /** A tool's entry with what the config replaces of it. Its fixed arguments are not for models. */
-function overrideEntry(one: ListedEntry, choices: ServerPlan["choices"]): ListedEntry {
+function overrideEntry(one: ListedEntry, choices: ServerPlan["entry"]["choices"]): ListedEntry {
   const { override = {} } = choices ?? {};
   if (one.kind !== "tool" || !Object.hasOwn(override, one.id)) return one;
   const { arguments: fixed = {}, annotations, ...shown } = override[one.id] ?? {};
@@ -116,7 +116,7 @@ export class ServerSource {
   }
 
   #compare(said: ListedServer): Offer {
-    const all = said.entries.map((one) => overrideEntry(one, this.plan.choices));
+    const all = said.entries.map((one) => overrideEntry(one, this.plan.entry.choices));
     const isDenied = (one: ListedEntry) => this.#explainDenied(one) !== undefined;
     const { refused, ...verdict } = this.#gate?.checkList(this.plan, { ...said, entries: all }, isDenied) ?? {
       refused: new Map<ListedEntry, Problem>(),
@@ -157,7 +157,7 @@ export class ServerSource {
   }
 
   #explainDenied({ kind, id, entry }: ListedEntry): string | undefined {
-    const { choices } = this.plan;
+    const { choices } = this.plan.entry;
     if (!this.#isAllowed(kind === "tool" ? id : entry.name)) return "The config's `packs` excludes it.";
     // `tools` of a server in the config is only about its tools.
     return kind !== "tool" || choices === undefined || isToolChosen(choices, id)
@@ -223,11 +223,7 @@ export class ServerSource {
   }
 }
 
-function collectFailedServer(
-  { label, source }: ServerPlan,
-  place: ProblemPlace,
-  problem: Problem,
-): Contribution {
+function collectFailedServer({ label, source, place }: ServerPlan, problem: Problem): Contribution {
   const { code, message } = problem;
   // Calls of its tools say what to do.
   const ofCalls = code === "AuthorizationRequired" ? { problem } : {};
@@ -249,11 +245,14 @@ function collectFailedServer(
  */
 export function collectServer(from: ServerSource): Contribution {
   const { plan, server, offer } = from;
-  const { source, choices } = plan;
+  const {
+    source,
+    place,
+    entry: { choices },
+  } = plan;
   const { pack, item } = source;
-  const place = placeOfServer(plan);
   if (offer === undefined)
-    return server.fault === undefined ? contribute() : collectFailedServer(plan, place, server.fault);
+    return server.fault === undefined ? contribute() : collectFailedServer(plan, server.fault);
   const { refusal } = offer;
   if (refusal !== undefined) {
     void server.close();

@@ -92,24 +92,20 @@ export class SessionProcesses {
    * The server of this launch, which exists already or is new. It starts immediately, and its `ready` settles when the start
    * has succeeded or failed, unless it `isLazy`. The caller holds it as long as it is needed.
    */
-  getServer(
-    plan: ServerPlan,
-    config: SessionConfig,
-    { isLazy, idleMs }: { isLazy: boolean; idleMs: number | undefined },
-  ): SessionServer {
+  getServer(plan: ServerPlan, config: SessionConfig, isLazy: boolean): SessionServer {
     this.#frame.resources.closing.throwIfAborted();
     const launch = this.#identify(plan, config);
     for (const [key, one] of this.#servers) if (!one.isUsable) this.#servers.delete(key);
     const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this.#frame);
     this.#servers.set(launch, server);
-    server.idleMs = idleMs;
+    server.idleMs = plan.entry.idleMs ?? config.serversIdleMs;
     if (!isLazy) server.startWithSession();
     return server;
   }
 
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
-    const { key, protocol, context, fault, content } = plan;
+    const { key, entry, context, fault, content } = plan;
     // Without changes of the project, there is one state, whose servers have keys of their own.
     if (!this.#isolates) return key;
     const own =
@@ -119,7 +115,7 @@ export class SessionProcesses {
             ...[plan.command, plan.args, plan.cwd],
             createEnvironment(plan.environment, this.#environmentFacts(undefined, config)),
           ];
-    const { timeouts = config.timeouts } = plan;
+    const { protocol, timeouts = config.timeouts } = entry;
     const launch = [key, ...own, protocol, context, timeouts, fault?.problem, content];
     return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
   }
@@ -133,14 +129,15 @@ export class SessionProcesses {
     const { memory, clock, options } = this.#frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const apps = declaredApps(options);
-    const { label, key, fault, protocol } = plan;
-    const timeouts = { ...config.timeouts, ...plan.timeouts };
+    const { label, key, fault, entry } = plan;
+    const { protocol = "auto" } = entry;
+    const timeouts = { ...config.timeouts, ...entry.timeouts };
     const { startServer, startRemoteServer, processes } = await this.prepare();
     signal.throwIfAborted();
     if (fault !== undefined) throw fault;
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
-      const launch = { ...plan, secrets: () => memory.secrets(), timeouts, canAsk, apps };
+      const launch = { ...plan, protocol, secrets: () => memory.secrets(), timeouts, canAsk, apps };
       return startRemoteServer(launch, events, { clock, authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
@@ -288,13 +285,7 @@ export class SessionProcesses {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
       return createInProcessRunner();
     }
-    const own = {
-      context: false,
-      toolsetFile: join(root, "package.json"),
-      env: {},
-      envPassthrough: [],
-      ofFile: {},
-    };
+    const own = { toolsetFile: join(root, "package.json"), env: {}, envPassthrough: [], ofFile: {} };
     const env = createEnvironment(own, this.#environmentFacts(undefined, config));
     const { processes, openServerLog } = await this.prepare();
     const log = openServerLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);

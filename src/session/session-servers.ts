@@ -14,7 +14,7 @@ import {
 } from "../problems/index.ts";
 import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
-import { placeOfServer, type ServerPlan } from "../runtime/server-launches.ts";
+import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame } from "./session-frame.ts";
 
 interface Said extends ListedServer {
@@ -80,7 +80,7 @@ export class SessionServer {
 
   constructor(plan: ServerPlan, config: SessionConfig, frame: SessionFrame) {
     this.#plan = plan;
-    this.#place = placeOfServer({ source: plan.source });
+    this.#place = plan.pack === undefined ? {} : plan.place;
     this.#config = config;
     this.#frame = frame;
     this.#mayRestart = frame.processes.createRestarts(config);

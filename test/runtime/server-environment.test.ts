@@ -18,7 +18,7 @@ const factsOf = (
 
 /** The environment of a server of the user's; with `envPassthrough`, of a pack's. */
 const environmentOf = (facts: EnvironmentFacts, own: Partial<OwnEnvironment> = {}) =>
-  createEnvironment({ context: true, toolsetFile: "/p/server.js", env: {}, ofFile: {}, ...own }, facts);
+  createEnvironment({ toolsetFile: "/p/server.js", env: {}, ofFile: {}, ...own }, facts);
 
 test("no server inherits the gateway's token or the key of its states", () => {
   const facts = factsOf({ TRAILBLAZE_HTTP_TOKEN: "t", TRAILBLAZE_STATE_KEY: "k", OTHER: "o" });
