@@ -39,7 +39,10 @@ const commandFiles = [
   // The index of tools, which few sessions search.
   { name: "search", test: /node_modules[\\/]minisearch|src[\\/]session[\\/]search[\\/]tool-index/ },
   // What the schemas of the config and of definitions are written in.
-  { name: "schemas", test: /zod[\\/]v4[\\/]mini|src[\\/]extension-schema[\\/]shape-faults/ },
+  {
+    name: "schemas",
+    test: /zod[\\/]v4[\\/]mini|src[\\/]extension-schema[\\/](?:shape-faults|shared-schema)/,
+  },
   // The words of problems, which many projects do not have.
   { name: "words", test: modules("problems/(?:catalog|entry|syntax-hint|[a-z]+-problems)") },
   // What `list` runs where there is no config and nothing is wrong.

@@ -5,7 +5,6 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
-import { isPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { listServerEntries } from "./server-entries.ts";
 import { explainReference } from "./variables.ts";
@@ -149,9 +148,6 @@ const findVariableBreaches = (server: Fields): Breach[] =>
       return breach === undefined ? [] : [{ ...breach, path }];
     }),
   );
-
-export const explainPackage = (name: string): Breach | undefined =>
-  isPackageName(name) ? undefined : { words: "is not an npm name", hint: "Write it without a version." };
 
 /** Explains a URL without showing it, because it may contain secrets. */
 export function explainUrl(url: string): string | Breach | undefined {

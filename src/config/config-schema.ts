@@ -1,14 +1,19 @@
 // The single source of the config: reading a config checks with it, takes its defaults and types, and its JSON Schema is
 // generated from it.
 import * as z from "zod/mini";
+import { rule, ruleOfKeys, says } from "../extension-schema/shape-faults.ts";
 import {
+  composedKeys,
   itemNamePattern,
   limitMs,
-  rule,
-  ruleOfKeys,
-  says,
-  serverTimeouts,
-} from "../extension-schema/shape-faults.ts";
+  milliseconds,
+  name,
+  npmName,
+  runKeys,
+  text,
+  toolAnnotations,
+  version,
+} from "../extension-schema/shared-schema.ts";
 import { quote } from "../problems/index.ts";
 import { explainInvalidItemName, packPattern } from "../qualified-names/item-name.ts";
 import * as rules from "./config-rules.ts";
@@ -36,10 +41,6 @@ const section = <Schema extends z.ZodMiniType>(schema: Schema, description: stri
 const matching = (pattern: RegExp, explain?: (written: string) => string) =>
   z.string().check(z.regex(pattern, { error: ({ input }) => explain?.(String(input)) ?? "" }));
 
-const text = z.string();
-const name = matching(/\S/);
-/** At most a day. */
-const milliseconds = z.int().check(z.minimum(1), z.maximum(86_400_000));
 const pixels = z.int().check(z.minimum(1), z.maximum(100_000));
 const itemName = matching(
   itemNamePattern,
@@ -121,18 +122,8 @@ const lock = z.object({
 
 const composedServer = z
   .object({
-    tools: optional(references, "The tools to serve."),
-    toolsets: optional(references, "Toolsets whose tools to serve."),
-    prompts: optional(references, "The prompts to serve."),
-    resources: optional(references, "The resources to serve."),
-    skills: optional(references, "The skills to serve."),
-    transport: optional(z.enum(["stdio", "http"]), "The transport. Default: stdio."),
-    protocol: optional(
-      z.enum(["both", "modern", "legacy"]),
-      "The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both.",
-    ),
-    version: optional(name, "The version sent to clients."),
-    instructions: optional(text, "Instructions for models on how to use the server."),
+    ...composedKeys(references),
+    version,
     mcpServerName: optional(name, "The server's key in client configs."),
   })
   .check(ruleOfKeys(rules.explainEmptyServer));
@@ -148,16 +139,7 @@ const toolOverride = z.object({
   name: optional(name, "Its name, before `prefix`."),
   title: optional(text, "Its title."),
   description: optional(text, "Its description."),
-  annotations: optional(
-    z.looseObject({
-      title: optional(text, "A display name."),
-      readOnlyHint: optional(z.boolean(), "Whether it changes nothing."),
-      destructiveHint: optional(z.boolean(), "Whether it may overwrite or delete."),
-      idempotentHint: optional(z.boolean(), "Whether repeated calls change nothing more."),
-      openWorldHint: optional(z.boolean(), "Whether it reaches other systems."),
-    }),
-    "Annotations that replace its own, key by key.",
-  ),
+  annotations: optional(toolAnnotations(), "Annotations that replace its own, key by key."),
   arguments: optional(
     z.record(name, z.unknown()),
     "Arguments with fixed values, which models do not see and go with each call. `${NAME}` is not replaced in them.",
@@ -209,12 +191,8 @@ const oauth = z.object({
 const serverKeys = {
   command: optional(name, "The program to run. It must speak MCP over stdin and stdout."),
   package: optional(
-    name.check(rule(rules.explainPackage)),
+    npmName,
     "The npm name of an installed package whose command to run, resolved from the project.",
-  ),
-  bin: optional(
-    name,
-    "The command of `package`. Default: its only command, or the one that is named like the package.",
   ),
   args: byDefault(z.array(text), [], "The arguments."),
   cwd: byDefault(name, ".", "The working folder, relative to the folder of this file."),
@@ -240,36 +218,11 @@ const serverKeys = {
     "The HTTP headers of requests to a remote server.",
   ),
   oauth: optional(oauth, "How `trailblaze login` signs in to a remote server."),
-  protocol: byDefault(
-    z.enum(["auto", "legacy", "modern"]),
-    "auto",
-    "The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that.",
-  ),
-  context: optional(
-    z.boolean(),
-    "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others.",
-  ),
-  legacyContext: byDefault(
-    z.boolean(),
-    true,
-    "Whether calls with the context include `_trailblazeContext` in their arguments.",
-  ),
+  ...runKeys(),
   enabled: byDefault(z.boolean(), true, "Whether the server is used."),
-  start: optional(
-    z.enum(["eager", "lazy"]),
-    "When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`.",
-  ),
-  idleMs: optional(
-    milliseconds,
-    "Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`.",
-  ),
   results: optional(
     results,
     "How large the results of the server's tools may be. Default: as in the config.",
-  ),
-  timeouts: optional(
-    serverTimeouts(),
-    "The server's timeouts in milliseconds, -1 for none. Default: those of the config.",
   ),
   prefix: optional(
     matching(/^[A-Za-z0-9_-]{0,64}$/, (written) =>

@@ -1,23 +1,20 @@
 // The single source of the shapes of definition files: validation checks with them, and JSON Schemas are generated from them.
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
-import { isPackageName } from "../qualified-names/item-name.ts";
-import { rule, says, serverTimeouts } from "./shape-faults.ts";
+import { rule, says } from "./shape-faults.ts";
+import {
+  composedKeys,
+  describe,
+  name,
+  npmName,
+  optional,
+  runKeys,
+  text,
+  toolAnnotations,
+  version,
+} from "./shared-schema.ts";
 import { explainInvalidUri, parseUriTemplate } from "./uri-template.ts";
 
-/** A copy with what editors and the reference show: a description, and words for the type. */
-function describe<Schema extends z.ZodMiniType>(schema: Schema, description: string, title?: string): Schema {
-  const copy = schema.clone();
-  z.globalRegistry.add<z.ZodMiniType>(copy, title === undefined ? { description } : { title, description });
-  return copy;
-}
-
-const optional = <Schema extends z.ZodMiniType>(schema: Schema, description: string, title?: string) =>
-  z.optional(describe(schema, description, title));
-
-const text = z.string();
-/** A string that is not blank. */
-const name = z.string().check(z.regex(/\S/, { abort: true }));
 const orElse = (hint: string) => ({ error: says("", hint) });
 
 const references = z
@@ -37,17 +34,6 @@ const code = z
     orElse("Write a module and its export, relative to the package root: `./lib/tools.js#createIssue`."),
   )
   .register(z.globalRegistry, { title: "`./module.js#export`; in code definitions also a function" });
-
-const hint = (description: string) => optional(z.boolean(), description);
-
-const annotations = () =>
-  z.looseObject({
-    title: optional(text, "A display name."),
-    readOnlyHint: hint("The tool does not modify its environment."),
-    destructiveHint: hint("The tool may overwrite or delete data."),
-    idempotentHint: hint("Repeated calls with the same arguments have no additional effect."),
-    openWorldHint: hint("The tool interacts with external systems, such as the web."),
-  });
 
 const parameter = z.looseObject(
   {
@@ -77,7 +63,7 @@ const tool = () =>
       "object of JSON Schemas by name",
     ),
     outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`, which results must match."),
-    annotations: optional(annotations(), "MCP's hints about the tool's behavior."),
+    annotations: optional(toolAnnotations(), "MCP's hints about the tool's behavior."),
     _meta: optional(jsonObject, "Additional metadata. The host reads the keys below."),
     handler: describe(code, "The function that handles calls."),
     initialize: optional(code, "The function that runs once per process, before the first call."),
@@ -98,15 +84,9 @@ const tool = () =>
     ),
   });
 
-const npmName = name.check(
-  rule((written) =>
-    isPackageName(written) ? undefined : { words: "is not an npm name", hint: "Write it without a version." },
-  ),
-);
-
 const serverNames = {
   name: optional(name, "The name sent to clients. Default: the item's name."),
-  version: optional(name, "The version sent to clients. Default: the package's version."),
+  version,
   mcpServerName: optional(name, "The server's key in client configs. Default: the item's name."),
 };
 
@@ -114,18 +94,8 @@ const composedServer = () =>
   z.object({
     ...serverNames,
     description: optional(text, "The purpose of the server."),
-    tools: optional(references, "The tools to serve."),
-    toolsets: optional(references, "Toolsets whose tools are served after those of `tools`."),
-    prompts: optional(references, "The prompts to serve."),
-    resources: optional(references, "The resources to serve."),
-    skills: optional(references, "The skills to serve."),
-    transport: optional(z.enum(["stdio", "http"]), "The transport. Default: `stdio`."),
-    protocol: optional(
-      z.enum(["both", "modern", "legacy"]),
-      "The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`.",
-    ),
+    ...composedKeys(references),
     initialize: optional(code, "The function that runs once when the server starts, before the tools' own."),
-    instructions: optional(text, "Instructions for models on how to use the server."),
   });
 
 const subprocessServer = () =>
@@ -135,33 +105,11 @@ const subprocessServer = () =>
     command: optional(name, "The program to run. Either this, `script` or `package` is required."),
     script: optional(name, "A script inside the package, which runs with the host's Node."),
     package: optional(npmName, "The npm name of a dependency that is an MCP server."),
-    bin: optional(name, "The command of `package`. Default: the only one, or the one with its name."),
     args: optional(z.array(z.string()), "The arguments, passed as written."),
     cwd: optional(name, "The working folder, inside the package. Default: the package root."),
     env: optional(stringsByName, "Environment variables to set."),
     envPassthrough: optional(z.array(name), "Names of environment variables to pass through from the host."),
-    protocol: optional(
-      z.enum(["auto", "legacy", "modern"]),
-      "The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server.",
-    ),
-    context: optional(
-      z.boolean(),
-      "Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true, but false with `package`.",
-    ),
-    legacyContext: optional(z.boolean(), "Whether arguments have the context, too. Default: true."),
-    start: optional(
-      z.enum(["eager", "lazy"]),
-      "When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: as the user's config says.",
-    ),
-    idleMs: optional(
-      z.int().check(z.minimum(1), z.maximum(86_400_000)),
-      "Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: as the user's config says.",
-    ),
-    timeouts: optional(
-      serverTimeouts(),
-      "Its timeouts in milliseconds instead of those of the user's config; `-1` is none.",
-      "`{ handshakeMs, listMs, callMs }`",
-    ),
+    ...runKeys(),
   });
 
 /** A valid definition of a subprocess server. */
@@ -202,7 +150,7 @@ const bundleEntry = () =>
     description: optional(text, "What the tool does and when to use it."),
     argumentsSchema: optional(jsonSchema, "The JSON Schema of the arguments."),
     outputSchema: optional(jsonSchema, "The JSON Schema of `structuredContent`."),
-    annotations: optional(annotations(), "MCP's hints about the tool's behavior."),
+    annotations: optional(toolAnnotations(), "MCP's hints about the tool's behavior."),
     _meta: optional(jsonObject, "Additional metadata, as in a tool."),
     handler: describe(
       code,

@@ -3,7 +3,7 @@
 import { z } from "zod";
 import { type Kind, kinds } from "../kinds.ts";
 import { declarationKeys, needsKeys, variablePattern } from "./parse-extension.ts";
-import { itemNamePattern } from "./shape-faults.ts";
+import { itemNamePattern } from "./shared-schema.ts";
 
 const itemName = z.string().regex(itemNamePattern).meta({
   description:

@@ -139,38 +139,3 @@ export function describeIssues(
 /** Whether a form of a union is at fault only inside the value. `$function` is none that people write. */
 const isInside = (issues: readonly z.core.$ZodIssue[]): boolean =>
   issues.every(({ path: [key] }) => key !== undefined && key !== "$function");
-
-// What the schemas of the config and of definitions share.
-
-const devices = ["con", "prn", "aux", "nul"].map(anyCase);
-const numberedDevices = ["com", "lpt"].map((name) => `${anyCase(name)}[0-9]`);
-
-function anyCase(word: string): string {
-  return word.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
-}
-
-/** JSON Schema patterns have no flags, so this repeats the rule of `explainInvalidItemName`; a test compares the two. */
-export const itemNamePattern = new RegExp(
-  "^(?!(?:__proto__|constructor|prototype)$)" +
-    `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +
-    "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-);
-
-/** At most a day, or -1 for no limit. */
-export const limitMs = z.union([z.literal(-1), z.int().check(z.minimum(1), z.maximum(86_400_000))], {
-  error: "an integer from 1 to 86400000, or -1 for no limit",
-});
-
-const limit = (description: string) =>
-  z.optional(limitMs.clone().register(z.globalRegistry, { description, title: "integer, or `-1` for none" }));
-
-/** The limits of one server, of a pack or of the user's, instead of the config's. */
-export const serverTimeouts = () =>
-  z.object({
-    handshakeMs: limit("The timeout for the server to answer initialize."),
-    listMs: limit("The timeout for the server to list its tools."),
-    callMs: limit("The timeout of a call."),
-  });
-
-/** Limits in milliseconds; -1 is none. */
-export type ServerTimeouts = z.output<ReturnType<typeof serverTimeouts>>;

@@ -287,7 +287,7 @@ export async function planUserServer(
     shown: { command: shown.command, args: shown.args },
     fault: fault ?? (missing && (await explainMissing(port, server, config, missing))),
     context,
-    legacyContext: context && server.legacyContext,
+    legacyContext: context && server.legacyContext !== false,
     secrets,
     environment: { toolsetFile, env, ofFile },
   };

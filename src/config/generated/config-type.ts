@@ -55,7 +55,7 @@ export interface TrailblazeConfig {
   servers?: { [key: string]: {
     /** The tools to serve. */
     tools?: readonly string[];
-    /** Toolsets whose tools to serve. */
+    /** Toolsets whose tools are served after those of `tools`. */
     toolsets?: readonly string[];
     /** The prompts to serve. */
     prompts?: readonly string[];
@@ -63,14 +63,14 @@ export interface TrailblazeConfig {
     resources?: readonly string[];
     /** The skills to serve. */
     skills?: readonly string[];
-    /** The transport. Default: stdio. */
+    /** The transport. Default: `stdio`. */
     transport?: "stdio" | "http";
-    /** The clients to serve: modern from revision 2026-07-28 of MCP on, legacy before it. Default: both. */
+    /** The clients to serve: `modern` from revision 2026-07-28 of MCP on, `legacy` before it. Default: `both`. */
     protocol?: "both" | "modern" | "legacy";
-    /** The version sent to clients. */
-    version?: string;
     /** Instructions for models on how to use the server. */
     instructions?: string;
+    /** The version sent to clients. Default: the package's version. */
+    version?: string;
     /** The server's key in client configs. */
     mcpServerName?: string;
     [key: `x-${string}`]: unknown;
@@ -139,8 +139,6 @@ export interface TrailblazeConfig {
     command?: string;
     /** The npm name of an installed package whose command to run, resolved from the project. */
     package?: string;
-    /** The command of `package`. Default: its only command, or the one that is named like the package. */
-    bin?: string;
     /** The arguments. */
     args?: readonly string[];
     /** The working folder, relative to the folder of this file. Default: `.`. */
@@ -176,25 +174,19 @@ export interface TrailblazeConfig {
       grant?: "authorization_code" | "client_credentials";
       [key: `x-${string}`]: unknown;
     };
-    /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
+    /** The command of `package`. Default: its only one, or the one with its name. */
+    bin?: string;
+    /** The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server. */
     protocol?: "auto" | "legacy" | "modern";
-    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` or `script` of a pack or of `trailblazeSubprocessToolsets`, false for all others. */
     context?: boolean;
-    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: true. */
     legacyContext?: boolean;
-    /** Whether the server is used. Default: `true`. */
-    enabled?: boolean;
-    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    /** When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart` of the user's config. */
     start?: "eager" | "lazy";
-    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    /** Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs` of the user's config. */
     idleMs?: number;
-    /** How large the results of the server's tools may be. Default: as in the config. */
-    results?: {
-      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
-      maxChars?: -1 | number;
-      [key: `x-${string}`]: unknown;
-    };
-    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
+    /** Its timeouts in milliseconds instead of those of the user's config; `-1` is none. */
     timeouts?: {
       /** The timeout for the server to answer initialize. */
       handshakeMs?: -1 | number;
@@ -202,6 +194,14 @@ export interface TrailblazeConfig {
       listMs?: -1 | number;
       /** The timeout of a call. */
       callMs?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
+    /** Whether the server is used. Default: `true`. */
+    enabled?: boolean;
+    /** How large the results of the server's tools may be. Default: as in the config. */
+    results?: {
+      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+      maxChars?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
     /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
@@ -224,13 +224,13 @@ export interface TrailblazeConfig {
         annotations?: {
           /** A display name. */
           title?: string;
-          /** Whether it changes nothing. */
+          /** The tool does not modify its environment. */
           readOnlyHint?: boolean;
-          /** Whether it may overwrite or delete. */
+          /** The tool may overwrite or delete data. */
           destructiveHint?: boolean;
-          /** Whether repeated calls change nothing more. */
+          /** Repeated calls with the same arguments have no additional effect. */
           idempotentHint?: boolean;
-          /** Whether it reaches other systems. */
+          /** The tool interacts with external systems, such as the web. */
           openWorldHint?: boolean;
           [key: string]: unknown;
         };
@@ -250,8 +250,6 @@ export interface TrailblazeConfig {
     command?: string;
     /** The npm name of an installed package whose command to run, resolved from the project. */
     package?: string;
-    /** The command of `package`. Default: its only command, or the one that is named like the package. */
-    bin?: string;
     /** The arguments. */
     args?: readonly string[];
     /** The working folder, relative to the folder of this file. Default: `.`. */
@@ -287,25 +285,19 @@ export interface TrailblazeConfig {
       grant?: "authorization_code" | "client_credentials";
       [key: `x-${string}`]: unknown;
     };
-    /** The revisions of MCP to speak: modern from 2026-07-28 on, legacy before it. auto asks the server: it begins with initialize, and becomes modern if the server refuses that. Default: `auto`. */
+    /** The command of `package`. Default: its only one, or the one with its name. */
+    bin?: string;
+    /** The revisions of MCP that the server speaks: `modern` from 2026-07-28 on, `legacy` before it. Default: `auto`, which asks the server. */
     protocol?: "auto" | "legacy" | "modern";
-    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` of `trailblazeSubprocessToolsets`, false for all others. */
+    /** Whether the server gets the session's context: memory and device with each call, and the address for callbacks. Default: true for a `command` or `script` of a pack or of `trailblazeSubprocessToolsets`, false for all others. */
     context?: boolean;
-    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: `true`. */
+    /** Whether calls with the context include `_trailblazeContext` in their arguments. Default: true. */
     legacyContext?: boolean;
-    /** Whether the server is used. Default: `true`. */
-    enabled?: boolean;
-    /** When the server starts: eager with the session, lazy at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart`. */
+    /** When sessions start it: `eager` when they open, `lazy` at the first call that needs it, if trailblaze.lock has its lists. Default: `serversStart` of the user's config. */
     start?: "eager" | "lazy";
-    /** Ends the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs`. */
+    /** Sessions end the server after this time without a call, in milliseconds; the next call starts it again. Default: `serversIdleMs` of the user's config. */
     idleMs?: number;
-    /** How large the results of the server's tools may be. Default: as in the config. */
-    results?: {
-      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
-      maxChars?: -1 | number;
-      [key: `x-${string}`]: unknown;
-    };
-    /** The server's timeouts in milliseconds, -1 for none. Default: those of the config. */
+    /** Its timeouts in milliseconds instead of those of the user's config; `-1` is none. */
     timeouts?: {
       /** The timeout for the server to answer initialize. */
       handshakeMs?: -1 | number;
@@ -313,6 +305,14 @@ export interface TrailblazeConfig {
       listMs?: -1 | number;
       /** The timeout of a call. */
       callMs?: -1 | number;
+      [key: `x-${string}`]: unknown;
+    };
+    /** Whether the server is used. Default: `true`. */
+    enabled?: boolean;
+    /** How large the results of the server's tools may be. Default: as in the config. */
+    results?: {
+      /** At most how many characters a result has, or -1 for any number. The rest is kept in a file of the session, to which the result links. */
+      maxChars?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
     /** Starts the names of the server's tools: prefix_name. Empty for no prefix. */
@@ -335,13 +335,13 @@ export interface TrailblazeConfig {
         annotations?: {
           /** A display name. */
           title?: string;
-          /** Whether it changes nothing. */
+          /** The tool does not modify its environment. */
           readOnlyHint?: boolean;
-          /** Whether it may overwrite or delete. */
+          /** The tool may overwrite or delete data. */
           destructiveHint?: boolean;
-          /** Whether repeated calls change nothing more. */
+          /** Repeated calls with the same arguments have no additional effect. */
           idempotentHint?: boolean;
-          /** Whether it reaches other systems. */
+          /** The tool interacts with external systems, such as the web. */
           openWorldHint?: boolean;
           [key: string]: unknown;
         };
