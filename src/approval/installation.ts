@@ -249,7 +249,7 @@ export async function readLockedProject(
 ): Promise<LockedProject> {
   const openGate = async () => recorder;
   const { config, open } = await prepareSession(options, { userServers: "reported", openGate });
-  const { project, subprocessServers, unusedServers } = config;
+  const { project, labels } = config;
   const found = await findLock(project);
   const file = lockFileOf(project);
   if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
@@ -263,7 +263,7 @@ export async function readLockedProject(
     const isShown = ({ place, value }: LockPart) =>
       targets.has(place) && !isSameJson(locked.get(keyOf(place))?.value, value);
     if (purpose === "approve") await readServerSkills(session, recorder, isShown);
-    const ofServers = [...subprocessServers, ...unusedServers].flatMap(({ name }): LockPlace[] => {
+    const ofServers = labels.flatMap((name): LockPlace[] => {
       const owner = { owner: "server", entry: name } as const;
       return [entryPlace(owner), { ...owner, kind: "server", name }];
     });

@@ -66,12 +66,13 @@ export function explainLabel(label: string): string | Breach | undefined {
 /** Finds servers with the name of another. Log files have these names, and some file systems ignore case. */
 export function findSameLabels(config: Fields): Breach[] {
   const firsts = new Map<string, string>();
-  return listServerEntries(config).flatMap(({ label, labelPath: path }) => {
+  return listServerEntries(config).flatMap(({ label, path: at, isPasted }) => {
     if (typeof label !== "string") return [];
     const name = label.toLowerCase();
     const first = firsts.get(name);
     if (first === undefined) firsts.set(name, label);
     if (first === undefined) return [];
+    const path = isPasted ? at : [...at, "name"];
     const words = `has the name of another server, ${quote(first)}; case does not count`;
     return [{ words, path, hint: "Rename or remove one of them." }];
   });

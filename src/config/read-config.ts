@@ -101,10 +101,30 @@ function describeUnknownKey(path: Path, value: unknown, known: readonly string[]
   return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
 }
 
+/** A key of a server that does nothing: one of clients, or in place of them `on` which servers it has no effect. */
+function describeUselessKey(path: Path, on?: string): ConfigFault {
+  const reason = `${formatPath(path)} has no effect${on === undefined ? "" : ` on ${on}`}`;
+  const hint = on === undefined ? "Remove it if no client reads this file." : "Remove it.";
+  return { reason, path, hint, severity: "warning" };
+}
+
+/** The keys that have no effect on a remote server. */
+const programKeys = ["args", "cwd", "env", "legacyContext"];
+
+const findUselessKeys = (config: unknown): ConfigFault[] =>
+  listServerEntries(config).flatMap(({ path, values }) => {
+    const isRemote = typeof values.url === "string";
+    return (isRemote ? programKeys : ["headers"])
+      .filter((key) => values[key] !== undefined && values[key] !== null)
+      .map((key) =>
+        describeUselessKey([...path, key], isRemote ? "a remote server" : "a server without `url`"),
+      );
+  });
+
 /**
- * A copy of a value without what says nothing: custom keys and, except where users choose the keys, those without a
- * value, such as `packs:` in YAML. Adds a fault for what the schema does not know: zod would leave out `__proto__` without a
- * word.
+ * A copy of a value without what says nothing: custom keys, those of clients, and, except where users choose the keys, those
+ * without a value, such as `packs:` in YAML. Adds a fault for what the schema does not know: zod would leave out `__proto__`
+ * without a word.
  */
 function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: Path = []): unknown {
   const form = partsOf(schema).options?.at(-1) ?? schema;
@@ -117,18 +137,19 @@ function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: P
     const at = [...path, key];
     const isNothing = shape !== undefined && (entry === null || entry === undefined || key.startsWith("x-"));
     const inner = valueType ?? (Object.hasOwn(shape ?? {}, key) ? shape?.[key] : catchall);
-    if (key === "__proto__" || (inner === undefined && !isNothing))
+    // Clients have an array of `tools`.
+    const isOfClients =
+      form === pastedServer && (inner === catchall || (key === "tools" && Array.isArray(entry)));
+    if (isOfClients && !isNothing && key !== "__proto__") faults.push(describeUselessKey(at));
+    else if (key === "__proto__" || (inner === undefined && !isNothing))
       faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
     else if (inner !== undefined && !isNothing) cleaned[key] = clean(inner, entry, faults, at);
   }
   return cleaned;
 }
 
-/**
- * Checks what a config says. `checked` has the defaults, and is `undefined` if something violates the schema. Handlers may be
- * functions in a config without a text. Pure.
- */
-function check(value: unknown, hasText = true) {
+/** Checks what a config says. `checked` has the defaults, and is `undefined` if something violates the schema. Pure. */
+function check(value: unknown) {
   const written = value ?? {};
   if (!isRecord(written)) {
     const fault: ConfigFault = { reason: `expected an object, found ${describeType(written)}`, path: [] };
@@ -136,10 +157,6 @@ function check(value: unknown, hasText = true) {
   }
   const faults: ConfigFault[] = [];
   const cleaned = clean(configSchema, written, faults) as Record<string, unknown>;
-  for (const server of Object.values(isRecord(cleaned.mcpServers) ? cleaned.mcpServers : {})) {
-    // An array of `tools` is a key of clients.
-    if (isRecord(server) && Array.isArray(server.tools)) delete server.tools;
-  }
   const { data: checked, error } = parseShape(configSchema, cleaned);
   const style = { path: formatPath, word: (word: string) => word };
   for (const { issue, reason, path, hint } of describeIssues(error?.issues ?? [], cleaned, style)) {
@@ -148,16 +165,19 @@ function check(value: unknown, hasText = true) {
     const isText = issue.code === "invalid_type" && issue.expected === "string";
     faults.push({ reason, path, hint: hint ?? (isText && isScalar ? "Put it in quotes." : undefined) });
   }
-  return { checked, faults: [...faults, ...findBuiltInFaults(cleaned.builtIns, !hasText)] };
+  return {
+    checked,
+    faults: [...faults, ...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(written)],
+  };
 }
 
 /** What is wrong with a user's handler, if anything. */
-function explainInvalidCode(code: unknown, mayBeFunction: boolean): string | undefined {
-  if (typeof code === "function" && mayBeFunction) return undefined;
+function explainInvalidCode(code: unknown): string | undefined {
+  if (typeof code === "function") return undefined;
   if (typeof code !== "string") {
-    const forms = mayBeFunction ? "./module.js#export or a function" : "./module.js#export";
     // `$function` stands for a function in definitions alone.
-    return `must be ${forms}, but it is ${isRecord(code) ? "an object" : describeType(code)}`;
+    const type = isRecord(code) ? "an object" : describeType(code);
+    return `must be ./module.js#export, but it is ${type}`;
   }
   const place = parseHandler(code);
   if ("fault" in place) return `is ${quote(code)}, which is not a module path: ${place.fault}`;
@@ -168,7 +188,7 @@ function explainInvalidCode(code: unknown, mayBeFunction: boolean): string | und
 }
 
 /** Finds every fault in the user's tools. Handlers may be functions in configs that are passed as objects. */
-function* findBuiltInFaults(list: unknown, mayBeFunction: boolean): Generator<ConfigFault> {
+function* findBuiltInFaults(list: unknown): Generator<ConfigFault> {
   for (const [index, definition] of Array.isArray(list) ? list.entries() : []) {
     const path = ["builtIns", index];
     const written = isRecord(definition) ? definition : {};
@@ -184,7 +204,7 @@ function* findBuiltInFaults(list: unknown, mayBeFunction: boolean): Generator<Co
           hint,
         };
     for (const key of present) {
-      const reason = explainInvalidCode(written[key], mayBeFunction);
+      const reason = explainInvalidCode(written[key]);
       const at = [...path, key];
       if (reason !== undefined) yield { reason: `${formatPath(at)} ${reason}`, path: at };
     }
@@ -198,28 +218,6 @@ function* findBuiltInFaults(list: unknown, mayBeFunction: boolean): Generator<Co
       };
     }
   }
-}
-
-/** The keys that have no effect on a remote server. */
-const programKeys = ["args", "cwd", "env", "legacyContext"];
-
-/** Finds what leaves a valid config usable: keys of servers without effect. */
-function findNotes(config: unknown): ConfigFault[] {
-  return listServerEntries(config).flatMap(({ path, values, isPasted }) => {
-    const isRemote = typeof values.url === "string";
-    return Object.keys(values).flatMap((key): ConfigFault[] => {
-      const isUseless = (isRemote ? programKeys : ["headers"]).includes(key) && values[key] !== null;
-      const isUnknown =
-        isPasted &&
-        (!Object.hasOwn(pastedServer.shape, key) || (key === "tools" && Array.isArray(values[key])));
-      if ((!isUnknown && !isUseless) || key.startsWith("x-")) return [];
-      const on = isRemote ? " on a remote server" : " on a server without `url`";
-      const at = [...path, key];
-      const reason = `${formatPath(at)} has no effect${isUseless ? on : ""}`;
-      const hint = isUseless ? "Remove it." : "Remove it if no client reads this file.";
-      return [{ reason, path: at, severity: "warning", hint }];
-    });
-  });
 }
 
 /** Converts faults to problems, in the order of the text. */
@@ -236,27 +234,26 @@ async function describeFaults(
   );
 }
 
-/** Throws `TrailblazeError` `InvalidConfig` for the first fault, with the count of the others. */
-async function refuse(faults: readonly ConfigFault[], text?: ConfigText): Promise<void> {
-  const [first, ...others] = await describeFaults(faults, text);
-  if (first?.code !== "InvalidConfig") return;
+/** Throws the first of several errors, with the count of the others. */
+function refuse([first, ...others]: readonly Problem[]): void {
+  if (first === undefined) return;
   const { code, severity: _, message: __, hint: ___, args, ...place } = first;
-  throw failure(code, { ...args, others: others.length || undefined }, place);
+  throw code === "InvalidConfig"
+    ? failure(code, { ...args, others: others.length || undefined }, place)
+    : new TrailblazeError(first);
 }
 
 /** Throws the error about `packs` of a config, where `readPlainPolicy` refuses it. */
 export async function refusePacks(text: ConfigText): Promise<never> {
   const { faults } = check(text.value);
-  await refuse(
-    faults.filter(({ path: [key = "packs"] }) => key === "packs"),
-    text,
-  );
+  const ofPacks = faults.filter(({ path: [key = "packs"] }) => key === "packs");
+  refuse(await describeFaults(ofPacks, text));
   throw new Error("The two checks of `packs` disagree.");
 }
 
 /** Checks and normalizes the built-ins that a caller defines. Throws `TrailblazeError` `InvalidConfig` for the first error. */
 export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): Promise<BuiltInDefinition[]> {
-  await refuse([...findBuiltInFaults(definitions, true)]);
+  refuse(await describeFaults([...findBuiltInFaults(definitions)], undefined));
   return definitions.map(normalizeBuiltIn);
 }
 
@@ -264,15 +261,28 @@ export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): 
 
 /**
  * Reads a session's config with its defaults: the project's file, another file, or an object. Without a file, the config
- * is empty. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others.
+ * is empty. With errors, all `InvalidConfig` with their places, it has no config.
  */
+export async function loadConfig(port: InspectionPort, options: ConfigOptions) {
+  try {
+    const source = await readSource(port, options);
+    const { checked, faults } = check(source.value);
+    const problems = await describeFaults(faults, source.text);
+    const errors = problems.filter(({ severity }) => severity === "error");
+    const isValid = checked !== undefined && errors.length === 0;
+    return { config: isValid ? buildConfig(checked, source, problems) : undefined, errors };
+  } catch (error) {
+    if (error instanceof TrailblazeError) return { config: undefined, errors: [error.problem] };
+    throw error;
+  }
+}
+
+/** The same. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others. */
 export async function readConfig(port: InspectionPort, options: ConfigOptions) {
-  const source = await readSource(port, options);
-  const { value, text } = source;
-  const { checked, faults } = check(value, text !== undefined);
-  await refuse(faults, text);
-  if (checked === undefined) throw new Error("The config violates its schema without a problem.");
-  return buildConfig(checked, source, await describeFaults(findNotes(value), text));
+  const { config, errors } = await loadConfig(port, options);
+  refuse(errors);
+  if (config === undefined) throw new Error("The config violates its schema without a problem.");
+  return config;
 }
 
 /** The device and the memory of settings that are no file, or what is wrong with them. */
@@ -282,17 +292,6 @@ export function readSettings(settings: Readonly<Record<string, unknown>>) {
   if (checked === undefined || fault !== undefined) return { fault: fault?.reason ?? "it cannot be read" };
   const { device, memory } = checked;
   return { settings: { device: buildDevice(device), memory: new Map(Object.entries(memory)) }, fault: "" };
-}
-
-/** Every problem of a session's config, as `InvalidConfig`; empty if the config is valid. */
-export async function findConfigProblems(port: InspectionPort, options: ConfigOptions): Promise<Problem[]> {
-  try {
-    const { value, text } = await readSource(port, options);
-    return await describeFaults(check(value, text !== undefined).faults, text);
-  } catch (error) {
-    if (error instanceof TrailblazeError) return [error.problem];
-    throw error;
-  }
 }
 
 /** The tools and servers that a project's config defines. Throws as `readConfig`. */

@@ -9,8 +9,6 @@ export interface ServerEntry {
   label: unknown;
   /** Its path in the config. */
   path: Path;
-  /** The path of its label. */
-  labelPath: Path;
   values: Readonly<Record<string, unknown>>;
   /** The entry has the form of clients' configs, and its other keys are ignored. */
   isPasted: boolean;
@@ -22,14 +20,12 @@ export function listServerEntries(config: unknown): ServerEntry[] {
   const { trailblazeSubprocessToolsets: list, mcpServers } = config;
   const listed = (Array.isArray(list) ? list : []).flatMap((values, index): ServerEntry[] => {
     const path = ["trailblazeSubprocessToolsets", index];
-    return isRecord(values)
-      ? [{ label: values.name, path, labelPath: [...path, "name"], values, isPasted: false }]
-      : [];
+    return isRecord(values) ? [{ label: values.name, path, values, isPasted: false }] : [];
   });
   const pasted = Object.entries(isRecord(mcpServers) ? mcpServers : {}).flatMap(
     ([label, values]): ServerEntry[] => {
       const path = ["mcpServers", label];
-      return isRecord(values) ? [{ label, path, labelPath: path, values, isPasted: true }] : [];
+      return isRecord(values) ? [{ label, path, values, isPasted: true }] : [];
     },
   );
   return [...listed, ...pasted];

@@ -96,8 +96,8 @@ export function buildConfig(checked: CheckedConfig, source: ConfigSource, proble
     subprocessServers: entries
       .filter((entry) => !isDisabled(entry))
       .map((entry) => buildServer(entry, checked.envFile)),
-    /** Those that are disabled. */
-    unusedServers: entries.filter(isDisabled).map(({ label }) => ({ name: String(label) })),
+    /** The labels of the user's servers, also of those that are disabled. */
+    labels: entries.map(({ label }) => String(label)),
     problems,
   };
 }

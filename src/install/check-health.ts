@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { diffLock } from "../approval/approve.ts";
-import { findConfigProblems, readConfig } from "../config/read-config.ts";
+import { loadConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
@@ -144,9 +144,8 @@ export async function checkHealth(options: SessionOptions): Promise<Health> {
   }
   add("project", true, health.project);
   const source = { directory: health.project, config: options.config, cwd };
-  const faults = await findConfigProblems(port, source);
-  const config = faults.length === 0 ? await readConfig(port, source) : undefined;
-  add("config", config !== undefined, config ? "valid" : countOf(faults.length, "error"), faults);
+  const { config, errors } = await loadConfig(port, source);
+  add("config", config !== undefined, config ? "valid" : countOf(errors.length, "error"), errors);
   await checkPacks(add, cwd, config);
   if (config === undefined) add("session", false, "not checked, because the config is invalid");
   else if (await checkLock(add, config, options)) await checkSession(add, config, options);

@@ -23,10 +23,10 @@ export async function readProjectServers(directory: string): Promise<ServerEntry
 }
 
 /** The place of a server in the project's config, as `FILE:LINE`. */
-export async function locateServer(directory: string, { labelPath }: ServerEntry): Promise<string> {
+export async function locateServer(directory: string, { path }: ServerEntry): Promise<string> {
   const { text } = await readConfig(port, { directory });
   const locate = await text?.source.createLocator();
-  return `${text?.file}:${locate?.(labelPath)?.line ?? 1}`;
+  return `${text?.file}:${locate?.(path)?.line ?? 1}`;
 }
 
 /** A planned change of the project's config. */

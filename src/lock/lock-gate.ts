@@ -289,10 +289,10 @@ export class LockGate {
 
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish({ packs }: FoundPacks): Problem[] {
-    const { project, subprocessServers, unusedServers } = this.#config;
+    const { project, labels } = this.#config;
     const there = {
       pack: new Set(packs.map(({ pack }) => pack.name)),
-      server: new Set([...subprocessServers, ...unusedServers].map(({ name }) => name)),
+      server: new Set(labels),
     };
     const problems: Problem[] = [];
     for (const { place } of this.#isOwn ? this.locked.values() : []) {

@@ -6,7 +6,7 @@ import type { Kind } from "../kinds.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { itemName } from "./parts.ts";
 
-export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "subprocessServers" | "unusedServers">;
+export type ScopeConfig = Pick<SessionConfig, "lock" | "project" | "labels">;
 
 /** What `lock.unlocked` and `lock.workspace` leave out of the lock. */
 export class LockScope {
@@ -16,9 +16,9 @@ export class LockScope {
   readonly #folder: string;
 
   /** @internal `folder`: that of the lock, by default the project's. */
-  constructor({ lock, project, subprocessServers, unusedServers }: ScopeConfig, folder = project) {
+  constructor({ lock, project, labels }: ScopeConfig, folder = project) {
     this.#patterns = lock.unlocked.map((pattern) => pattern.replace(/^(\w+:)@/, "$1"));
-    this.#labels = new Set([...subprocessServers, ...unusedServers].map(({ name }) => name));
+    this.#labels = new Set(labels);
     this.#locksWorkspace = lock.workspace;
     this.#folder = folder;
   }

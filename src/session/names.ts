@@ -267,7 +267,7 @@ export class Names<One extends ItemOf<NamedKind>> {
 
   /** The error for a `LABEL/NAME` that is in no pack either. `undefined` if the config has no servers, or for another form. */
   explainLabel(reference: string): TrailblazeError | undefined {
-    const { subprocessServers, unusedServers } = this.#context.config;
+    const { labels } = this.#context.config;
     const { label, own } = splitReference(reference) ?? {};
     if (label === undefined || own === undefined) return undefined;
     if (this.#findServer(reference) !== undefined) {
@@ -275,9 +275,7 @@ export class Names<One extends ItemOf<NamedKind>> {
       return this.#notFound(reference, { nearest: findNearestNames(reference, names), server: label });
     }
     const notFound = { name: label, otherKind: undefined, nearest: [] };
-    if (unusedServers.some(({ name }) => name === label))
-      return failure("ServerNotFound", { ...notFound, isDisabled: true });
-    const labels = [...subprocessServers, ...unusedServers].map(({ name }) => name);
+    if (labels.includes(label)) return failure("ServerNotFound", { ...notFound, isDisabled: true });
     const isLabel = !label.startsWith("@") && (!own.includes("/") || !isPackageName(label));
     if (labels.length === 0 || !isLabel) return undefined;
     const nearest = findNearestNames(label, labels);

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
-import type { SessionConfig, UserServer } from "../config/session-config.ts";
+import type { SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
@@ -110,7 +110,7 @@ async function readSessionConfig(
   const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
   if (selection === undefined) return config;
   const isComposed = selection.composed !== undefined;
-  const isSelected = ({ name }: UserServer) => !isComposed && name === selection.label;
+  const isSelected = (label: string) => !isComposed && label === selection.label;
   return {
     ...config,
     // Code that learns nothing of a session calls nothing of it.
@@ -120,6 +120,7 @@ async function readSessionConfig(
     builtIns: [],
     toolsets: new Map(),
     servers: [],
-    subprocessServers: config.subprocessServers.filter(isSelected),
+    subprocessServers: config.subprocessServers.filter(({ name }) => isSelected(name)),
+    labels: config.labels.filter(isSelected),
   };
 }

@@ -1,4 +1,4 @@
-import { findConfigProblems, readConfig } from "../../src/config/read-config.ts";
+import { loadConfig, readConfig } from "../../src/config/read-config.ts";
 import type { SessionConfig } from "../../src/config/session-config.ts";
 import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
 import type { Problem } from "../../src/problems/index.ts";
@@ -17,8 +17,8 @@ export const readFrom = (directory: string, config?: unknown, cwd?: string): Pro
 export const readYaml = (text: string) => readFrom(makeProject({ "trailblaze.config.yaml": text }));
 export const readObject = (config: unknown) => readFrom("/work", config);
 
-export const faultsIn = (directory: string, config?: unknown): Promise<Problem[]> =>
-  findConfigProblems(port, { directory, config });
+export const faultsIn = async (directory: string, config?: unknown): Promise<Problem[]> =>
+  (await loadConfig(port, { directory, config })).errors;
 
 export const faultsOfYaml = (text: string) => faultsIn(makeProject({ "trailblaze.config.yaml": text }));
 export const faultsOfJson = (text: unknown) => faultsIn(makeProject({ "trailblaze.config.json": text }));

@@ -30,7 +30,7 @@ const defaults = {
   timeouts: { handshakeMs: 60_000, listMs: 60_000, callMs: 120_000, inputMs: 600_000 },
   logDir: undefined,
   subprocessServers: [],
-  unusedServers: [],
+  labels: [],
   problems: [],
 };
 
@@ -73,8 +73,6 @@ const serverDefaults = {
   headers: {},
   configEnvFile: ".env",
   isListed: true,
-  legacyContext: true,
-  protocol: "auto",
   choices: { deny: [] },
 };
 
@@ -132,7 +130,7 @@ const complete = (root: string) => ({
       legacyContext: false,
     },
   ],
-  unusedServers: [{ name: "off" }, { name: "later" }],
+  labels: ["My API tools", "plain", "off", "my files", "later"],
   problems: [],
 });
 

@@ -48,7 +48,7 @@ describe("problems that leave a config usable", () => {
 test("a remote server has its URL and its headers, and one that is disabled is not used", async () => {
   const url = "https://example.com/mcp";
   const headers = { Authorization: "Bearer ${TOKEN}" };
-  const { subprocessServers, unusedServers, problems } = await readObject({
+  const { subprocessServers, labels, problems } = await readObject({
     mcpServers: { a: { url, headers, type: "http" }, b: { url, disabled: true } },
     trailblazeSubprocessToolsets: [
       { name: "c", url },
@@ -60,7 +60,7 @@ test("a remote server has its URL and its headers, and one that is disabled is n
     ["c", url, {}],
     ["a", url, headers],
   ]);
-  expect(unusedServers.map(({ name }) => name)).toEqual(["d", "b"]);
+  expect(labels).toEqual(["c", "d", "a", "b"]);
 });
 
 test("the array has no keys of clients, so an unknown key is an error", async () => {

@@ -5,8 +5,7 @@ const scopeOf = (...unlocked: string[]) =>
   new LockScope({
     lock: { frozen: false, workspace: false, unlocked },
     project: "/project",
-    subprocessServers: [],
-    unusedServers: [{ name: "notes" }],
+    labels: ["notes"],
   });
 
 test("a pattern frees its kind alone, and * stays within a segment", () => {
