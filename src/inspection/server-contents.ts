@@ -71,24 +71,19 @@ export interface Referrer {
 export class ServerContentsReader {
   readonly #library: DefinitionLibrary;
   readonly #builtIns: readonly string[];
-  readonly #isHostKnown: boolean;
-  readonly #isRefused: (item: InspectedItem) => boolean;
+  readonly #isRefused: ((toolset: InspectedItem) => boolean) | undefined;
   /** npm specifiers of packs that are referenced but not installed, in order. */
   readonly missingPacks: string[] = [];
 
   /**
-   * `isHostKnown`: `builtIns` is complete, so other short names cannot be built-ins. `isRefused`: whether a toolset is not approved, so
-   * that it adds no members.
+   * `isRefused`: whether the host that serves them does not approve a toolset, so that it adds no members. Its `builtIns` are complete:
+   * other short names cannot be built-ins.
    */
   constructor(
     library: DefinitionLibrary,
     builtIns: readonly string[],
-    {
-      isHostKnown = false,
-      isRefused = () => false,
-    }: { isHostKnown?: boolean; isRefused?: (item: InspectedItem) => boolean } = {},
+    isRefused?: (toolset: InspectedItem) => boolean,
   ) {
-    this.#isHostKnown = isHostKnown;
     this.#isRefused = isRefused;
     this.#library = library;
     this.#builtIns = builtIns;
@@ -133,7 +128,7 @@ export class ServerContentsReader {
         if (isSeen) continue;
         toolsets.set(name, toolset);
         if (isBundle) offer([toolset]);
-        const inner = this.#isRefused(item) ? undefined : this.#asReferrer(item);
+        const inner = this.#isRefused?.(item) ? undefined : this.#asReferrer(item);
         if (inner !== undefined && isBundle) referred.push(...(await this.#read(inner, "tool")));
         else if (inner !== undefined) await add(inner);
       }
@@ -188,7 +183,7 @@ export class ServerContentsReader {
         if (error.missingPack !== undefined) this.missingPacks.push(error.missingPack);
         // A short name that the pack does not declare may be a built-in of the host that starts the server.
         const canBeBuiltIn =
-          !this.#isHostKnown &&
+          this.#isRefused === undefined &&
           from !== "user" &&
           kind === "tool" &&
           explainInvalidItemName(reference) === undefined;

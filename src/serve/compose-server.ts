@@ -261,9 +261,8 @@ class ServerFinder {
       path: [...path, ...one.path],
     }));
     const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
-    const options = { isHostKnown: true, isRefused };
     const names = builtIns.map((one) => String(one.name));
-    const reader = new ServerContentsReader(this.#library, names, options);
+    const reader = new ServerContentsReader(this.#library, names, isRefused);
     const { offered, used, repeatedBundles } = await reader.readMembers({ from, item, references });
     const isLeft = ({ item }: ServerMember) => item === undefined || !isRefused(item);
     const [refusal] = itemsOf([...offered, ...used]).flatMap((item) => this.#refusalOf(item) ?? []);
