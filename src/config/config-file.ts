@@ -3,7 +3,6 @@ import { locateProblems, parseSource, type SourceText } from "../data/source-tex
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
-/** A parsed config with its source text. */
 export interface ConfigText {
   /** The path for problems: relative to the project if the file is inside it. */
   file: string;

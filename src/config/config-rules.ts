@@ -37,7 +37,6 @@ export function explainBadReference(written: string): string | undefined {
   return "fault" in name ? `is not a valid reference: ${name.fault}` : undefined;
 }
 
-/** Explains a name of a tool in `options`. */
 export function explainToolName(written: string): Breach | undefined {
   const name = readName(written);
   const hint = 'Use "publisher/pack/item", "pack/item", or the name of a built-in.';
@@ -47,7 +46,6 @@ export function explainToolName(written: string): Breach | undefined {
     : { words: "has a version, which options do not support", hint };
 }
 
-/** The normal form of a valid name of a tool in `options`. */
 export function normalizeToolName(written: string): string {
   const name = readName(written);
   return "fault" in name ? written : name.name;
@@ -88,7 +86,6 @@ const ways: Readonly<Record<string, readonly string[]>> = {
   url: ["http", "streamable-http"],
 };
 
-/** Finds what is wrong with a server as a whole. */
 export function findServerBreaches(server: Fields): Breach[] {
   const present = Object.keys(ways).filter((key) => server[key] !== undefined);
   const [way, second] = present;
@@ -117,7 +114,6 @@ export function findServerBreaches(server: Fields): Breach[] {
 export const hasCredentials = (headers: unknown): boolean =>
   isRecord(headers) && Object.keys(headers).some((name) => name.toLowerCase() === "authorization");
 
-/** Finds what is wrong with `oauth` of a server as a whole. */
 function findSignInBreaches({ url, headers, oauth }: Fields): Breach[] {
   if (!isRecord(oauth)) return [];
   const { clientId, clientSecret, grant, redirectUrl, callbackPort } = oauth;

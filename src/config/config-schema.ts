@@ -1,5 +1,4 @@
-// The single source of the config: reading a config checks with it, takes its defaults and types, and its JSON Schema is
-// generated from it.
+// The single source of the config's checks, defaults and types, and of its JSON Schema.
 import * as z from "zod/mini";
 import { rule, ruleOfKeys, says } from "../extension-schema/shape-faults.ts";
 import {
@@ -256,10 +255,8 @@ const oneOfWays = ["command", "package", "url"].map((key) => ({
   required: [key],
 }));
 
-/** What both forms of a server share, with defaults. */
 export const userServer = z.object(serverKeys);
 
-/** A checked server with defaults. */
 export type CheckedServer = z.output<typeof userServer>;
 
 const label = matching(/\S/, () => "is an empty name").check(rule(rules.explainLabel));
@@ -410,5 +407,4 @@ export const config = z
     description: "The config of Trailblaze sessions. Custom keys start with x-.",
   });
 
-/** A checked config with defaults. */
 export type CheckedConfig = z.output<typeof config>;

@@ -9,7 +9,6 @@ export interface PacksPolicy {
   allow?: readonly string[] | undefined;
   /** Takes precedence over `allow`. */
   deny: readonly string[];
-  /** Transitive packs to use. */
   transitive: readonly string[];
 }
 

@@ -40,8 +40,6 @@ export interface ConfigOptions {
   cwd?: string | undefined;
 }
 
-// Finding and parsing.
-
 /** The path for problems: relative to the project if the file is inside it. */
 function nameFile(directory: string, file: string): string {
   const way = relative(directory, file);
@@ -79,8 +77,6 @@ async function readSource(
   return { value: config ?? text?.value, text, file, directory, project: directory };
 }
 
-// Checking.
-
 /** A fault in a config, with its path from the top. It is an error, unless it says otherwise. */
 type ConfigFault = Fault & { severity?: "warning" };
 
@@ -108,7 +104,6 @@ function describeUselessKey(path: Path, on?: string): ConfigFault {
   return { reason, path, hint, severity: "warning" };
 }
 
-/** The keys that have no effect on a remote server. */
 const programKeys = ["args", "cwd", "env", "legacyContext"];
 
 const findUselessKeys = (config: unknown): ConfigFault[] =>
@@ -171,7 +166,6 @@ function check(value: unknown) {
   };
 }
 
-/** What is wrong with a user's handler, if anything. */
 function explainInvalidCode(code: unknown): string | undefined {
   if (typeof code === "function") return undefined;
   if (typeof code !== "string") {
@@ -256,8 +250,6 @@ export async function checkBuiltIns(definitions: readonly BuiltInDefinition[]): 
   refuse(await describeFaults([...findBuiltInFaults(definitions)], undefined));
   return definitions.map(normalizeBuiltIn);
 }
-
-// Reading.
 
 /**
  * Reads a session's config with its defaults: the project's file, another file, or an object. Without a file, the config

@@ -7,7 +7,6 @@ import { readProjectConfig } from "./config-file.ts";
 export interface ServerEntry {
   /** Its name in messages, logs and `LABEL/TOOL`; not a string if the entry is invalid. */
   label: unknown;
-  /** Its path in the config. */
   path: Path;
   values: Readonly<Record<string, unknown>>;
   /** The entry has the form of clients' configs, and its other keys are ignored. */
@@ -53,7 +52,6 @@ export async function readConfigNames(port: DiscoveryPort, directory: string) {
   return { servers: [...composed, ...labels], labels, tools };
 }
 
-/** The kind of item that a config defines with this name. */
 export const findInConfig = (
   { servers, tools }: Awaited<ReturnType<typeof readConfigNames>>,
   name: string,

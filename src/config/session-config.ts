@@ -26,7 +26,6 @@ export type BuiltInDefinition = Readonly<Record<string, unknown>>;
 export const normalizeBuiltIn = (definition: BuiltInDefinition): BuiltInDefinition =>
   normalizeDefinition("tool", definition);
 
-/** A config before it is checked. */
 export interface ConfigSource {
   value: unknown;
   /** For locating values in the file; `undefined` if there is none. */
@@ -45,7 +44,6 @@ export function buildDevice(device: CheckedConfig["device"]): Device | undefined
   return { platform: platform?.toUpperCase() ?? null, widthPixels, heightPixels, driverType };
 }
 
-/** What a user chooses for the tools of one of their servers. */
 type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
 
 /** A user's MCP server: a program, or remote. Its strings may refer to variables of the environment. */

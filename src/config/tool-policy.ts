@@ -39,11 +39,9 @@ export function isToolAllowed(
   return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
 }
 
-/** Whether the policy may deny tools of a subprocess server, which it allows. */
 export const mayDenyTools = ({ deny }: PacksPolicy, server: PackServer): boolean =>
   mayNameTools(deny, server);
 
-/** Whether `tools` of a server in the config chooses a tool by its own name. */
 export const isToolChosen = (
   { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },
   name: string,

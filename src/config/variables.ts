@@ -7,7 +7,6 @@ const reference = /\$\$\{|\$\{(?:([A-Za-z_][A-Za-z0-9_]*)(?::-((?:(?!\$\{)[^}])*
 /** Variables of editors, which have no counterpart in the environment. */
 const editorVariables = ["workspaceFolder", "workspaceFolderBasename", "userHome", "pathSeparator"];
 
-/** A reference to a variable that is not set and has no default. */
 export class UnsetVariableError extends Error {
   readonly variable: string;
   readonly path: Path;

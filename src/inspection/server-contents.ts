@@ -105,7 +105,6 @@ export class ServerContentsReader {
     };
   }
 
-  /** Reads the members of a server with their definitions. */
   async readMembers(server: Referrer | undefined) {
     const offered = new Map<string, ServerMember>();
     const toolsets = new Map<string, ServerMember>();
@@ -152,7 +151,6 @@ export class ServerContentsReader {
     return from && { from, item, references: findReferences(item) };
   }
 
-  /** What references of one kind name, in order. */
   async #read(referrer: Referrer, kind: Kind): Promise<ServerMember[]> {
     const names = await this.#resolve(referrer, kind);
     const items = await this.#library.load(kind, names);
@@ -163,7 +161,6 @@ export class ServerContentsReader {
     });
   }
 
-  /** Resolves the references of one kind to qualified names, in order. */
   async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
     const names: string[] = [];
     const problems: Problem[] = [];

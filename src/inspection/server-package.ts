@@ -6,7 +6,6 @@ import { type InspectionPort, maximumModuleBytes } from "../files/inspection-por
 import { listOf, printable, quote } from "../problems/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 
-/** The program of a package that is an MCP server. */
 export type PackageProgram =
   /** `file` is an absolute real path inside the package. */
   | {
@@ -25,7 +24,6 @@ const unscoped = (name: string) => name.replace(/^@[^/]*\//, "");
 export const suggestPackage = (name: string, bin?: string, key = "command"): string =>
   `Replace \`${key}\` with \`package: ${printable(name)}\`${bin === undefined || unscoped(name) === bin ? "" : ` and \`bin: ${printable(bin)}\``}.`;
 
-/** Limit on the dependencies whose commands are read. */
 const maximumDependencies = 1000;
 
 /** The first of these packages with a command of this name; `undefined` for `node` and for paths. */

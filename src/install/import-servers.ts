@@ -61,7 +61,6 @@ async function readSource(source: string, { cwd, scope, readInput }: ImportOptio
   return { ...read(file), formats: [client.format], client, folders };
 }
 
-/** The entries of a container by name. */
 function entriesOf(value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
   return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
@@ -120,7 +119,6 @@ async function parseSource({ file, text, formats, client, folders }: Awaited<Ret
   throw malformed(file, reason);
 }
 
-/** Why a server is not imported. */
 class SkippedError extends Error {
   readonly reason: SkipReason;
   readonly detail: string | undefined;
@@ -250,7 +248,6 @@ const isChoice = ([key, value]: [string, unknown]) =>
   (isText(value) || typeof value === "object") &&
   (!isEmpty(value) || (Array.isArray(value) && /^(?:(?:includ|enabl|allow)[a-z]*_?)?tools$/i.test(key)));
 
-/** Whether a command line starts Trailblaze itself. */
 function isSelf(words: readonly string[]): boolean {
   const start = words.indexOf("start");
   const isOwn = (word: string) =>

@@ -29,7 +29,6 @@ export async function locateServer(directory: string, { path }: ServerEntry): Pr
   return `${text?.file}:${locate?.(path)?.line ?? 1}`;
 }
 
-/** A planned change of the project's config. */
 export type ConfigEdit = Awaited<ReturnType<typeof planConfigEdit>>;
 
 /**

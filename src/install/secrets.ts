@@ -44,7 +44,6 @@ export function looksSecret(args: readonly string[]): boolean[] {
 
 const mask = "***";
 const shapes = clients.map(({ shape }) => shape);
-/** Keys of objects whose values are hidden. */
 const hiddenKeys = new Set<unknown>([
   ...["env", "headers", "http_headers"],
   ...shapes.map(({ environment }) => environment),

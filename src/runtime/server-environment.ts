@@ -1,7 +1,6 @@
 import type { Device } from "../config/session-config.ts";
 import { withoutLocalBin } from "../processes/find-program.ts";
 
-/** What a server's environment has of the session and its machine. */
 export interface EnvironmentFacts {
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
@@ -14,7 +13,6 @@ export interface EnvironmentFacts {
   callback: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
 }
 
-/** What a server's environment has of its own. */
 export interface OwnEnvironment {
   /** Absolute path of the server's script if it has one, otherwise of the file that declares it. */
   toolsetFile: string;
@@ -59,7 +57,6 @@ export function decidesWhatRuns(name: string): boolean {
 /** Added to the endpoint's own timeout, for the transfer. */
 const fetchReserveMs = 2000;
 
-/** The prefix of the variables that describe the session to its servers. */
 const sessionPrefix = "TRAILBLAZE_";
 
 /** Secrets of the gateway. A server that had them could act as a client, or forge the state of a question. */
@@ -88,10 +85,7 @@ function inherit(
   });
 }
 
-/**
- * The environment of a server: variables of the host and of the user's files, those of the session, and its own, which win
- * (seed 004).
- */
+/** Variables of the host and of the user's files, those of the session, and the server's own, which win (seed 004). */
 export function createEnvironment(
   { toolsetFile, env, envPassthrough, ofFile }: OwnEnvironment,
   facts: EnvironmentFacts,

@@ -19,7 +19,6 @@ import { failure, type Path, type ProblemPlace, quote, TrailblazeError } from ".
 import { decidesWhatRuns, type OwnEnvironment } from "./server-environment.ts";
 import type { ToolSource } from "./tool-code.ts";
 
-/** A server of a session. */
 interface PlannedServer {
   /** The name in the user's config, or the qualified name. */
   label: string;
@@ -30,7 +29,6 @@ interface PlannedServer {
   source: ToolSource;
   /** Of problems: in the pack, or in the config. */
   place: ProblemPlace;
-  /** Why it cannot be started. */
   fault?: TrailblazeError | undefined;
   /** A hash of the installed program: an updated package is another launch. `undefined` for other programs. */
   content?: string;
@@ -55,7 +53,6 @@ export interface ProgramPlan extends PlannedServer {
   environment: OwnEnvironment;
 }
 
-/** A server that a session reaches by HTTP. */
 export interface RemotePlan extends PlannedServer {
   url: URL;
   /** The URL for people: without parameters, and with variables as written. */
@@ -147,10 +144,7 @@ function readText(label: string, directory: string, file: string, path: Path, wr
   throw failure("ServerStartFailed", { label, reason }, { path });
 }
 
-/**
- * Reads `envFile` of the config, then that of a server, whose values win. Where there is a lock, none of them decides what runs.
- * Throws `TrailblazeError`.
- */
+/** What `envFile` of the config and of a server say; the server's wins. With a lock, none decides what runs. Throws. */
 function readFileVariables(
   { directory, envFile }: Pick<SessionConfig, "directory" | "envFile">,
   isLocked: boolean,
@@ -182,13 +176,11 @@ function expandAll<Value>(value: Value, environment: NodeJS.ProcessEnv, path: Pa
   return expand(value, path) as Value;
 }
 
-/** The source of the tools of a user's server. */
 export const describeUserSource = (
   { name }: Pick<UserServer, "name">,
   { file }: Pick<SessionConfig, "file">,
 ): ToolSource => ({ type: "config", server: name, ...(file === undefined ? {} : { file }) });
 
-/** What is common to the plans of the user's servers. */
 const describeUserServer = (server: UserServer, config: SessionConfig) => ({
   label: server.name,
   key: `config ${server.name}`,
@@ -198,7 +190,6 @@ const describeUserServer = (server: UserServer, config: SessionConfig) => ({
   entry: server,
 });
 
-/** Why the package of a user's server cannot be run. */
 async function explainMissing(
   port: InspectionPort,
   { name: label, package: name = "", path }: UserServer,
@@ -261,10 +252,7 @@ function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
   }
 }
 
-/**
- * A server of the user's config (seed 004). References to variables get their values from this process's environment and the
- * files of variables, and its package is found as Node finds it from the project.
- */
+/** A program of the user's config (seed 004). Its package is found as Node finds it from the project. */
 export async function planUserServer(
   port: InspectionPort,
   server: UserServer,
@@ -302,7 +290,6 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
   return invalid && `its header ${quote(invalid[0])} has characters that headers cannot contain`;
 }
 
-/** A remote server of the user's config. References to variables get their values as for a program. */
 export function planRemoteServer(server: UserServer, config: SessionConfig, isLocked = false): RemotePlan {
   const { url = "", oauth, secrets, ...filled } = fillIn(server, config, isLocked);
   const headers = Object.fromEntries(
@@ -328,7 +315,6 @@ export function planRemoteServer(server: UserServer, config: SessionConfig, isLo
   };
 }
 
-/** The source of a tool that an item of a pack provides. */
 export function describeSource(
   { pack }: FoundPack,
   { declaration, file = null }: Pick<InspectedItem, "declaration"> & { file?: string | null },
