@@ -48,6 +48,15 @@ const mostSuggestions = 100;
 /** The code of the error for an unknown URI in legacy revisions, and what stands for it in the SDK, which would send another. */
 const noLegacyResource = { code: -32002, standIn: Number.MIN_SAFE_INTEGER };
 
+/** How many faults of params are told: a request can have millions. */
+const mostIssues = 5;
+
+/** The SDK's own handlers, which would answer invalid params with an internal error. */
+const ownOfSdk = new Map<string, SpecTypeName>([
+  ["initialize", "InitializeRequestParams"],
+  ["logging/setLevel", "SetLevelRequestParams"],
+]);
+
 /** The params of requests are checked, but stay as they are: a copy would not remember their integers. */
 const paramsOf = <Type extends SpecTypeName>(type: Type) => ({
   "~standard": {
@@ -55,7 +64,9 @@ const paramsOf = <Type extends SpecTypeName>(type: Type) => ({
     vendor: "trailblaze",
     async validate(value: unknown) {
       const { issues } = await specTypeSchemas[type]["~standard"].validate(value);
-      return issues === undefined ? { value: value as SpecTypes[Type] } : { issues };
+      return issues === undefined
+        ? { value: value as SpecTypes[Type] }
+        : { issues: issues.slice(0, mostIssues) };
     },
   },
 });
@@ -188,7 +199,16 @@ export class ClientServer extends Server {
 
   protected override _wrapHandler(method: string, handler: WrappedHandler): WrappedHandler {
     // The SDK would parse the request and the result of a tool again, which are valid already.
-    return method === "tools/call" ? handler : super._wrapHandler(method, handler);
+    if (method === "tools/call") return handler;
+    const wrapped = super._wrapHandler(method, handler);
+    const type = ownOfSdk.get(method);
+    if (type === undefined) return wrapped;
+    return async (request, context) => {
+      const { issues } = await paramsOf(type)["~standard"].validate(request.params ?? {});
+      const faults = issues?.map(({ path = [], message }) => `${path.join(".")}: ${message}`);
+      if (faults !== undefined) throw badRequest(`Invalid params for ${method}: ${faults.join(", ")}`);
+      return wrapped(request, context);
+    };
   }
 
   override async connect(transport: Transport): Promise<void> {

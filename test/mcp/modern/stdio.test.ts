@@ -18,7 +18,7 @@ import {
 interface Message {
   id?: unknown;
   method?: string;
-  error?: { code: number; data?: unknown };
+  error?: { code: number; message: string; data?: unknown };
   result?: Record<string, unknown>;
 }
 
@@ -98,6 +98,23 @@ describe("the first request over stdio selects the era", () => {
     expect(await ask(modernCall("echo", {}, { id: 3 }))).toMatchObject({
       result: { resultType: "complete" },
     });
+  });
+
+  test.each([
+    ["initialize", { protocolVersion: 5 }, "protocolVersion"],
+    ["logging/setLevel", { level: "loud" }, "level"],
+    ["logging/setLevel", undefined, "level"],
+    ["tools/call", { name: 5 }, "name"],
+    [
+      "completion/complete",
+      { context: { arguments: Object.fromEntries(Array.from({ length: 1000 }, (_, i) => [`a${i}`, i])) } },
+      "ref",
+    ],
+  ])("invalid params of %s of a legacy client are told, but not all of them", async (method, params, key) => {
+    const { ask } = await serve();
+    const error = (await ask({ jsonrpc: "2.0", id: 1, method, params } as { id: 1 }))?.error;
+    expect(error).toMatchObject({ code: -32602 });
+    expect(error?.message).toMatch(RegExp(`^Invalid params for ${method}: ${key}: .{1,600}$`));
   });
 
   test.each(["both", "modern"] as const)(
