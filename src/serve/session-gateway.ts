@@ -39,6 +39,7 @@ export type ClientScope = Pick<CallScope, "sessionId" | "memory" | "reader">;
 /** A client, or all that share a scope. */
 export interface GatewayClient {
   gateway: SessionGateway;
+  /** Called for each request: a modern client may be another one each time. */
   scope(): ClientScope;
   /** What it finds instead of being listed many tools; it may call all of them. */
   search?: { finder: ToolSearch; options: LlmToolsOptions; grows: boolean } | undefined;

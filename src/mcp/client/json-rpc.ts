@@ -60,6 +60,7 @@ export const handshakeOf = { legacy: "initialize", modern: "server/discover" } a
 export interface ServerFacts {
   era: Era;
   protocolVersion: string;
+  /** `null` for a server that does not say. */
   serverInfo: { name: string; version: string } | null;
   capabilities: JsonObject;
   instructions: string | undefined;

@@ -101,6 +101,7 @@ export interface ListFault {
   /** Continues the server's name, or that of the entry or key. */
   reason: string;
   isRest?: boolean;
+  /** The name or URI of the entry, which may be empty. */
   name?: string;
   /** The path of the key in the entry. */
   key?: string;

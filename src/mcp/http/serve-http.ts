@@ -244,8 +244,8 @@ function createSessions(create: CreateProtocolServer, options: ServeHttpOptions)
 }
 
 /**
- * Modern requests are served on their own, all others in sessions. Throws `InvalidArguments` for a missing or unusable token, and
- * `ServerStartFailed` if it cannot listen.
+ * Keeps the process alive. Modern requests are served on their own, all others in sessions. Throws `InvalidArguments` for a
+ * missing or unusable token, and `ServerStartFailed` if it cannot listen.
  */
 export async function serveHttp(create: CreateProtocolServer, options: ServeHttpOptions) {
   checkHttpTransport(options);

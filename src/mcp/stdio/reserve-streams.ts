@@ -9,8 +9,8 @@ import { Readable, Writable } from "node:stream";
 const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setKeepAlive"] as const;
 
 /**
- * Only the returned stream is the real stdin; `process.stdin` ends at once. It does not cover `fs.readSync(0)` and children that
- * inherit the descriptor, which `reserveDescriptors` does.
+ * Only the returned stream is the real stdin; `process.stdin` ends at once. Call it before code of others runs. It does not
+ * cover `fs.readSync(0)` and children that inherit the descriptor, which `reserveDescriptors` does.
  */
 export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;
@@ -28,8 +28,8 @@ export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
 const calming = ["end", "destroy", "cork", "uncork", "destroySoon"] as const;
 
 /**
- * Only the returned writer reaches stdout; what `console` or code prints goes to stderr. It does not cover `fs.writeSync(1, …)`
- * and children that inherit the descriptor, which `reserveDescriptors` does.
+ * Only the returned writer reaches stdout; what `console` or code prints goes to stderr. Call it before code of others runs. It
+ * does not cover `fs.writeSync(1, …)` and children that inherit the descriptor, which `reserveDescriptors` does.
  */
 export function reserveStdout(stdout: Writable, stderr: Writable): Writable {
   const write = stdout.write.bind(stdout);
@@ -105,8 +105,8 @@ const readers = ["readSync", "readvSync", "readFile", "readFileSync"];
 
 /**
  * Redirects writes to descriptor 1 to stderr and makes descriptor 0 empty, also for children. Only for a process without other
- * purpose, because it replaces functions of Node, and after `process.stdout` was used. It does not cover worker threads, native
- * code, and code that opens `/dev/stdout`.
+ * purpose, because it replaces functions of Node, before code of others runs and after `process.stdout` was used. It does not
+ * cover worker threads, native code, and code that opens `/dev/stdout`.
  */
 export function reserveDescriptors(): void {
   const nothing = fs.openSync(devNull, "r");
