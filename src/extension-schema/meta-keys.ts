@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { createProblem, type Problem, printable } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { describeValue } from "./pointer.ts";
 
@@ -86,6 +86,9 @@ function suggestMetaKey(key: string): string | undefined {
   return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
 }
 
+const describeEntries = (list: readonly unknown[]) =>
+  `[${list.slice(0, 10).map(describeValue).join(", ")}${list.length > 10 ? ", …" : ""}]`;
+
 /** The problems of a tool's `_meta` by key: unknown keys of the host, and invalid values, which count as absent. */
 export function findMetaProblems(meta: unknown): Map<string, Problem> {
   const problems = new Map<string, Problem>();
@@ -99,7 +102,7 @@ export function findMetaProblems(meta: unknown): Map<string, Problem> {
     }
     const { expected, isValid } = metaTypes[metaKeys[key].type];
     if (isValid(value)) continue;
-    const found = Array.isArray(value) ? printable(JSON.stringify(value).slice(0, 60)) : describeValue(value);
+    const found = Array.isArray(value) ? describeEntries(value) : describeValue(value);
     problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place));
   }
   return problems;

@@ -28,8 +28,8 @@ export function writePointer(path: Path): string {
   return path.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("");
 }
 
-/** A scalar as written, or the type of an array or object. */
+/** A string or a number as written, or what another value is. */
 export function describeValue(value: unknown): string {
   if (typeof value === "string") return quote(value, 40);
-  return typeof value === "object" ? describeType(value) : String(value);
+  return typeof value === "number" ? String(value) : describeType(value);
 }

@@ -16,3 +16,12 @@ test("the known keys of `_meta` are those that the package for authors has types
   expect(Object.keys(typed)).toEqual(Object.keys(metaKeys));
   expect([...findMetaProblems(typed)]).toEqual([]);
 });
+
+test("values that JSON does not have are described, too", () => {
+  const list = [1n, () => 1, [1n], "ios"];
+  list.push(list as never);
+  const found = (value: unknown) =>
+    findMetaProblems({ "trailblaze/supportedPlatforms": value }).get("trailblaze/supportedPlatforms")?.args;
+  expect(found(list)).toMatchObject({ found: '[a bigint, a function, an array, "ios", an array]' });
+  expect(found(() => 1)).toMatchObject({ found: "a function" });
+});

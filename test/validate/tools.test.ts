@@ -51,8 +51,8 @@ describe("metadata of tools", () => {
   describe("invalid values of `_meta`", () => {
     test.each([
       ["isForLlm", "no", /"no"/],
-      ["supportedDrivers", ["ios-host", 5], /^\["ios-host",5\]$/],
-      ["supportedPlatforms", ["IOS", "PHONE"], /^\["IOS","PHONE"\]$/],
+      ["supportedDrivers", ["ios-host", 5], /^\["ios-host", 5\]$/],
+      ["supportedPlatforms", ["IOS", "PHONE"], /^\["IOS", "PHONE"\]$/],
       ["toolset", "", /^""$/],
     ])("InvalidMetaValue is reported for %s: %j", async (name, value, found) => {
       const key = `trailblaze/${name}`;
