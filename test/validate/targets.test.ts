@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
+import type { DiscoveredPack } from "../../src/discovery/types.ts";
 import { validateExtension } from "../../src/validate/validate-extension.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -67,3 +68,16 @@ test("an item is no target: its pack is", async () => {
     problem: { args },
   });
 });
+
+test.each([
+  ["self", "InvalidPackageManifest"],
+  ["transitive", "MalformedPackageJson"],
+])(
+  "unknown keys and a name that npm does not allow are errors in a pack that is %s",
+  async (origin, ofName) => {
+    const location = makeTree({ "package.json": { ...packManifest("A b"), trailblaze: { tool: [] } } });
+    const { problems } = await validateExtension({ location, origin, name: "a-b" } as DiscoveredPack);
+    const errors = problems.filter(({ severity }) => severity === "error").map(({ code }) => code);
+    expect(errors.sort()).toEqual([ofName, "UnknownExtensionKey"]);
+  },
+);
