@@ -342,7 +342,15 @@ export function planPackServer(
   const { name: pack, location, qualifiedName } = found.pack;
   const { qualifiedName: label, declaration } = item;
   const definition = item.definition as SubprocessServer;
-  const { legacyContext = true, env = {}, envPassthrough = [] } = definition;
+  const {
+    legacyContext = true,
+    env = {},
+    envPassthrough = [],
+    protocol,
+    start,
+    idleMs,
+    timeouts,
+  } = definition;
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
   const { command, args, file } = findProgram(port, definition, { from: location, cwd });
@@ -352,7 +360,8 @@ export function planPackServer(
     pack: qualifiedName,
     source: describeSource(found, item),
     place: { pack, kind: "server", item: declaration.name },
-    entry: definition,
+    // Not the definition itself, in which unknown keys have no effect.
+    entry: { protocol, start, idleMs, timeouts },
     command,
     args,
     cwd,

@@ -4,7 +4,15 @@ import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { LargeResults } from "../../src/session/large-results.ts";
 import { makeTree } from "../support/packs.ts";
-import { jsonOf, makeProject, openForTest, probe, toolPack, withServers } from "./support/session.ts";
+import {
+  jsonOf,
+  makeProject,
+  openForTest,
+  probe,
+  probeDefinition,
+  toolPack,
+  withServers,
+} from "./support/session.ts";
 
 const text = (value: string) => ({ type: "text" as const, text: value });
 
@@ -13,7 +21,17 @@ describe("a large result", () => {
     export const nested = async (_, { callTool }) => String((await callTool("big")).message.length);`;
 
   test("is cut for the host, and whole, without secrets, in a file that the session reads", async () => {
-    const cwd = makeProject({ "@acme/p": toolPack({ big: {}, nested: {} }, code) });
+    // The last two keys are the user's alone.
+    const ours = {
+      ...probeDefinition({ PROBE_PREFIX: "ours" }),
+      results: { maxChars: -1 },
+      choices: { prefix: "x" },
+    };
+    const files = {
+      "package.json": { trailblaze: { servers: ["ours"] } },
+      "trailblaze/servers/ours.json": ours,
+    };
+    const cwd = makeProject({ "@acme/p": toolPack({ big: {}, nested: {} }, code, files) });
     const own = { ...probe("own"), results: { maxChars: -1 } };
     const config = {
       ...withServers(own, probe("plain")),
@@ -45,9 +63,10 @@ describe("a large result", () => {
     expect((await session.callTool("nested", {})).message).toBe("2016");
     const result = { content: [text("x".repeat(200))] };
     expect((await session.callTool("own_result", { result })).message).toHaveLength(200);
-    expect((await session.callTool("plain_result", { result })).message).toContain(
-      "[99 characters left out: file:",
-    );
+    for (const name of ["plain_result", "ours_result"]) {
+      const { message } = await session.callTool(name, { result });
+      expect(message).toContain("[99 characters left out: file:");
+    }
     expect(jsonOf(await session.callTool("own_env", {}))).toHaveProperty("PROBE_PREFIX");
   });
 
