@@ -22,12 +22,14 @@ export interface AsInstalledOptions {
   /** Throw `ConfinementUnavailable` instead of importing modules without confinement. */
   requireConfinement: boolean;
   signal: AbortSignal;
+  /** Called before the command runs. */
   onCommand(command: string): void;
   onWait?: SessionOptions["onWait"];
 }
 
 const installMs = 600_000;
 const moduleMs = 10_000;
+/** Of the end of what npm says. */
 const shownCharacters = 2000;
 
 function createFailure(what: string, reason: string, place: ProblemPlace, hint?: string): Problem {

@@ -1,6 +1,7 @@
 // Everything that inspection can do in addition to discovery: read the files of a package.
 import type { DiscoveryPort } from "./discovery-port.ts";
 
+/** Limit on the size of a definition file. */
 export const maximumFileBytes = 1 << 20;
 
 /** Limit on the size of a module whose exports are parsed: bundled code is larger than definitions. */

@@ -34,6 +34,7 @@ export function explainFileError(error: unknown): string | undefined {
   return /^[A-Z\d]+: ([^,]+)/.exec(error.message)?.[1] ?? errorCode(error);
 }
 
+/** Limit on the size of a file that is edited. */
 const maximumBytes = 64 << 20;
 
 /** The path with symbolic links followed. Its last segments, and what a link leads to, may not exist. */

@@ -5,6 +5,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { type DefinedKind, definedKinds, keyOfKind } from "../kinds.ts";
 import type { ProblemArguments, ProblemCode, ProblemPlace } from "../problems/index.ts";
 
+/** In order of preference. */
 const formats = ["json", "yaml", "yml", "mjs", "js", "cjs", "ts", "mts"] as const;
 
 export type Format = (typeof formats)[number];
@@ -30,6 +31,7 @@ export interface DefinitionFile {
 export interface LocatedKind {
   kind: DefinedKind;
   folder: string;
+  /** Whether the folder is a link that leads out of the package. */
   isOutside: boolean;
   /** Files of one item each, by the item's name, in order of preference. */
   perItem: ReadonlyMap<string, readonly DefinitionFile[]>;

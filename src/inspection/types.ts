@@ -17,6 +17,7 @@ export interface InspectedItem {
   format: Format | undefined;
   /** The text of its file, for locating problems. */
   source: SourceText | undefined;
+  /** That of the evaluation of its own file; items that it refers to may have another. */
   confinement: Confinement;
   /** Path of the definition in its file: the item's name in a combined file, otherwise empty. */
   base: Path;

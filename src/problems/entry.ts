@@ -136,6 +136,7 @@ export function entry<const Entry extends CatalogEntry<never>>(
   return description as CatalogEntry<ArgumentsOf<Entry>>;
 }
 
+/** An entry with more arguments than its words show. */
 export function entryOf<Args>(description: CatalogEntry<Args>): CatalogEntry<Args> {
   return description;
 }

@@ -7,6 +7,7 @@ import { isRecord } from "../data/parse-json.ts";
 export interface PackingRequest {
   packageRoot: string;
   manifest: Readonly<Record<string, unknown>>;
+  /** Relative to the package, with `/`. */
   files: readonly string[];
   /** The workspace of the package: its root's ignore files apply, and its members are excluded. */
   workspace?: { root: string; members: readonly string[] } | undefined;

@@ -74,6 +74,7 @@ export type ValidationReport = {
 
 export interface DetailedReport {
   report: ValidationReport;
+  /** Absolute path of the package. */
   location: string;
   /** Files with definitions and package.json, relative to the package. */
   sources: ReadonlySet<string>;

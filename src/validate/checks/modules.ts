@@ -17,6 +17,7 @@ type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingI
   inspected: Pick<InspectedPack, "items">;
 };
 
+/** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
 
 /** Whether execution finds the export of a module. */

@@ -38,6 +38,7 @@ const maximumAsked = 10;
 const maximumImported = 2000;
 const maximumBytes = 32 << 20;
 
+/** Suffixes that `require` tries, in order. */
 const guessed = ["", ".js", ".json", ".node", "/index.js", "/index.json", "/index.node"];
 
 /** The nearest package.json of a module, and its folder relative to the package. */
