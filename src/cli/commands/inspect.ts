@@ -14,7 +14,7 @@ import {
 } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
-import { readKind } from "../../qualified-names/index.ts";
+import { findNearestNames, readKind } from "../../qualified-names/index.ts";
 import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";
@@ -108,15 +108,26 @@ function formatPack(pack: PackInspection, style: TextStyle): string {
   return lines.join("\n");
 }
 
+const notOfServer = (subject: string) =>
+  failure("InvalidArguments", {
+    reason: `${quote(subject)} is not a tool of a server of the config`,
+    hint: "Omit --start, or pass LABEL/TOOL.",
+  });
+
+/** The error for `LABEL/TOOL` with a label that the config does not have; `undefined` for other names. */
+function explainUnknownLabel(subject: string, labels: readonly string[]): TrailblazeError | undefined {
+  const [label = "", tool = "", ...rest] = subject.split("/");
+  if (labels.length === 0 || label.startsWith("@") || tool === "" || rest.length > 0) return undefined;
+  const nearest = findNearestNames(label, labels);
+  return failure("ServerNotFound", { name: label, otherKind: undefined, nearest, isLabel: true });
+}
+
 async function inspectServerTool(input: Input, subject: string): Promise<CommandAnswer> {
   const { withSession } = await import("../session/session-command.ts");
   const use = async (session: Session): Promise<CommandAnswer> => {
     const tool = await session.resolveTool(subject);
     const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
-    if (source.type !== "config") {
-      const reason = `${quote(subject)} is not a tool of a server of the config`;
-      throw failure("InvalidArguments", { reason, hint: "Omit --start, or pass LABEL/TOOL." });
-    }
+    if (source.type !== "config") throw notOfServer(subject);
     const ofTool = { title, description, inputSchema, outputSchema, annotations };
     const definition = { name: subject.slice(subject.indexOf("/") + 1), ...ofTool };
     const shown = { kind: "tool", name, qualifiedName: subject, definition: { name, ...ofTool } } as const;
@@ -131,20 +142,24 @@ async function inspectServerTool(input: Input, subject: string): Promise<Command
 async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
-  if (options.start) return inspectServerTool(input, subject);
   const kind = readKind(options.kind);
+  const port = createNodeDiscoveryPort();
+  const mayBeLabel = (kind ?? "tool") === "tool" && subject.includes("/");
+  const labels = mayBeLabel ? (await readConfigNames(port, findProject(port, cwd).directory)).labels : [];
+  const label = labels.find((one) => subject.startsWith(`${one}/`));
+  const unknownLabel = label === undefined ? explainUnknownLabel(subject, labels) : undefined;
+  // Other names would start all servers.
+  if (options.start && label === undefined) throw unknownLabel ?? notOfServer(subject);
+  if (options.start) return inspectServerTool(input, subject);
   const inspected = await inspectSubject(subject, { ...readInspectionOptions(input), kind }).catch(
-    async (error: unknown) => {
-      const isMissing = error instanceof TrailblazeError && error.code !== "AmbiguousName";
-      if (!isMissing || (kind ?? "tool") !== "tool") throw error;
-      const port = createNodeDiscoveryPort();
-      const { labels } = await readConfigNames(port, findProject(port, cwd).directory);
-      const label = labels.find((one) => subject.startsWith(`${one}/`));
-      if (label === undefined) throw error;
-      throw failure("InvalidArguments", {
-        reason: `The tools of the configured server ${quote(label)} are unknown until it starts`,
-        hint: "Pass --start to start it.",
-      });
+    (error: unknown) => {
+      const code = error instanceof TrailblazeError ? error.code : undefined;
+      if (label !== undefined && code !== undefined && code !== "AmbiguousName")
+        throw failure("InvalidArguments", {
+          reason: `The tools of the configured server ${quote(label)} are unknown until it starts`,
+          hint: "Pass --start to start it.",
+        });
+      throw (code === "PackNotInstalled" && unknownLabel) || error;
     },
   );
   if ("pack" in inspected) {
