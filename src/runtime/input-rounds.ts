@@ -1,5 +1,6 @@
 // What handlers ask, the rounds of answers, and the checks of both.
 import { isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { printable, quote } from "../problems/index.ts";
 import {
   type InputAnswer,
@@ -219,7 +220,10 @@ async function settleAnswer(request: InputRequest, answer: unknown): Promise<Inp
   const fits =
     "method" in request
       ? fitsMethod(request.method, content)
-      : (await loadValidator()).check(request.schema, structuredClone(content)) === undefined;
+      : (await loadValidator()).check(
+          request.schema,
+          attempt(() => structuredClone(content)),
+        ) === undefined;
   return fits ? { action, content } : { action: "decline" };
 }
 

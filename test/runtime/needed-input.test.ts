@@ -64,6 +64,7 @@ test("answers that break their schema are declined, and unasked ones are dropped
     odd: { message: "Who?", schema: name },
     canceled: { message: "Who?", schema: name },
     silent: { message: "Who?", schema: name },
+    code: { message: "Who?", schema: name },
   };
   const answers = {
     who: { action: "accept", content: { name: "Ada" } },
@@ -74,6 +75,8 @@ test("answers that break their schema are declined, and unasked ones are dropped
     odd: "accept",
     canceled: { action: "cancel", content: { name: "Ada" } },
     unasked: { action: "accept", content: {} },
+    // Of a host: no other answer can have it.
+    code: { action: "accept", content: { name: "Ada", when: () => 0 } },
   };
   expect(await settleAnswers(requests, answers)).toEqual({
     who: { action: "accept", content: { name: "Ada" } },
@@ -83,6 +86,7 @@ test("answers that break their schema are declined, and unasked ones are dropped
     roots: { action: "accept", content: { roots: [{ uri: "file:///a" }] } },
     odd: { action: "decline" },
     canceled: { action: "cancel" },
+    code: { action: "decline" },
   });
 });
 

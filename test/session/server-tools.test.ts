@@ -219,6 +219,26 @@ describe("callbacks of a server", () => {
     }
   });
 
+  test("a callback ends with its call: its tool is canceled, and the invocation is unknown from then on", async () => {
+    const reasons: string[] = [];
+    const handler = (_: object, { signal }: { signal: AbortSignal }) =>
+      new Promise((resolve) => {
+        signal.addEventListener("abort", () => resolve(reasons.push(signal.reason.message)));
+      });
+    const wait = { name: "wait", description: "Waits.", inputSchema: { type: "object" }, handler };
+    const session = await openForTest(makeProject({}), { config, builtIns: [wait] });
+    const late = await session.callTool("probe_callback", { tool: "wait" }, { timeoutMs: 500 });
+    expect(late.message).toContain("500 ms");
+    await waitUntil(() => reasons.length > 0);
+    expect(reasons).toEqual([expect.stringContaining("invocation ended")]);
+    const { _meta } = jsonOf(await session.callTool("probe_params"));
+    const request = { invocation_id: _meta.trailblaze.invocationId };
+    expect(jsonOf(await session.callTool("probe_callback", { tool: "probe_params", request }))).toEqual({
+      status: 200,
+      body: { result: { type: "error", message: "Unknown invocation, or it has ended." } },
+    });
+  });
+
   test("callbacks nest up to the limit", async () => {
     const session = await openForTest(makeProject({}), { config: { ...config, callback: { maxDepth: 1 } } });
     const inner = { tool: "probe_params", with: {} };
