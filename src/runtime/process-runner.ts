@@ -35,8 +35,10 @@ type ChildMessage =
 export interface ProcessRunnerOptions {
   /** Absolute path of the package, symbolic links resolved; also the child's folder. */
   root: string;
+  /** The whole environment of the child: it inherits nothing. */
   env: Readonly<Record<string, string>>;
   processes?: ProcessPort;
+  /** The pack's code has thrown after its call had ended. */
   onLateError?: ((message: string) => void) | undefined;
   onOutput?: ((chunk: Buffer) => void) | undefined;
   redact?(text: string): string;

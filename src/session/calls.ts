@@ -110,6 +110,7 @@ function writeArguments(given: unknown = {}): { json: string } | { fault: string
 export interface CallScope {
   sessionId: string;
   memory: SessionMemory;
+  /** Who may read the whole of its large results. */
   reader: string;
   /** What entries of bundles see of the client's request. */
   request?: Pick<BundleRequest, "meta" | "session">;
