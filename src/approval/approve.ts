@@ -175,7 +175,7 @@ export function planApprovals(locked: LockedProject, targets: Targets): Approval
 /** What is denied: with names, also what is approved; otherwise what differs. */
 function planDenials(locked: LockedProject, targets: Targets): ApprovalChange[] {
   const { lock, installed } = locked;
-  const expected = expectLock(lock, locked);
+  const expected = expectLock(lock, locked, targets.isWritten);
   const places = targets.isEverything
     ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
     : [...new Map([...expected, ...lock]).values()]

@@ -120,6 +120,15 @@ describe("skills of packs", () => {
 });
 
 describe("skills of dependencies without the field", () => {
+  test("they can be denied although they are not approved", async () => {
+    const cwd = makeSkilled({ "node_modules/@acme/jira/package.json": undefined });
+    expect(await approve(cwd, ["plain/other"], { deny: true })).toMatchObject({ denied: ["plain/other"] });
+    expect(await approve(cwd, ["plain"])).toMatchObject({ approved: ["plain/trace"] });
+    expect(readLock(cwd).plain.denied).toEqual(["skill:other"]);
+    expect((await use(cwd)).used).toEqual(["trace"]);
+    expect((await diffLock({ cwd })).inSync).toBe(true);
+  });
+
   test("only what is approved by name is used, and then compared", async () => {
     const cwd = makeSkilled({ "node_modules/@acme/jira/package.json": undefined });
     expect(await use(cwd)).toMatchObject({ used: [], problems: [] });
