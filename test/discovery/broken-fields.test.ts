@@ -62,11 +62,10 @@ describe("a field with errors", () => {
 });
 
 test.each([["../../evil"], ["\u001b[31m"], [5]])(
-  "the name %j of a declared dependency is an error, and the pack is listed under its installed name",
+  "the name %j of a declared dependency is an error, else a warning, and the pack has its installed name",
   async (name) => {
-    const { packs, problems } = await discoverPacks({
-      cwd: makeProject({ ...packManifest("x", { trailblaze: { tools: ["a"] } }), name }),
-    });
+    const manifest = { ...packManifest("x", { trailblaze: { tools: ["a"] } }), name };
+    const { packs, problems } = await discoverPacks({ cwd: makeProject(manifest) });
     expect(packs).toMatchObject([
       { name: "broken", qualifiedName: "broken", tools: [{ qualifiedName: "broken/a" }] },
       { name: "zebra" },
@@ -74,5 +73,7 @@ test.each([["../../evil"], ["\u001b[31m"], [5]])(
     expect([...problems, ...(packs[0]?.problems ?? [])]).toMatchObject([
       { code: "MalformedPackageJson", severity: "error", pack: "broken", file: "package.json" },
     ]);
+    const others = await discoverPacks({ cwd: makeProject(manifest, {}), all: true });
+    expect(others.packs[0]?.problems).toMatchObject([{ code: "MalformedPackageJson", severity: "warning" }]);
   },
 );

@@ -274,7 +274,7 @@ test("tools are ordered: built-ins, the user's servers, then packs by name, each
   expect(namesOf(session.tools)).toEqual(["tap", "l", "s2", "s1", "a", "z2", "z1"]);
 });
 
-test("toolsets of the config, of packs and of tools' metadata merge by short name", async () => {
+test("valid toolsets of the config, of packs and of tools' metadata merge by short name", async () => {
   const cwd = makeProject({
     "@acme/auth": {
       ...toolPack(
@@ -282,12 +282,13 @@ test("toolsets of the config, of packs and of tools' metadata merge by short nam
         "export const login = () => 1, logout = login, probe = login;",
         {
           "package.json": {
-            trailblaze: { tools: ["login", "logout", "probe"], toolsets: ["auth", "all"] },
+            trailblaze: { tools: ["login", "logout", "probe"], toolsets: ["auth", "all", "bad"] },
           },
         },
       ),
       "trailblaze/toolsets/auth.yaml": "name: auth\ntools: [logout, tap]\n",
       "trailblaze/toolsets/all.yaml": "name: all\ntoolsets: [auth]\ntools: [acme/auth/probe, unheardOf]\n",
+      "trailblaze/toolsets/bad.yaml": "name: bad\ndescription: 5\ntools: [probe]\n",
     },
   });
   const session = await openForTest(cwd, {
@@ -306,7 +307,9 @@ test("toolsets of the config, of packs and of tools' metadata merge by short nam
   ]);
   expect(namesOf(session.toolsForLlm())).toEqual(["tap", "s_env", "login", "logout", "probe"]);
   expect(session.tools.find(({ name }) => name === "tap")?.toolsets).toEqual(["auth", "mine", "all"]);
-  expect(session.problems.map(({ code }) => code).sort()).toEqual(["PackNotInstalled", "UnknownBuiltIn"]);
+  // A lock would not judge what is invalid, so the session does not use it.
+  const codes = ["InvalidToolsetDefinition", "PackNotInstalled", "UnknownBuiltIn"];
+  expect(session.problems.map(({ code }) => code).sort()).toEqual(codes);
 });
 
 test("a recording has the host's successful recordable calls, without sensitive values", async () => {
