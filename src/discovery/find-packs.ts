@@ -93,6 +93,7 @@ function needsWalk({ transitive }: PacksPolicy, packs: readonly FoundPack[]): bo
   return transitive.some((pattern) => pattern.includes("*") || !matchesAny([pattern], names));
 }
 
+/** By what does not depend on messages. */
 const compareProblems = (a: Problem, b: Problem) =>
   compareText(a.code, b.code) ||
   compareText(a.pack ?? "", b.pack ?? "") ||

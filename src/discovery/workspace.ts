@@ -8,7 +8,9 @@ import type { Manifest } from "./types.ts";
 /** The workspace that a project is the root or a member of. A project without one is the root of its own. */
 export interface Workspace {
   project: Project;
+  /** Whether the root lists members. */
   isDeclared: boolean;
+  /** Absolute path. */
   root: string;
   /** The root's package.json, if it can be used. */
   manifest: Manifest | undefined;
@@ -16,6 +18,7 @@ export interface Workspace {
   members: string[];
   /** What the root's pnpm-workspace.yaml permits packages; `null` if it cannot be read. */
   permissions: Readonly<Record<string, unknown>> | null;
+  /** Why packages may be missing. */
   problems: Problem[];
 }
 

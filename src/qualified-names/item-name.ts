@@ -25,6 +25,7 @@ const unscopedName = /^[A-Za-z0-9~][A-Za-z0-9._~-]*$/;
 const scope = /^@[A-Za-z0-9_~][A-Za-z0-9._~-]*$/;
 /** The name behind a scope, for which npm refuses only a leading `.`. */
 const scopedName = /^[A-Za-z0-9_~-][A-Za-z0-9._~-]*$/;
+/** npm's, in characters. */
 const maximumPackageName = 214;
 
 /** True for a package name that npm accepts, including old names with capital letters. */

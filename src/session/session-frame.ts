@@ -43,6 +43,7 @@ export class SessionFrame {
   readonly calls: Calls;
   /** Problems of servers and code, which can occur at any time. */
   readonly reported: Problem[] = [];
+  /** Of the host's successful calls. */
   readonly recording: Recording;
   readonly #config: SessionConfig;
   readonly #once = new Set<string>();
