@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { isAbsolute, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Command, CommandInput } from "./command.ts";
 import { commonOptions, type Options } from "./options.ts";
@@ -134,7 +134,9 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
     return [option, least === undefined || value === undefined ? value : Number(value)];
   });
   const options: CommandInput["options"] = Object.fromEntries(read);
-  const cwd = folder === undefined ? (options.cwd ?? (await findCwd())) : resolve(folder, options.cwd ?? "");
+  const { cwd: target = "" } = options;
+  // A deleted folder matters only where something is relative to it.
+  const cwd = isAbsolute(target) ? target : resolve(folder ?? (await findCwd()), target);
   const input: CommandInput = { positionals, options, cwd };
   return { command, input };
 }

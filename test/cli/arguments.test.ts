@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { describe, expect, test } from "vitest";
-import { commands } from "../../src/cli/parse-command-line.ts";
+import { commands, parseCommandLine } from "../../src/cli/parse-command-line.ts";
 import { runMain } from "../support/main.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
@@ -57,6 +58,16 @@ describe("options before the command", () => {
       expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
     }
   });
+});
+
+test("the folder of a command is absolute, however --cwd is written", async () => {
+  for (const [folder, start] of [
+    [undefined, process.cwd()],
+    ["/app", "/app"],
+  ] as const) {
+    const { input } = await parseCommandLine("types", ["--cwd", "packs/a"], folder);
+    expect(input.cwd).toBe(resolve(start, "packs/a"));
+  }
 });
 
 test.each(
