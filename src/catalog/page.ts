@@ -46,8 +46,10 @@ const html = (parts: TemplateStringsArray, ...values: readonly Content[]): Html 
 /** Limit on the bytes of all items, so that the page stays below 25 MB. Later ones are shown without their definitions. */
 const largestItems = 16 << 20;
 
+/** In bytes, as printed. */
 const longestDefinition = 64 << 10;
 
+/** In characters. */
 const longestCell = 1024;
 const shortDescription = 280;
 

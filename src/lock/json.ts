@@ -10,7 +10,8 @@ export type LockedItem = { [key: string]: Json };
 
 /**
  * The form of `trailblaze.lock`. Packs are by npm name, the servers of the config by label. Each entry has a `surface`, so that a
- * merge of two halves is found, and `denied` with what was refused, as `kind:name`.
+ * merge of two halves is found, and `denied` with what was refused, as `kind:name`. `lists` of a server is `null` until it has
+ * been listed.
  */
 export interface LockFile {
   lockfileVersion: 1;

@@ -28,6 +28,7 @@ function surfaceOf(entry: LockedItem): Json {
   return seen;
 }
 
+/** Of what models see of an entry, in its canonical form. */
 export const hashSurface = (entry: LockedItem): string => hashText(formatJson(surfaceOf(entry)));
 
 const isThere = (file: string) => lstatSync(file, { throwIfNoEntry: false }) !== undefined;

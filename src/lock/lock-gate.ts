@@ -327,7 +327,7 @@ export class LockGate {
     return { place, server, listed, denied: parts.filter(({ value }) => value === null) };
   }
 
-  /** What the lock approves of a server that was checked; `undefined` if it must start to know its lists. */
+  /** What the lock approves of a server, after it was checked; `undefined` if it must start to know its lists. */
   findApproved(plan: ServerPlan): ListedServer | undefined {
     const found = this.#findServer(plan);
     if (found?.server.lists == null || this.#updated.has(keyOf(entryPlace(found.place)))) return undefined;

@@ -182,7 +182,7 @@ export function* partsOfEntry(owner: Owner, entry: LockedItem, path: Path = []):
 export const tableOf = (parts: Iterable<LockPart>): Map<string, LockPart> =>
   new Map([...parts].map((part) => [keyOf(part.place), part]));
 
-/** The parts of a lock. Throws `LockFault`. */
+/** The parts of a lock, of which a denial replaces what is approved. Throws `LockFault`. */
 export function partsOf({ lockfileVersion, packs, servers, ...others }: LockFile): LockParts {
   const [unknown] = lockfileVersion === 1 ? Object.keys(others) : ["lockfileVersion"];
   if (unknown !== undefined) throw misshapen([unknown]);
