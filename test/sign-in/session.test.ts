@@ -160,10 +160,11 @@ test("doctor calls a sign-in expired that cannot be renewed", async () => {
 });
 
 test("client credentials need no login, and their secret is only sent to the issuer", async () => {
-  const oauth = { clientId: "me", clientSecret: "${DOCS_SECRET}", grant: "client_credentials" } as const;
-  const setting = await makeSignIn({}, { oauth });
+  const secret = { clientId: "me", clientSecret: "${DOCS_SECRET}", grant: "client_credentials" } as const;
+  const setting = await makeSignIn({}, { oauth: { ...secret, issuer: "${DOCS_ISSUER}" } });
   const { remote, run, stored } = setting;
   vi.stubEnv("DOCS_SECRET", "hunter2-hunter2");
+  vi.stubEnv("DOCS_ISSUER", remote.origin);
   onTestFinished(() => void vi.unstubAllEnvs());
   expect(await call(setting)).toMatchObject({ exitCode: 0, stdout: "called\n" });
   expect(remote.to("/token")).toHaveLength(1);
