@@ -39,9 +39,11 @@ export function isToolAllowed(
   return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
 }
 
+/** Whether the policy may deny tools of a subprocess server, which it allows. */
 export const mayDenyTools = ({ deny }: PacksPolicy, server: PackServer): boolean =>
   mayNameTools(deny, server);
 
+/** Takes the name that the server gives the tool. */
 export const isToolChosen = (
   { allow, deny }: { allow?: readonly string[] | undefined; deny: readonly string[] },
   name: string,

@@ -12,6 +12,7 @@ export interface PlacedSchema {
   schema: Schema;
   /** The address of the resource that it is in. */
   base: string;
+  /** From the top. */
   path: Path;
 }
 

@@ -67,6 +67,7 @@ function describeErrors(errors: readonly ErrorObject[] | null | undefined): stri
 /** Thrown if a string is not matched with a pattern. The message continues after a colon. */
 class PatternLimit extends Error {}
 
+/** In characters of a string. */
 const longestBacktracked = 1000;
 
 /**
@@ -202,6 +203,7 @@ function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references 
   return { ...(copy(schema, false) as object), definitions };
 }
 
+/** Schemas of more than these are large. */
 const mostNested = 500;
 
 function depthOf(value: unknown): number {
@@ -240,6 +242,7 @@ function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJu
   }
 }
 
+/** Of each schema object, compiled once. */
 const judges = new WeakMap<Schema, ReturnType<typeof compile>>();
 
 /**

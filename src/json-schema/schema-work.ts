@@ -15,6 +15,7 @@ const longestChain = 200;
 /** A condition may be applied twice, beside its `then`, too. */
 const inPlace = ["allOf", "anyOf", "oneOf", "not", "if", "if", "then", "else"];
 const byName = ["dependentSchemas", "dependencies"];
+/** Applied to every member of a value. */
 const toAll = ["propertyNames", "contains", "unevaluatedProperties", "unevaluatedItems"];
 
 const schemasIn = (value: unknown): Schema[] => [value].flat().filter(isRecord);
