@@ -50,9 +50,9 @@ const indentationAt = (text: string, offset: number) =>
   /^[ \t]*/.exec(text.slice(startOfLine(text, offset), offset))?.[0] ?? "";
 
 // Each takes as much as it can: half a comment is none.
-const comment = String.raw`//[^\r\n]*(?![^\r\n])|/\*(?:[^*]|\*(?!/))*\*/`;
-const untilComma = new RegExp(`^(?:\\s|${comment})*,`);
-const restOfLine = new RegExp(`^(?:[^\\S\\r\\n]*(?:${comment}))*`);
+const comment = String.raw`(?://[^\r\n]*(?![^\r\n])|/\*[^*]*\*+(?:[^/*][^*]*\*+)*/)`;
+const untilComma = new RegExp(`^\\s*(?:${comment}\\s*)*,`);
+const restOfLine = new RegExp(`^(?:[^\\S\\r\\n]*${comment})*`);
 
 function findComma(text: string, value: Node): number | undefined {
   const gap = untilComma.exec(text.slice(endOf(value)));
