@@ -46,8 +46,6 @@ export default defineConfig({
   test: {
     // Most of a test's time is waiting for processes.
     maxWorkers: "100%",
-    // What a module becomes is the same in each project and, while its text is the same, in each run.
-    experimental: { fsModuleCache: true },
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {
