@@ -12,6 +12,7 @@ import {
   withSignInLock,
 } from "./stored.ts";
 
+/** Is called with what must not be shown. */
 type OnSecrets = (secrets: readonly string[]) => void;
 
 /** Gets other tokens: for the client itself, or for a refresh token. A refused one takes the tokens away. */

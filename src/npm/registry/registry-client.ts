@@ -168,6 +168,7 @@ export function createRegistryClient(
   }: {
     /** `refresh` checks cached documents again even if they are fresh; `offline` makes no requests. */
     mode: "normal" | "refresh" | "offline";
+    /** Of one document, with its retries. */
     timeoutMs: number;
     signal?: AbortSignal | undefined;
   },
@@ -241,6 +242,7 @@ export function createRegistryClient(
     return isRecord(value) ? { ...long, value } : { state: "absent" };
   }
 
+  /** The default one first. */
   const registries = [...new Set(addresses)];
   return { registries, registryOf, show: withoutCredentials, read, readManifest };
 }
