@@ -223,7 +223,7 @@ export class Calls {
     run: (call: Call, round: InputRound | undefined) => Promise<Round<Answer>>,
   ): Promise<Answer> {
     const { signal, timeoutMs, state, scope, parent } = request;
-    const { name, route } = target;
+    const { kind, name, route, tool } = target;
     this.#closing.throwIfAborted();
     signal?.throwIfAborted();
     const stop = new CallStop();
@@ -233,8 +233,12 @@ export class Calls {
       stop.abort(new DOMException(describeLate(target, limit), "TimeoutError")),
     );
     const heard = listen(request, name, scope.memory, this.#frame.reportOnce);
+    // Named one by one: a spread would take as long as the rest of a call.
     const call: Call = {
-      ...target,
+      kind,
+      name,
+      route,
+      tool,
       id: randomUUID(),
       request,
       depth: parent === undefined ? 0 : parent.depth + 1,
