@@ -3,11 +3,11 @@ import { mkdirSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { SessionConfig } from "../config/session-config.ts";
-import { attempt } from "../files/file-errors.ts";
+import { attempt, errorCode } from "../files/file-errors.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { openLockGate } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../runtime/time-limit.ts";
@@ -58,11 +58,26 @@ export class SessionFrame {
     this.clock = rules.clock ?? systemClock;
     this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.recording = new Recording((args) => this.memory.redact(args));
-    this.logDir = openLogs(this.id, config);
+    this.logDir = this.#openLogs(config);
     this.states = new SessionStates(this);
     this.processes = new SessionProcesses(this);
     this.calls = new Calls(this);
     this.#config = config;
+  }
+
+  /** The folder of the session's logs. If that of the config cannot be made, a temporary one serves, which is reported. */
+  #openLogs({ text, logDir }: SessionConfig): string {
+    if (logDir === undefined) return openLogFolder(this.id);
+    try {
+      mkdirSync(logDir, { recursive: true, mode: 0o700 });
+      return logDir;
+    } catch (error) {
+      const folder = makeTemporaryLogs();
+      const reason = `cannot create the folder of \`logDir\` (${errorCode(error)}), so the logs are in ${folder}`;
+      const problem = createProblem("InvalidConfig", { reason }, { file: text?.file, path: ["logDir"] });
+      this.reported.push({ ...problem, severity: "warning" });
+      return folder;
+    }
   }
 
   state = (): SessionState => {
@@ -152,6 +167,8 @@ const cleanMs = 60 * 60 * 1000;
 /** When it last did, by folder. */
 const cleanedAt = new Map<string, number>();
 
+const makeTemporaryLogs = () => mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
+
 /** Readable only by this user. Where that is not possible, it is a temporary folder: logs are optional. */
 export function openLogFolder(sessionId: string, state = findUserFolder("state")): string {
   const all = state && join(state, "trailblaze", "logs");
@@ -164,20 +181,7 @@ export function openLogFolder(sessionId: string, state = findUserFolder("state")
     }
     return join(all, sessionId);
   });
-  return folder ?? mkdtempSync(join(tmpdir(), "trailblaze-logs-"));
-}
-
-/** The folder of a session's logs. Throws `TrailblazeError` `InvalidConfig` if that of the config cannot be created. */
-function openLogs(sessionId: string, { text, logDir }: SessionConfig): string {
-  if (logDir === undefined) return openLogFolder(sessionId);
-  try {
-    mkdirSync(logDir, { recursive: true, mode: 0o700 });
-    return logDir;
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const reason = `cannot create the folder of \`logDir\`: ${code ?? message}`;
-    throw failure("InvalidConfig", { reason }, { file: text?.file, path: ["logDir"] });
-  }
+  return folder ?? makeTemporaryLogs();
 }
 
 /** How long a state waits for servers, which then join later. Milliseconds. */

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { findUserFolder } from "../../src/files/user-folders.ts";
 import { openLogFolder } from "../../src/session/session-frame.ts";
+import { openSession } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 
 const hour = 60 * 60;
@@ -41,6 +42,19 @@ test("if the default log folder cannot be created, logs go to a private temporar
   onTestFinished(() => rmSync(folder, { recursive: true }));
   expect(folder.startsWith(join(tmpdir(), "trailblaze-logs-"))).toBe(true);
   expect(statSync(folder).mode & 0o777).toBe(0o700);
+});
+
+test("if the folder of the config cannot be created, a temporary one serves and is told", async () => {
+  const cwd = makeTree({ "package.json": { name: "project" }, file: "" });
+  const session = await openSession({ cwd, config: { logDir: "file/logs" } });
+  onTestFinished(async () => {
+    await session.close();
+    rmSync(session.logDir, { recursive: true });
+  });
+  expect(session.logDir.startsWith(join(tmpdir(), "trailblaze-logs-"))).toBe(true);
+  const message = expect.stringContaining(`(ENOTDIR), so the logs are in ${session.logDir}`);
+  const place = { path: ["logDir"], severity: "warning" };
+  expect(session.problems).toMatchObject([{ code: "InvalidConfig", message, ...place }]);
 });
 
 test("a log folder relative to the current folder is ignored", () => {
