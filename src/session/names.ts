@@ -103,7 +103,7 @@ function splitReference(reference: string): { label: string; own: string } | und
     : { label: reference.slice(0, at), own: reference.slice(at + 1) };
 }
 
-/** The labels that calls of these tools need: `LABEL/TOOL` its own, a qualified name none; `undefined` for every server. */
+/** The labels that calls of these tools need: `LABEL/TOOL` its own, a qualified name none; `undefined` for all servers. */
 export function findNeededServers(
   calls: readonly string[],
   { subprocessServers }: SessionConfig,
