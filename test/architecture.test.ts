@@ -273,7 +273,7 @@ describe("pure folders", () => {
 describe("modules that only one place may use", () => {
   test("child_process is imported by one adapter for each thing that is run", () => {
     expect(importersOf(/^node:child_process$/)).toEqual([
-      "confinement/confined-process.ts",
+      "confinement/evaluate.ts",
       "mcp/stdio/reserve-streams.ts",
       "npm/managers/package-manager.ts",
       "processes/server-process.ts",

@@ -181,8 +181,11 @@ resolveLinksBeforeReading();
 module.syncBuiltinESMExports();
 // Late errors of a file do not affect the others.
 process.on("uncaughtException", () => {});
+const { reallyExit } = process;
 // If nothing else ends it, because the host is gone.
-setTimeout(process.reallyExit, wallMs + 1000, 0).unref();
+setTimeout(reallyExit, wallMs + 1000, 0).unref();
 
 // Each answer begins with a line break, so that it is not part of the pack's output.
 for (const [index, url] of urls.entries()) fs.writeSync(answerPipe, `\n${index} ${await evaluate(url)}\n`);
+// A pack may leave what would keep the process alive.
+reallyExit(0);

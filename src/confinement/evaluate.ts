@@ -1,18 +1,13 @@
-import { readFileSync } from "node:fs";
+import { execFile, spawn, spawnSync } from "node:child_process";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { basename, dirname, join } from "node:path";
+import type { Readable } from "node:stream";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
+import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/problem.ts";
-import { printable } from "../problems/text.ts";
-import {
-  type Answer,
-  findReadable,
-  findSyntaxErrorIn,
-  interrupted,
-  isolatesNetwork,
-  type Limits,
-  permissionOption,
-  positionInStack,
-  runConfined,
-} from "./confined-process.ts";
+import { formatSize, printable } from "../problems/text.ts";
 
 /** How a pack's code was confined while it was evaluated; `"data"`: no code was evaluated. */
 export type Confinement = "data" | "permission" | "permission+netns" | "none";
@@ -28,11 +23,14 @@ export type EvaluatedFile =
       column?: number;
     };
 
-const defaultLimits: Limits = {
+const defaultLimits = {
+  /** Wall time of a child, in milliseconds. */
   wallMs: 5000,
+  /** Wall time of all children of a pack combined, in milliseconds. */
   packMs: 15_000,
   heapMiB: 256,
   answerBytes: 1 << 20,
+  /** All answers of a pack combined, which the host keeps. */
   packBytes: 64 << 20,
 };
 
@@ -41,13 +39,216 @@ export interface EvaluationOptions {
   requireConfinement?: boolean | undefined;
   /** Kills the child processes; the remaining files get a reason. */
   signal?: AbortSignal | undefined;
-  limits?: Partial<Limits>;
+  limits?: Partial<typeof defaultLimits>;
   /** Keeps the network of the host, as on systems without namespaces. Set in tests. */
   hasNetwork?: boolean;
 }
 
-const notReached =
-  "it was not evaluated, because other files of the pack ended the process, took too long or have large results";
+/** Where the system's programs are, whatever the PATH of this process says. */
+const systemPath = "/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin";
+
+/** Runs a command without a network, and ends it together with this process. */
+const withoutNetwork = ["unshare", "-rn", "setpriv", "--pdeathsig", "KILL"];
+let canIsolate: boolean | undefined;
+
+function isolatesNetwork(): boolean {
+  const [command = "", ...args] = [...withoutNetwork, "true"];
+  canIsolate ??=
+    process.platform === "linux" && spawnSync(command, args, { env: { PATH: systemPath } }).status === 0;
+  return canIsolate;
+}
+
+/** This Node's name of the option for the permission model; `undefined` if it has none. */
+const permissionOption = ["--permission", "--experimental-permission"].find((option) =>
+  process.allowedNodeEnvironmentFlags.has(option),
+);
+
+function findLinks(folder: string): string[] {
+  try {
+    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isSymbolicLink()) return path;
+      return entry.isDirectory() && entry.name.startsWith("@") ? findLinks(path) : [];
+    });
+  } catch {
+    return [];
+  }
+}
+
+/**
+ * What a pack's code may read: its folder, the `node_modules` folders above it, and the packages of the workspace that
+ * these link to. `root` is a real path.
+ */
+function findReadable(root: string): string[] {
+  const readable = [root];
+  let workspace = root;
+  for (let at = root; at !== dirname(at); at = dirname(at)) {
+    const folder = join(at, "node_modules");
+    const real = basename(at) === "node_modules" ? undefined : realPathOf(folder);
+    // A link may lead to another node_modules, but nowhere else.
+    if (real === undefined || basename(real) !== "node_modules") continue;
+    readable.push(folder, real);
+    workspace = at;
+  }
+  for (const link of readable.slice(1).flatMap(findLinks)) {
+    const real = realPathOf(link);
+    // A folder around the pack would reveal its neighbors, and a pack could create a link to anything.
+    if (real === undefined || isBelow(real, root) || !isBelow(workspace, real)) continue;
+    const isCovered = readable.some((folder) => isBelow(folder, real));
+    if (!isCovered && existsSync(join(real, "package.json"))) readable.push(real);
+  }
+  // The permission model treats `*` as a wildcard, wherever it is.
+  return [...new Set(readable)].filter((path) => !path.includes("*"));
+}
+
+interface Run {
+  readable: readonly string[];
+  /** Real paths of the files to evaluate, in order. */
+  files: readonly string[];
+  limits: typeof defaultLimits;
+  isIsolated: boolean;
+  signal: AbortSignal | undefined;
+}
+
+/** Starts the child: stdin takes the request, descriptor 3 returns answers, all other output is dropped. */
+function start({ readable, limits, isIsolated, signal }: Run, temporary: string) {
+  const script = realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
+  const grants = [script, temporary, ...readable].map((path) => `--allow-fs-read=${path}`);
+  // No core dumps, at most 1 GiB of private memory, and an end on every system, even if this process is gone.
+  const seconds = Math.ceil(limits.wallMs / 1000) * 2 + 1;
+  const bound = `ulimit -c 0; ulimit -d 1048576; ulimit -t ${seconds}; exec "$@"`;
+  const [command = "", ...args] = [
+    ...(isIsolated ? withoutNetwork : []),
+    ...(existsSync("/bin/sh") ? ["/bin/sh", "-c", bound, "sh"] : []),
+    realpathSync.native(process.execPath),
+    ...(permissionOption === undefined ? [] : [permissionOption, ...grants]),
+    `--max-old-space-size=${limits.heapMiB}`,
+    ...["--no-addons", "--no-global-search-paths", "--no-warnings", script],
+  ];
+  return spawn(command, args, {
+    cwd: temporary,
+    env: { PATH: systemPath },
+    windowsHide: true,
+    stdio: ["pipe", "ignore", "ignore", "pipe"],
+    signal,
+    timeout: limits.wallMs,
+    killSignal: "SIGKILL",
+  });
+}
+
+const interrupted = "it was interrupted";
+const notStarted = "its process could not be started";
+/** Node's exit code for a top-level `await` that never settles. */
+const unsettledAwait = 13;
+/** The exit code of Windows for a process that aborts, as V8 does without memory. */
+const abortExitCode = 134;
+/** Bytes for the index and a fault besides the data. */
+const overhead = 32 << 10;
+
+/** Runs a child. Returns what it wrote, and in words why the file after those with answers has none. */
+async function runChild(run: Run, temporary: string): Promise<{ output: Buffer; end: string }> {
+  const { files, signal } = run;
+  const { wallMs, heapMiB, answerBytes, packBytes } = run.limits;
+  const tooLarge = `its result is larger than ${formatSize(answerBytes)}`;
+  const child = start(run, temporary);
+  const chunks: Buffer[] = [];
+  let left = packBytes + answerBytes + overhead;
+  // With too many open files, a child has no pipes. One that exits before it has read the request is noticed by its exit.
+  const answers = child.stdio?.[3] as Readable | undefined;
+  answers?.on("error", () => {});
+  answers?.on("data", (chunk: Buffer) => {
+    left -= chunk.length;
+    if (left < 0) child.kill("SIGKILL");
+    else chunks.push(chunk);
+  });
+  child.stdin?.on("error", () => {});
+  child.stdin?.end(JSON.stringify({ files, answerBytes, tooLarge, wallMs }));
+  const end = await new Promise<string>((resolve) => {
+    // An abort is an error, too, after which the child ends.
+    child.on("error", () => child.pid === undefined && resolve(notStarted));
+    child.on("close", (code, ended) => {
+      if (signal?.aborted) resolve(interrupted);
+      else if (left < 0) resolve(tooLarge);
+      else if (child.killed) resolve(`it took longer than ${Math.round(wallMs / 100) / 10} s`);
+      // Otherwise, only the kernel signals it.
+      else if (ended !== null || code === abortExitCode)
+        resolve(`it needed more than ${heapMiB} MiB of memory`);
+      else if (code === unsettledAwait) resolve("its top-level await never settles");
+      else resolve(`it ended the process (exit code ${code})`);
+    });
+  });
+  return { output: Buffer.concat(chunks), end };
+}
+
+/** The answer for a file, as JSON. Not trusted more than the pack. */
+interface Answer {
+  kind: string | undefined;
+  json: Uint8Array;
+}
+
+const answerLine = /^(\d{1,7}) (value|fault) (.*)\n/gm;
+
+/** Evaluates files in a new child, in order. There are fewer answers than files if it ends early. */
+async function evaluateFiles(run: Run): Promise<{ answers: Answer[]; end: string }> {
+  const answers: Answer[] = [];
+  let temporary: string | undefined;
+  try {
+    temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
+    const { output, end } = await runChild(run, temporary);
+    // Other lines are the pack's own.
+    for (const [, index, kind, json = ""] of output.toString("latin1").matchAll(answerLine))
+      if (Number(index) === answers.length && answers.length < run.files.length)
+        answers.push({ kind, json: Buffer.from(json, "latin1") });
+    return { answers, end };
+  } catch {
+    // There is no space for a folder, or no memory for a process.
+    return { answers, end: notStarted };
+  } finally {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+  }
+}
+
+/** Counts from 1. */
+interface Position {
+  line: number;
+  column?: number;
+}
+
+const caret = /^[^\n]*?:(\d{1,7})\r?\n[^\n]*\n([ \t]*)\^/;
+
+/** The topmost position in the file in a stack, which may be the pack's own text: at a caret, or `FILE:LINE:COLUMN`. */
+function positionInStack(stack: string, file: string): Position | undefined {
+  for (const name of [`${pathToFileURL(file).href}:`, `${file}:`]) {
+    const [, line, before] = (stack.startsWith(name) ? caret.exec(stack) : null) ?? [];
+    if (line !== undefined) return { line: Number(line), column: (before ?? "").length + 1 };
+    const [, below, column] = /^(\d{1,7}):(\d{1,7})/.exec(stack.split(name)[1] ?? "") ?? [];
+    if (below !== undefined) return { line: Number(below), column: Number(column) };
+  }
+  return undefined;
+}
+
+/** What Node says of source code that it parses in a separate process and does not run; `undefined` if it finds no error. */
+export async function findSyntaxErrorIn(
+  text: string,
+  kind: "esm" | "commonjs",
+): Promise<({ reason: string } & Partial<Position>) | undefined> {
+  const type = `--input-type=${kind === "esm" ? "module" : "commonjs"}`;
+  const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
+  const stderr = await new Promise<string>((resolve) => {
+    const args = ["--check", "--no-warnings", type, "-"];
+    const child = execFile(process.execPath, args, options, (_error, _stdout, output) => resolve(output));
+    // A child that exits early closes its stdin.
+    child.stdin?.on("error", () => {});
+    child.stdin?.end(text);
+  });
+  const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
+  if (reason === undefined) return undefined;
+  const [, line, before] = caret.exec(stderr) ?? [];
+  if (line !== undefined) return { reason, line: Number(line), column: (before ?? "").length + 1 };
+  // At an unexpected end of input, Node prints a line without a caret.
+  const [, last] = /^\[stdin\]:(\d{1,7})$/m.exec(stderr) ?? [];
+  return last === undefined ? { reason } : { reason, line: Number(last) };
+}
 
 function shorten(text: string, limit = 200): string {
   const characters = [...printable(text)];
@@ -98,6 +299,9 @@ async function readAnswer({ kind, json }: Answer, file: string, deadline: number
   }
 }
 
+const notReached =
+  "it was not evaluated, because other files of the pack ended the process, took too long or have large results";
+
 /**
  * Evaluates definition files of a pack, by their real paths, in a confined child process, and a new one if a file ends it. Trust
  * level: inspection; none of the pack's code runs in this process. Errors become reasons. The results are by path as in the request;
@@ -114,6 +318,7 @@ export async function evaluateConfined(
   const refuse = (reason: string, refused: readonly string[]) => {
     for (const file of refused) results.set(file, { reason });
   };
+  const isIsolated = !hasNetwork && isolatesNetwork();
   const readable = findReadable(packageRoot);
   const deadline = performance.now() + limits.packMs;
   let { packBytes } = limits;
@@ -121,19 +326,19 @@ export async function evaluateConfined(
   let pending = packageRoot.includes("*") ? [] : files;
   if (pending.length === 0) refuse("its path contains a *", files);
   while (pending.length > 0) {
-    const wallMs = Math.min(limits.wallMs, deadline - performance.now());
+    const wallMs = Math.ceil(Math.min(limits.wallMs, deadline - performance.now()));
     if (wallMs <= 0 || packBytes < 0 || signal?.aborted) {
       refuse(signal?.aborted ? interrupted : notReached, pending);
       break;
     }
-    const run = {
+    const bounds = { ...limits, wallMs, packBytes };
+    const { answers, end } = await evaluateFiles({
       readable,
       files: pending,
-      limits: { ...limits, wallMs, packBytes },
-      hasNetwork,
+      limits: bounds,
+      isIsolated,
       signal,
-    };
-    const { answers, end } = await runConfined(run);
+    });
     for (const [index, answer] of answers.entries()) {
       const file = pending[index] ?? "";
       packBytes -= answer.json.length;
@@ -143,7 +348,7 @@ export async function evaluateConfined(
     if (answers.length === 0) refuse(end, pending.slice(0, 1));
     pending = pending.slice(answers.length || 1);
   }
-  const network = isolatesNetwork(hasNetwork) ? "permission+netns" : "permission";
+  const network = isIsolated ? "permission+netns" : "permission";
   const confinement: Confinement = permissionOption === undefined ? "none" : network;
   return { confinement, results };
 }

@@ -271,8 +271,7 @@ export async function parseModule(
   if (!(error instanceof SyntaxError)) return { kind: "opaque", why: "cannot be parsed" };
   const reason = error.message.replace(/ \(\d+:\d+\)$/, "");
   const known = { reason, ...positionAt(text, Number((error as { pos?: number }).pos)) };
-  const askNode = async () =>
-    (await import("../../confinement/confined-process.ts")).findSyntaxErrorIn(text, kind);
+  const askNode = async () => (await import("../../confinement/evaluate.ts")).findSyntaxErrorIn(text, kind);
   const found = mayAskNode ? await askNode() : known;
   if (found === undefined) return { kind: "opaque", why: "cannot be parsed" };
   if (kind === "esm" || !saysEsm.test(found.reason))
