@@ -4,9 +4,10 @@ import type { ConfigFormatName, JsonRecord } from "../editing/config-format.ts";
  * The path of a file. `~/` is the home folder, `./` the project, `${NAME:-~/default}` a folder that an environment
  * variable may name. Of several paths, the first existing one is used, or else the first.
  */
-export type PathTemplates = readonly [string, ...string[]];
+export type PathTemplates = readonly string[];
 
-export type SystemPaths = Readonly<Partial<Record<"linux" | "darwin" | "win32", PathTemplates>>>;
+export const systems = ["linux", "darwin", "win32"] as const;
+export type System = (typeof systems)[number];
 
 export type Scope = "user" | "project";
 
@@ -33,7 +34,7 @@ export interface ClientRecord {
   name: string;
   aliases: readonly string[];
   format: ConfigFormatName;
-  user: SystemPaths;
+  user: Readonly<Partial<Record<System, PathTemplates>>>;
   /** Relative to the project's folder; absent if the client has no such file. */
   project?: PathTemplates;
   container: readonly string[];

@@ -1,31 +1,26 @@
 import { failure } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
-import type { ClientRecord, EntryShape, PathTemplates, SystemPaths } from "./client.ts";
+import { type ClientRecord, type EntryShape, type PathTemplates, type System, systems } from "./client.ts";
 
-const config = "${XDG_CONFIG_HOME:-~/.config}";
+const dotConfig = "${XDG_CONFIG_HOME:-~/.config}";
 const appData = "${APPDATA:-~/AppData/Roaming}";
 const localData = "${LOCALAPPDATA:-~/AppData/Local}";
 
-const everywhere = (...paths: PathTemplates): SystemPaths => ({ linux: paths, darwin: paths, win32: paths });
+/** What a path may begin with, by the system: `config` is the same everywhere, `xdg` may be moved on Linux only. */
+const folders: Readonly<Record<string, Readonly<Record<System, string>>>> = {
+  "{config}": { linux: dotConfig, darwin: dotConfig, win32: dotConfig },
+  "{settings}": { linux: dotConfig, darwin: "~/Library/Application Support", win32: appData },
+  "{xdg}": { linux: dotConfig, darwin: "~/.config", win32: appData },
+  "{roaming}": { linux: dotConfig, darwin: dotConfig, win32: appData },
+  "{local}": { linux: dotConfig, darwin: dotConfig, win32: localData },
+};
 
-/** Paths in `~/.config`, also on macOS. */
-const inDotConfig = (...paths: string[]): SystemPaths =>
-  everywhere(...(paths.map((path) => `${config}/${path}`) as [string, ...string[]]));
-
-const inSettings = (path: string): SystemPaths => ({
-  linux: [`${config}/${path}`],
-  darwin: [`~/Library/Application Support/${path}`],
-  win32: [`${appData}/${path}`],
-});
-
-/** A path in `~/.config`, which only on Linux a variable may move. */
-const xdgOnLinux = (path: string, windowsPath: string): SystemPaths => ({
-  linux: [`${config}/${path}`],
-  darwin: [`~/.config/${path}`],
-  win32: [`${appData}/${windowsPath}`],
-});
-
-const both = (path: string) => ({ user: everywhere(`~/${path}`), project: [`./${path}`] as const });
+/** The paths of `A or B`, in which `[c]` stands for a file that may also end in `.jsonc`. */
+const pathsOf = (text: string, system: System): PathTemplates =>
+  text
+    .replace(/\{\w+\}/g, (folder) => folders[folder]?.[system] ?? folder)
+    .split(" or ")
+    .flatMap((path) => (path.endsWith("[c]") ? [path.slice(0, -3), path.replace("[c]", "c")] : path));
 
 const typedShape: EntryShape = { first: { type: "stdio" } };
 const transportShape: EntryShape = { first: { transport: "stdio" } };
@@ -39,12 +34,11 @@ const openCodeShape: EntryShape = {
 
 const vscode = {
   format: "jsonc",
-  project: ["./.vscode/mcp.json"],
   container: ["servers"],
   shape: typedShape,
   reference: "${env:NAME}",
   approval: "VS Code asks whether the workspace and the server are trusted before it starts it.",
-} as const satisfies Partial<ClientRecord>;
+} as const;
 
 /** The clients that read skills from `.agents/skills`, as the list of agents of vercel-labs/skills says. */
 const agentsClients = [
@@ -52,27 +46,39 @@ const agentsClients = [
   "gemini-cli kilo kimi-code opencode vscode vscode-insiders warp zed",
 ].flatMap((ids) => ids.split(" "));
 
+interface Facts extends Partial<Omit<ClientRecord, "user" | "project">> {
+  /** The user's files, maybe by the system, and the project's; one text for a path in both folders. */
+  files: string | readonly [user: string | { unix?: string; win32?: string }, project?: string];
+}
+
 /**
  * A record. `names`: the id and the aliases. `source`: of the facts; `docs` are its own, and `real client` says that the client
  * itself read a written file. What is usual is not repeated.
  */
-function client(
-  names: string,
-  name: string,
-  source: string,
-  facts: Partial<ClientRecord> & Pick<ClientRecord, "user">,
-): ClientRecord {
+function client(names: string, name: string, source: string, { files, ...facts }: Facts): ClientRecord {
   const [id = "", ...aliases] = names.split(" ");
+  const [ofUser, ofProject] = typeof files === "string" ? [`~/${files}`, `./${files}`] : files;
+  const { unix, win32 } = typeof ofUser === "string" ? { unix: ofUser, win32: ofUser } : ofUser;
+  const user = systems.flatMap((system) => {
+    const text = system === "win32" ? win32 : unix;
+    return text === undefined ? [] : [[system, pathsOf(text, system)]];
+  });
+  const project = ofProject === undefined ? undefined : pathsOf(ofProject, "linux");
+  const paths = JSON.stringify([user, project]);
+  const format =
+    (["toml", "yaml", "jsonc"] as const).find((ending) => paths.includes(`.${ending}"`)) ?? "json";
   return {
     id,
     name,
     aliases,
     source,
     checked: "2026-11",
-    format: "json",
-    container: ["mcpServers"],
+    format,
+    user: Object.fromEntries(user),
+    project,
+    container: [format === "toml" ? "mcp_servers" : "mcpServers"],
     shape: {},
-    ...(agentsClients.includes(id) && { skills: ".agents/skills" }),
+    skills: agentsClients.includes(id) ? ".agents/skills" : undefined,
     ...facts,
   };
 }
@@ -80,21 +86,22 @@ function client(
 /** Sorted by id. */
 export const clients: readonly ClientRecord[] = [
   client("amp sourcegraph-amp", "Amp", "docs, rulesync", {
-    format: "jsonc",
-    user: inDotConfig("amp/settings.json", "amp/settings.jsonc"),
-    project: ["./.amp/settings.json", "./.amp/settings.jsonc"],
+    files: ["{config}/amp/settings.json[c]", "./.amp/settings.json[c]"],
     container: ["amp.mcpServers"],
     approval: "Amp asks for approval of a project's servers.",
   }),
   client("antigravity", "Antigravity", "add-mcp, rulesync; the second file: Glean", {
     format: "jsonc",
-    user: everywhere("~/.gemini/config/mcp_config.json", "~/.gemini/antigravity/mcp_config.json"),
-    project: ["./.agents/mcp_config.json"],
+    files: [
+      "~/.gemini/config/mcp_config.json or ~/.gemini/antigravity/mcp_config.json",
+      "./.agents/mcp_config.json",
+    ],
   }),
-  client("auggie augment augment-code", "Auggie", "rulesync, real client", both(".augment/settings.json")),
+  client("auggie augment augment-code", "Auggie", "rulesync, real client", {
+    files: ".augment/settings.json",
+  }),
   client("claude-code claude", "Claude Code", "docs, add-mcp, rulesync, real client", {
-    user: everywhere("${CLAUDE_CONFIG_DIR:-~}/.claude.json"),
-    project: ["./.mcp.json"],
+    files: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "./.mcp.json"],
     shape: typedShape,
     reference: "${NAME}",
     byFolder: ["projects"],
@@ -104,69 +111,57 @@ export const clients: readonly ClientRecord[] = [
     signs: ["${CLAUDE_CONFIG_DIR:-~}/.claude.json", "${CLAUDE_CONFIG_DIR:-~/.claude}"],
     approval: "Claude Code asks for approval of a project's servers. Other clients read .mcp.json too.",
   }),
-  client(
-    "claude-desktop claude-app",
-    "Claude Desktop",
-    "add-mcp, Glean",
-    // There is no official build for Linux; the path there is that of others' builds.
-    { user: inSettings("Claude/claude_desktop_config.json") },
-  ),
+  // There is no official build for Linux; the path there is that of others' builds.
+  client("claude-desktop claude-app", "Claude Desktop", "add-mcp, Glean", {
+    files: ["{settings}/Claude/claude_desktop_config.json"],
+  }),
   client("cline cline-cli", "Cline CLI", "add-mcp, rulesync", {
-    user: everywhere("~/.cline/data/settings/cline_mcp_settings.json"),
+    files: ["~/.cline/data/settings/cline_mcp_settings.json"],
     shape: clineShape,
     signs: ["~/.cline"],
   }),
   client("cline-vscode saoudrizwan.claude-dev", "Cline (VS Code extension)", "add-mcp, install-mcp", {
-    user: inSettings("Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"),
+    files: ["{settings}/Code/User/globalStorage/saoudrizwan.claude-dev/settings/cline_mcp_settings.json"],
     shape: clineShape,
   }),
   client("codex codex-cli openai-codex", "Codex", "docs, add-mcp, rulesync, Glean, real client", {
-    format: "toml",
-    user: everywhere("${CODEX_HOME:-~/.codex}/config.toml"),
-    project: ["./.codex/config.toml"],
-    container: ["mcp_servers"],
+    files: ["${CODEX_HOME:-~/.codex}/config.toml", "./.codex/config.toml"],
     shape: { passedNames: "env_vars", last: { enabled: true } },
     keyPattern: "^[A-Za-z0-9_-]+$",
     approval: "Codex reads a project's file only where the project is trusted.",
   }),
   // It also accepts the type "local", but shares its project file with Claude Code, which does not.
   client("copilot-cli github-copilot-cli", "GitHub Copilot CLI", "add-mcp, rulesync, real client", {
-    user: everywhere("${COPILOT_HOME:-~/.copilot}/mcp-config.json"),
-    project: ["./.mcp.json", "./.github/mcp.json"],
+    files: ["${COPILOT_HOME:-~/.copilot}/mcp-config.json", "./.mcp.json or ./.github/mcp.json"],
     shape: { first: { type: "stdio" }, last: { tools: ["*"] } },
     approval: "The folder must be trusted. Other clients read .mcp.json too.",
   }),
   client("copilot-jetbrains copilot-intellij", "GitHub Copilot for JetBrains", "docs", {
-    user: {
-      ...inDotConfig("github-copilot/intellij/mcp.json"),
-      win32: [`${localData}/github-copilot/intellij/mcp.json`],
-    },
+    files: ["{local}/github-copilot/intellij/mcp.json"],
     container: ["servers"],
   }),
   client("crush", "Crush", "docs, rulesync", {
-    user: { ...inDotConfig("crush/crush.json"), win32: [`${localData}/crush/crush.json`] },
-    project: ["./crush.json", "./.crush.json"],
+    files: ["{local}/crush/crush.json", "./crush.json or ./.crush.json"],
     container: ["mcp"],
     shape: typedShape,
     reference: "$NAME",
     alsoReads: ["$(COMMAND)"],
   }),
   client("cursor", "Cursor", "docs, add-mcp, rulesync, Glean", {
-    ...both(".cursor/mcp.json"),
+    files: ".cursor/mcp.json",
     reference: "${env:NAME}",
     approval: "Cursor asks for approval of a project's servers.",
   }),
   client("devin devin-desktop", "Devin Desktop", "docs, rulesync", {
-    user: { ...inDotConfig("devin/mcp_config.json"), win32: [`${appData}/devin/mcp_config.json`] },
-    project: ["./.devin/mcp_config.json"],
+    files: ["{roaming}/devin/mcp_config.json", "./.devin/mcp_config.json"],
   }),
   client("droid factory factory-droid", "Factory Droid", "rulesync, real client", {
-    ...both(".factory/mcp.json"),
+    files: ".factory/mcp.json",
     shape: typedShape,
   }),
   client("gemini-cli gemini", "Gemini CLI", "add-mcp, Glean, real client", {
     format: "jsonc",
-    ...both(".gemini/settings.json"),
+    files: ".gemini/settings.json",
     reference: "${NAME}",
     alsoReads: ["$NAME"],
     disabledNames: ["mcp", "excluded"],
@@ -174,8 +169,7 @@ export const clients: readonly ClientRecord[] = [
   }),
   client("goose goose-cli block-goose", "Goose", "docs, add-mcp, rulesync, Glean", {
     // Since 1.39, it reads `./.agents/plugins/NAME/.mcp.json` (goose#9471), which goose#11043 plans to replace.
-    format: "yaml",
-    user: xdgOnLinux("goose/config.yaml", "Block/goose/config/config.yaml"),
+    files: [{ unix: "{xdg}/goose/config.yaml", win32: "{xdg}/Block/goose/config/config.yaml" }],
     container: ["extensions"],
     // add-mcp also writes an empty description; the reason is unknown.
     shape: {
@@ -188,92 +182,71 @@ export const clients: readonly ClientRecord[] = [
     },
   }),
   client("grok grok-build grok-cli", "Grok Build", "add-mcp, rulesync", {
-    format: "toml",
-    user: everywhere("${GROK_HOME:-~/.grok}/config.toml"),
-    project: ["./.grok/config.toml"],
-    container: ["mcp_servers"],
+    files: ["${GROK_HOME:-~/.grok}/config.toml", "./.grok/config.toml"],
   }),
-  client(
-    "jetbrains-ai-assistant jetbrains intellij",
-    "JetBrains AI Assistant",
-    "rulesync",
-    both(".ai/mcp/mcp.json"),
-  ),
+  client("jetbrains-ai-assistant jetbrains intellij", "JetBrains AI Assistant", "rulesync", {
+    files: ".ai/mcp/mcp.json",
+  }),
   client("junie", "JetBrains Junie", "rulesync, Glean", {
-    ...both(".junie/mcp/mcp.json"),
+    files: ".junie/mcp/mcp.json",
     signs: ["~/.junie"],
   }),
   client("kilo kilo-code kilocode", "Kilo", "add-mcp, rulesync, real client", {
-    format: "jsonc",
-    user: inDotConfig("kilo/kilo.json", "kilo/kilo.jsonc"),
-    project: ["./kilo.json", "./kilo.jsonc", "./.kilo/kilo.json", "./.kilo/kilo.jsonc"],
+    files: ["{config}/kilo/kilo.json[c]", "./kilo.json[c] or ./.kilo/kilo.json[c]"],
     container: ["mcp"],
     shape: openCodeShape,
   }),
   client("kimi-code kimi kimi-cli", "Kimi Code", "add-mcp, rulesync", {
-    ...both(".kimi-code/mcp.json"),
+    files: ".kimi-code/mcp.json",
     shape: transportShape,
     approval: "The folder must be trusted.",
   }),
   client("kiro kiro-cli", "Kiro", "docs, add-mcp, rulesync", {
-    ...both(".kiro/settings/mcp.json"),
+    files: ".kiro/settings/mcp.json",
     shape: clineShape,
     reference: "${NAME}",
     signs: ["~/.kiro"],
   }),
   client("librechat", "LibreChat", "docs, smithery", {
-    // Its location depends on the installation.
-    user: {},
-    format: "yaml",
-    project: ["./librechat.yaml"],
+    // The location of the user's depends on the installation.
+    files: [{}, "./librechat.yaml"],
     shape: typedShape,
     reference: "${NAME}",
   }),
   client("lm-studio lmstudio", "LM Studio", "docs; the second file: its bug tracker, 1371", {
-    user: everywhere("~/.lmstudio/mcp.json", "~/.cache/lm-studio/mcp.json"),
+    files: ["~/.lmstudio/mcp.json or ~/.cache/lm-studio/mcp.json"],
   }),
   client("mcporter", "MCPorter", "add-mcp", {
     format: "jsonc",
-    user: everywhere("~/.mcporter/mcporter.json"),
-    project: ["./config/mcporter.json"],
+    files: ["~/.mcporter/mcporter.json", "./config/mcporter.json"],
     reference: "${NAME}",
     alsoReads: ["$env:NAME"],
   }),
   client("mistral-vibe vibe", "Mistral Vibe", "rulesync", {
-    format: "toml",
-    ...both(".vibe/config.toml"),
-    container: ["mcp_servers"],
+    files: ".vibe/config.toml",
     isList: true,
     shape: transportShape,
   }),
   client("opencode open-code", "OpenCode", "docs, add-mcp, rulesync, real client", {
-    format: "jsonc",
-    user: inDotConfig("opencode/opencode.json", "opencode/opencode.jsonc"),
-    project: [
-      "./opencode.json",
-      "./opencode.jsonc",
-      "./.opencode/opencode.json",
-      "./.opencode/opencode.jsonc",
-    ],
+    files: ["{config}/opencode/opencode.json[c]", "./opencode.json[c] or ./.opencode/opencode.json[c]"],
     container: ["mcp"],
     newerContainer: ["mcp", "servers"],
     shape: openCodeShape,
     reference: "{env:NAME}",
   }),
   client("qwen-code qwen", "Qwen Code", "rulesync, its code, real client", {
-    ...both(".qwen/settings.json"),
+    files: ".qwen/settings.json",
     reference: "${NAME}",
     alsoReads: ["$NAME"],
     disabledNames: ["mcp", "excluded"],
   }),
-  client("rovo-dev rovodev", "Rovo Dev", "rulesync", { ...both(".rovodev/mcp.json"), shape: transportShape }),
+  client("rovo-dev rovodev", "Rovo Dev", "rulesync", { files: ".rovodev/mcp.json", shape: transportShape }),
   client("tabnine-cli tabnine", "Tabnine CLI", "docs, rulesync", {
-    ...both(".tabnine/agent/settings.json"),
+    files: ".tabnine/agent/settings.json",
     signs: ["~/.tabnine"],
   }),
   client("visual-studio vs", "Visual Studio", "docs", {
-    user: { win32: ["~/.mcp.json"] },
-    project: ["./.mcp.json", "./.vs/mcp.json"],
+    files: [{ win32: "~/.mcp.json" }, "./.mcp.json or ./.vs/mcp.json"],
     container: ["servers"],
     signs: ["~/.mcp.json"],
     approval: "The file .mcp.json is shared with other clients, which read other keys of it.",
@@ -282,17 +255,16 @@ export const clients: readonly ClientRecord[] = [
     "vscode code visual-studio-code github-copilot copilot",
     "VS Code",
     "docs, add-mcp, rulesync, Glean",
-    { ...vscode, user: inSettings("Code/User/mcp.json") },
+    { ...vscode, files: ["{settings}/Code/User/mcp.json", "./.vscode/mcp.json"] },
   ),
   client("vscode-insiders code-insiders", "VS Code Insiders", "smithery", {
     ...vscode,
-    user: inSettings("Code - Insiders/User/mcp.json"),
+    files: ["{settings}/Code - Insiders/User/mcp.json", "./.vscode/mcp.json"],
   }),
-  client("warp", "Warp", "rulesync", both(".warp/.mcp.json")),
+  client("warp", "Warp", "rulesync", { files: ".warp/.mcp.json" }),
   client("zed", "Zed", "docs, add-mcp, rulesync", {
     format: "jsonc",
-    user: xdgOnLinux("zed/settings.json", "Zed/settings.json"),
-    project: ["./.zed/settings.json"],
+    files: [{ unix: "{xdg}/zed/settings.json", win32: "{xdg}/Zed/settings.json" }, "./.zed/settings.json"],
     container: ["context_servers"], // add-mcp writes the source; the reason is unknown.
     shape: { first: { source: "custom" } },
     approval: "Zed asks whether the worktree is trusted.",
