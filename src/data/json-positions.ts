@@ -10,7 +10,7 @@ import {
 } from "jsonc-parser";
 import type { Path } from "../problems/index.ts";
 
-import { createLineIndex, positionAt } from "./line-index.ts";
+import { createFinder, type Locate, positionAt } from "./line-index.ts";
 import type { DataSyntaxError } from "./parse-json.ts";
 
 const strict = { disallowComments: true };
@@ -35,34 +35,15 @@ export function describeSyntaxError(error: DataSyntaxError): {
   return { reason: `${reason} (${words})`, ...positionAt(text, first.offset) };
 }
 
-/**
- * Locates values in a valid JSON text: a property at its key, an array element at its start. A path that does not exist
- * gives the position of its nearest ancestor. The last of repeated keys counts, as in `JSON.parse`. Objects are indexed
- * once, so many look-ups cost one pass.
- */
-export function createJsonLocator(text: string): (path: Path) => { line: number; column: number } {
+/** Locates values in a valid JSON text. The last of repeated keys counts, as in `JSON.parse`. */
+export function createJsonLocator(text: string): Locate {
   const root = parseTree(text, undefined, strict);
-  const lines = createLineIndex(text);
-  const indexes = new Map<Node, Map<unknown, Node>>();
-  const readIndex = (node: Node) => {
-    const index =
-      indexes.get(node) ??
-      new Map(node.children?.map((property) => [property.children?.[0]?.value, property]));
-    indexes.set(node, index);
-    return index;
-  };
-  return (path) => {
-    let node = root;
-    let offset = root?.offset ?? 0;
-    for (const key of path) {
-      const property = node?.type === "object" ? readIndex(node).get(key) : undefined;
-      const next = node?.type === "array" ? node.children?.[Number(key)] : property?.children?.[1];
-      if (next === undefined) break;
-      offset = (property ?? next).offset;
-      node = next;
-    }
-    return lines(offset);
-  };
+  return createFinder<Node | undefined>(text, { node: root, offset: root?.offset ?? 0 }, (node) =>
+    (node?.children ?? []).map((child, index) => {
+      const [key, value] = (node?.type === "object" && child.children) || [];
+      return { key: key ? key.value : index, node: value ?? child, offset: child.offset };
+    }),
+  );
 }
 
 /** Repeated keys that are reported; the rest would add no information. */

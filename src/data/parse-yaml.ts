@@ -1,30 +1,18 @@
 import {
   Composer,
   type CST,
-  type Document,
   isAlias,
   isCollection,
   isMap,
   isScalar,
   isSeq,
-  LineCounter,
-  type Node,
-  type Pair,
   type ParsedNode,
   Parser,
   visit,
-  type YAMLMap,
 } from "yaml";
-import type { Path } from "../problems/index.ts";
 import { isDeeper } from "./json-values.ts";
+import { createFinder, type Locate } from "./line-index.ts";
 import { DataSyntaxError, decodeUtf8, maximumDepth } from "./parse-json.ts";
-
-export interface YamlData {
-  text: string;
-  value: unknown;
-  /** Line and column, from 1, of the value at a path (at its key, if it has one), or of its nearest ancestor. */
-  locate(path: Path): { line: number; column: number };
-}
 
 /** Limit on aliases, which could otherwise expand to an enormous value. */
 const maximumAliases = 100;
@@ -53,8 +41,7 @@ function findExcessiveDepth(tokens: readonly CST.Token[]): number | undefined {
 export function composeYaml(text: string, { refuseMerges = false } = {}) {
   const fail = (reason: string, offset = 0) => new DataSyntaxError(reason, text, offset);
   const tooDeep = `it is nested deeper than ${maximumDepth} levels`;
-  const lines = new LineCounter();
-  const tokens = [...new Parser(lines.addNewLine).parse(text)];
+  const tokens = [...new Parser().parse(text)];
   const excess = findExcessiveDepth(tokens);
   if (excess !== undefined) throw fail(tooDeep, excess);
   // With unique keys, the parser would compare each key with each other one.
@@ -92,48 +79,25 @@ export function composeYaml(text: string, { refuseMerges = false } = {}) {
     throw fail(`it is not valid YAML (${(error as Error).message})`);
   }
   if (isDeeper(value, maximumDepth)) throw fail(tooDeep);
-  return { document, value, lines };
+  return { document, value };
 }
 
-/**
- * Finds the offset of the value at a path or of its nearest ancestor: of its key in an object, otherwise of the value itself.
- * Objects are indexed once, so many look-ups cost one pass.
- */
-function createOffsetFinder({ contents }: Document.Parsed): (path: Path) => number {
-  const indexes = new Map<unknown, Map<unknown, Pair>>();
-  const readIndex = (map: YAMLMap) => {
-    const index =
-      indexes.get(map) ?? new Map(map.items.map((pair) => [isScalar(pair.key) && pair.key.value, pair]));
-    indexes.set(map, index);
-    return index;
-  };
-  return (path) => {
-    let node: unknown = contents;
-    let offset = 0;
-    for (const key of path) {
-      const pair = isMap(node) ? readIndex(node).get(String(key)) : undefined;
-      const next = isSeq(node) ? node.items[Number(key)] : pair?.value;
-      const range = (isScalar(pair?.key) ? pair.key : (next as Node | undefined))?.range;
-      if (!range) break;
-      offset = range[0];
-      node = next;
-    }
-    return offset;
-  };
+/** Locates values in a valid YAML text. */
+export function createYamlLocator(text: string): Locate {
+  const { contents } = composeYaml(text).document;
+  return createFinder<unknown>(text, { node: contents, offset: 0 }, (node) => {
+    if (isMap(node))
+      return node.items.map((pair) => {
+        const { key, value } = pair as { key: ParsedNode; value: unknown };
+        return { key: isScalar(key) && key.value, node: value, offset: key.range[0] };
+      });
+    const items = isSeq(node) ? (node.items as ParsedNode[]) : [];
+    return items.map((item, key) => ({ key, node: item, offset: item.range[0] }));
+  });
 }
 
 /** Parses YAML 1.2: one document, unique string keys, limited aliases and depth. Throws `DataSyntaxError` with an offset. */
-export function parseYaml(bytes: Uint8Array, options?: { refuseMerges: boolean }): YamlData {
+export function parseYaml(bytes: Uint8Array, options?: { refuseMerges: boolean }) {
   const text = decodeUtf8(bytes);
-  const { document, value, lines } = composeYaml(text, options);
-  let findOffset: ((path: Path) => number) | undefined;
-  return {
-    text,
-    value,
-    locate(path) {
-      findOffset ??= createOffsetFinder(document);
-      const { line, col } = lines.linePos(findOffset(path));
-      return { line, column: col };
-    },
-  };
+  return { text, value: composeYaml(text, options).value };
 }

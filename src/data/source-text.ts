@@ -1,20 +1,18 @@
 import type { Path, Problem } from "../problems/index.ts";
+import type { Locate } from "./line-index.ts";
 import { DataSyntaxError, endOfString, isRecord, parseJson } from "./parse-json.ts";
 
-// Positions need separate parsers, which are loaded only when there is a problem to locate.
-const positions = () => import("./json-positions.ts");
-
-/** Line and column, both from 1, of the value at a path (at its key, if it has one). */
-export type Locate = (path: Path) => { line: number; column: number };
-
+/** A text, with the format by which positions in it are found; without one, they are unknown. */
 export interface SourceText {
   text: string;
-  /** Resolves with `undefined` if positions are unknown. */
-  createLocator: () => Promise<Locate | undefined>;
+  format?: "json" | "yaml" | "code";
 }
 
-export function createJsonSource(text: string): SourceText {
-  return { text, createLocator: async () => (await positions()).createJsonLocator(text) };
+/** Resolves with `undefined` if positions are unknown. They need separate parsers, which are loaded only here. */
+export async function createLocator({ text, format }: SourceText): Promise<Locate | undefined> {
+  if (format === "json") return (await import("./json-positions.ts")).createJsonLocator(text);
+  if (format === "yaml") return (await import("./parse-yaml.ts")).createYamlLocator(text);
+  return format && (await import("./line-index.ts")).createCodeLocator(text);
 }
 
 function countKeysInText(text: string): number {
@@ -48,18 +46,16 @@ export async function parseSource(
   format: "json" | "yaml",
   bytes: Uint8Array,
 ): Promise<{ value: unknown; source: SourceText }> {
-  if (format === "yaml") {
-    const { parseYaml } = await import("./parse-yaml.ts");
-    const { text, value, locate } = parseYaml(bytes, { refuseMerges: true });
-    return { value, source: { text, createLocator: async () => locate } };
-  }
-  const { text, value } = parseJson(bytes);
-  if (hasDuplicateKeys(text, value)) {
-    const [duplicate] = (await positions()).findRepeatedKeys(text);
+  const { text, value } =
+    format === "json"
+      ? parseJson(bytes)
+      : (await import("./parse-yaml.ts")).parseYaml(bytes, { refuseMerges: true });
+  if (format === "json" && hasDuplicateKeys(text, value)) {
+    const [duplicate] = (await import("./json-positions.ts")).findRepeatedKeys(text);
     const reason = `the key ${JSON.stringify(duplicate?.path.at(-1))} is duplicated`;
     throw new DataSyntaxError(reason, text, duplicate?.offset);
   }
-  return { value, source: createJsonSource(text) };
+  return { value, source: { text, format } };
 }
 
 export interface UnlocatedProblem {
@@ -73,7 +69,7 @@ export interface UnlocatedProblem {
 export async function locateProblems(found: readonly UnlocatedProblem[]): Promise<Problem[]> {
   const locators = new Map<SourceText | undefined, Locate | undefined>();
   for (const { source } of found) {
-    if (source !== undefined && !locators.has(source)) locators.set(source, await source.createLocator());
+    if (source !== undefined && !locators.has(source)) locators.set(source, await createLocator(source));
   }
   return found.map(({ problem, source, at }) => ({
     ...problem,

@@ -1,6 +1,6 @@
 import { basename } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { createJsonSource, locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
+import { locateProblems, type SourceText, type UnlocatedProblem } from "../data/source-text.ts";
 import { parseExtension } from "../extension-schema/parse-extension.ts";
 import { type DiscoveryPort, maximumManifestBytes } from "../files/discovery-port.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
@@ -63,7 +63,7 @@ export async function describePack(
 ): Promise<FoundPack> {
   const { value } = manifest;
   const found: UnlocatedProblem[] = [];
-  const source = createJsonSource(manifest.text);
+  const source: SourceText = { text: manifest.text, format: "json" };
   const note = (problem: Problem, at: Path) =>
     found.push({ problem: { ...problem, pack: name, file: "package.json" }, source, at });
   const packageName = typeof value.name === "string" && isPackageName(value.name) ? value.name : undefined;

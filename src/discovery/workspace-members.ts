@@ -1,7 +1,7 @@
 import { isAbsolute, join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import type { YamlData } from "../data/parse-yaml.ts";
-import { createJsonSource, locateProblems, type SourceText } from "../data/source-text.ts";
+import type { parseYaml } from "../data/parse-yaml.ts";
+import { locateProblems, type SourceText } from "../data/source-text.ts";
 import { type DiscoveryPort, workspaceLimits } from "../files/discovery-port.ts";
 import { createProblem, type Path, type Problem, type ProblemArguments } from "../problems/index.ts";
 import type { Manifest } from "./types.ts";
@@ -18,17 +18,19 @@ interface Patterns {
   source: SourceText;
 }
 
-function findPatterns(pnpmFile: YamlData | undefined, manifest: Manifest | undefined): Patterns | undefined {
-  const { value, text = "", locate } = pnpmFile ?? {};
+type PnpmFile = ReturnType<typeof parseYaml>;
+
+function findPatterns(pnpmFile: PnpmFile | undefined, manifest: Manifest | undefined): Patterns | undefined {
+  const { value, text = "" } = pnpmFile ?? {};
   const packages = isRecord(value) ? value.packages : undefined;
-  if (locate !== undefined && Array.isArray(packages)) {
-    const source = { text, createLocator: async () => locate };
+  if (Array.isArray(packages)) {
+    const source = { text, format: "yaml" } as const;
     return { list: packages, file: "pnpm-workspace.yaml", path: ["packages"], source };
   }
   const workspaces = manifest?.value.workspaces;
   const list = isRecord(workspaces) ? workspaces.packages : workspaces;
   const path = list === workspaces ? ["workspaces"] : ["workspaces", "packages"];
-  const source = createJsonSource(manifest?.text ?? "");
+  const source = { text: manifest?.text ?? "", format: "json" } as const;
   return Array.isArray(list) ? { list, file: "package.json", path, source } : undefined;
 }
 
@@ -134,7 +136,7 @@ export async function findMembers(
   const bytes = port.readProjectFile(root, file);
   const limit = workspaceLimits.bytes;
   const problems: Problem[] = [];
-  let pnpmFile: YamlData | undefined;
+  let pnpmFile: PnpmFile | undefined;
   try {
     if (bytes !== undefined && bytes.length > limit) problems.push(report(file, { cause: "bytes", limit }));
     else if (bytes !== undefined) pnpmFile = (await import("../data/parse-yaml.ts")).parseYaml(bytes);

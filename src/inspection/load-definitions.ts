@@ -1,12 +1,6 @@
 import type { Confinement } from "../confinement/evaluate.ts";
 import { DataSyntaxError, describeType, isRecord } from "../data/parse-json.ts";
-import {
-  createJsonSource,
-  locateProblems,
-  parseSource,
-  type SourceText,
-  type UnlocatedProblem,
-} from "../data/source-text.ts";
+import { locateProblems, parseSource, type SourceText, type UnlocatedProblem } from "../data/source-text.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { checkDefinition, type Declaration, isFunction } from "../extension-schema/index.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes } from "../files/inspection-port.ts";
@@ -38,25 +32,6 @@ function reportUnread(
   else if (state === "outside") report("DefinitionOutsidePackage", { what: file }, place);
   else if (state === "unusable") report("InvalidDefinitionContents", { reason: read.reason }, place);
   else report("DefinitionTooLarge", { bytes: read.bytes, limit: maximumFileBytes }, place);
-}
-
-/** Matches the export of a definition, the only part of a code definition that can be located without running it. */
-const exported =
-  /^[ \t]*(?:export\s+default\b|(?:module\.)?exports\s*(?:\.default\s*)?=|export\s*\{[^}]{0,500}\bas\s{1,9}default\b)/m;
-
-/** The text of a code definition. All paths are located at its export. */
-function describeCode(bytes: Uint8Array): SourceText {
-  const text = new TextDecoder().decode(bytes);
-  return {
-    text,
-    async createLocator() {
-      const found = exported.exec(text);
-      if (found === null) return undefined;
-      const { positionAt } = await import("../data/line-index.ts");
-      const position = positionAt(text, found.index + found[0].search(/\S/));
-      return () => position;
-    },
-  };
 }
 
 /** The treatment of definitions that are code. */
@@ -102,7 +77,7 @@ export class DefinitionReader {
     this.#port = port;
     this.#found = found;
     this.#options = options;
-    this.#texts.set("package.json", createJsonSource(found.manifest.text));
+    this.#texts.set("package.json", { text: found.manifest.text, format: "json" });
   }
 
   /**
@@ -210,7 +185,7 @@ export class DefinitionReader {
         reportUnread(read, file, place, report);
       } else if (!isData(format)) {
         code.push({ ...one, realPath: read.realPath });
-        this.#texts.set(file, describeCode(read.bytes));
+        this.#texts.set(file, { text: new TextDecoder().decode(read.bytes), format: "code" });
       } else {
         try {
           const { value, source } = await parseSource(format === "json" ? "json" : "yaml", read.bytes);
@@ -221,7 +196,7 @@ export class DefinitionReader {
           const { describeSyntaxError } = await import("../data/json-positions.ts");
           const { reason, ...position } = describeSyntaxError(error);
           const { text } = error;
-          if (text !== undefined) this.#texts.set(file, { text, createLocator: async () => undefined });
+          if (text !== undefined) this.#texts.set(file, { text });
           report("InvalidDefinitionContents", { reason }, { ...place, ...position });
         }
       }

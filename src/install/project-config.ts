@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { parseConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
+import { createLocator } from "../data/source-text.ts";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/index.ts";
@@ -25,7 +26,7 @@ export async function readProjectServers(directory: string): Promise<ServerEntry
 /** The place of a server in the project's config, as `FILE:LINE`. */
 export async function locateServer(directory: string, { path }: ServerEntry): Promise<string> {
   const { text } = await readConfig(port, { directory });
-  const locate = await text?.source.createLocator();
+  const locate = text && (await createLocator(text.source));
   return `${text?.file}:${locate?.(path)?.line ?? 1}`;
 }
 

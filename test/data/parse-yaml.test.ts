@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { positionAt } from "../../src/data/line-index.ts";
 import { DataSyntaxError } from "../../src/data/parse-json.ts";
-import { parseYaml } from "../../src/data/parse-yaml.ts";
+import { createYamlLocator, parseYaml } from "../../src/data/parse-yaml.ts";
 import { inRepository } from "../support/repository.ts";
 import { runProcess } from "../support/run-process.ts";
 
@@ -142,7 +142,7 @@ packs:
   deny: {a: 1, "b": [1, 2]}
 1: number
 `;
-  const locate = (path: (string | number)[]) => parseYaml(bytes(text)).locate(path);
+  const locate = createYamlLocator(text);
 
   test.each([
     [["packs"], 2, 1],

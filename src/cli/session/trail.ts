@@ -1,7 +1,7 @@
 import { appendFileSync, fstatSync, openSync, readFileSync } from "node:fs";
 import { positionAt } from "../../data/line-index.ts";
 import { DataSyntaxError, isRecord } from "../../data/parse-json.ts";
-import { parseYaml } from "../../data/parse-yaml.ts";
+import { createYamlLocator, parseYaml } from "../../data/parse-yaml.ts";
 import { failure, type ProblemPlace, quote, TrailblazeError } from "../../problems/index.ts";
 
 export interface TrailStep {
@@ -35,16 +35,16 @@ function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
     const place = text === undefined || offset === undefined ? {} : positionAt(text, offset);
     throw invalid(`The trail is not valid YAML: ${message}`, place);
   }
-  const { value } = data;
+  const { text, value } = data;
   if (value === null || value === undefined) return [];
-  if (!Array.isArray(value)) throw invalid("The trail must be an array", data.locate([]));
+  if (!Array.isArray(value)) throw invalid("The trail must be an array", createYamlLocator(text)([]));
   return value.map((step: unknown, index) => {
     const [call, ...others] = isRecord(step) ? Object.entries(step) : [];
     const [tool, args] = call ?? [];
     if (tool !== undefined && others.length === 0 && (args === null || isRecord(args)))
       return { tool, arguments: args ?? {} };
     const reason = `Step ${index + 1} must be one tool with its arguments, which are an object`;
-    throw invalid(reason, { path: [index], ...data.locate([index]) });
+    throw invalid(reason, { path: [index], ...createYamlLocator(text)([index]) });
   });
 }
 
