@@ -8,6 +8,7 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import { findInvalidTools } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
   failure,
@@ -287,10 +288,11 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
   // The lock has no tools that the config excludes, so a server that has not run may have more than it.
   const servers = sourcesOf(reading).flatMap(({ plan, server: { said }, offer }) => {
     if (said === undefined || offer?.refusal !== undefined) return [];
-    const invalid = said.invalidTools.map(({ name }) => name);
+    const invalid = findInvalidTools(said.leftOut).map(({ name }) => name);
     const named = said.entries.filter(({ kind }) => kind !== "skill").map(({ entry }) => entry.name);
-    const tools = said.entries.flatMap(({ kind, entry }) => (kind === "tool" ? [entry.name] : []));
-    return [{ plan, said, names: [...named, ...invalid], tools: [...tools, ...invalid] }];
+    const listed = said.entries.filter((one) => one.kind === "tool").map(({ entry }) => entry);
+    const tools = [...listed.map(({ name }) => name), ...invalid];
+    return [{ plan, listed, names: [...named, ...invalid], tools }];
   });
   const packNames = all.packs.map(({ pack }) => pack.qualifiedName);
   const names = [
@@ -316,11 +318,11 @@ function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Proble
     const isListed = (pattern: string) => tools.some((name) => matchesToolName([pattern], name));
     return findUnmatched(path, (entry.choices?.deny ?? []).entries(), tools, isListed);
   });
-  const ofOverrides = servers.flatMap(({ plan: { entry, place }, said, tools }) => {
+  const ofOverrides = servers.flatMap(({ plan: { entry, place }, listed, tools }) => {
     const { override = {} } = entry.choices ?? {};
     const path = [...(place.path ?? []), "tools", "override"];
     const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
-      const { inputSchema } = said.introduction.tools.find((tool) => tool.name === name) ?? {};
+      const { inputSchema } = listed.find((tool) => tool.name === name) ?? {};
       const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];
       return inputSchema ? findUnknownKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
     });

@@ -9,7 +9,8 @@ import {
 } from "../json-schema/reserved-parameters.ts";
 import type { ListedServer, ListVerdict } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
+import { describeLeftOut } from "../mcp/client/server-calls.ts";
+import { findInvalidTools, type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
 import { listOutside, pagesOf } from "../runtime/apps.ts";
@@ -169,7 +170,7 @@ export class ServerSource {
   get differs(): boolean {
     const { said } = this.server;
     if (said === undefined || this.#gate === undefined) return false;
-    return this.offer?.differs === true || said.invalidTools.length + said.problems.length > 0;
+    return this.offer?.differs === true || said.leftOut.length > 0;
   }
 
   /** Why a resource is denied by its URI or by a template, listed or not; `undefined` if it is not. */
@@ -265,11 +266,12 @@ export function collectServer(from: ServerSource): Contribution {
     const message = `Tool ${quote(name)}${ofServer}: ${problem.message}`;
     return { ...problem, message, ...place };
   };
-  const { invalidTools = [], problems: listProblems = [] } = server.said ?? {};
+  const { leftOut = [] } = server.said ?? {};
+  const invalidTools = findInvalidTools(leftOut);
   const invalid = invalidTools.map(
     ({ name, reason: message }): Skipped => ({ kind: "tool", name, source, reason: "Invalid", message }),
   );
-  const problems = listProblems.map((problem) => ({ ...problem, ...place }));
+  const problems = leftOut.map((fault) => ({ ...describeLeftOut(plan.label, fault, {}), ...place }));
   const contribution = contribute({ skipped: invalid, problems });
   const { items, skipped } = contribution;
   const prefix = choices?.prefix;

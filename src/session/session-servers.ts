@@ -1,9 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
-import type { ListedServer } from "../lock/gate.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
 import { describeLeftOut, type ServerEvents, type ServerLog } from "../mcp/client/server-calls.ts";
-import { entriesOf, type ListCapability, listKeys, listRules } from "../mcp/client/server-lists.ts";
+import { type ListCapability, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
   failure,
@@ -16,14 +15,6 @@ import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import type { SessionFrame } from "./session-frame.ts";
-
-interface Said extends ListedServer {
-  introduction: Introduction;
-  /** Tools in its `tools/list` that are invalid. */
-  invalidTools: readonly { name: string; reason: string }[];
-  /** Its other lists, and their entries, that cannot be used. */
-  problems: readonly Problem[];
-}
 
 /** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
 const remoteRestartMs = 25_000;
@@ -76,7 +67,7 @@ export class SessionServer {
   #listing: Promise<void> = Promise.resolve();
   #idleMs: number | undefined;
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
-  said: Said | undefined;
+  said: Introduction | undefined;
 
   constructor(plan: ServerPlan, config: SessionConfig, frame: SessionFrame) {
     this.#plan = plan;
@@ -142,12 +133,12 @@ export class SessionServer {
   }
 
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
-  async #run(cause: Cause, before: Said | undefined): Promise<Server> {
+  async #run(cause: Cause, before: Introduction | undefined): Promise<Server> {
     await this.#ending;
     this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
     const server = await this.#process;
-    const said = this.#note(await server.ready);
-    if (cause !== "session") await this.#compare(before, said);
+    this.said = await server.ready;
+    if (cause !== "session") await this.#compare(before, this.said);
     if (this.life.is !== "starting") return server;
     this.life = { is: "running", server };
     for (const watch of this.#watches) {
@@ -159,17 +150,6 @@ export class SessionServer {
     void server.exit.then((exit) => this.#onExit(server, exit));
     this.#awaitIdle();
     return server;
-  }
-
-  #note(introduction: Introduction): Said {
-    const { instructions, leftOut } = introduction;
-    const { label } = this.#plan;
-    const problems = leftOut.map((fault) => describeLeftOut(label, fault, this.#place));
-    const invalidTools = leftOut.flatMap(({ list, name, key, reason }) =>
-      list === "tools" && name !== undefined && key === undefined ? [{ name, reason }] : [],
-    );
-    this.said = { introduction, entries: entriesOf(introduction), instructions, invalidTools, problems };
-    return this.said;
   }
 
   /** Lists the running server again, soon, after it has told of a change. */
@@ -196,7 +176,9 @@ export class SessionServer {
     this.beginRequest();
     try {
       const lists = await current.list();
-      if (this.current === current) await this.#compare(said, this.#note({ ...said.introduction, ...lists }));
+      if (this.current !== current) return;
+      this.said = { ...said, ...lists };
+      await this.#compare(said, this.said);
     } finally {
       this.endRequest();
     }
@@ -265,12 +247,13 @@ export class SessionServer {
   }
 
   /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
-  async #compare(before: Said | undefined, now: Said): Promise<void> {
+  async #compare(before: Introduction | undefined, now: Introduction): Promise<void> {
     const { states, report } = this.#frame;
     const isLocked = await states.onStarted(this);
     if (before === undefined || (isLocked && !this.isFollowed)) return;
     const { label } = this.#plan;
-    const list = listKeys.find((key) => !isDeepStrictEqual(before.introduction[key], now.introduction[key]));
+    const entriesOf = (said: Introduction, key: ListKey) => said.entries.filter(({ list }) => list === key);
+    const list = listKeys.find((key) => !isDeepStrictEqual(entriesOf(before, key), entriesOf(now, key)));
     if (list === undefined && before.instructions === now.instructions) return;
     if (!this.#announce() && list !== undefined)
       report(createProblem("ToolListChanged", { label, list: listRules[list].capability }, this.#place));

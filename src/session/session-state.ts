@@ -119,7 +119,7 @@ export class SessionState {
 
   get servers(): SessionServerState[] {
     return this.#servers.map(({ label, source, server, excluded }) => {
-      const { era = null, protocolVersion = null, serverInfo = null } = server?.said?.introduction ?? {};
+      const { era = null, protocolVersion = null, serverInfo = null } = server?.said ?? {};
       const needsSignIn = server?.fault?.code === "AuthorizationRequired";
       const failed = needsSignIn ? "AuthorizationRequired" : "ServerFailed";
       const life = server?.life.is ?? "idle";

@@ -15,16 +15,6 @@ export interface ListLimits {
   bytes: number;
 }
 
-export interface ServerLists {
-  readonly tools: readonly Tool[];
-  readonly prompts: readonly Prompt[];
-  readonly resources: readonly Resource[];
-  readonly resourceTemplates: readonly ResourceTemplateType[];
-  readonly skills: readonly SkillEntry[];
-}
-
-export type ListKey = keyof ServerLists;
-
 /** An entry of a server's list. `id`: its name, or of a resource the URI or template. */
 export type ListedEntry = { id: string } & (
   | { kind: "tool"; list: "tools"; entry: Tool }
@@ -37,49 +27,36 @@ export type ListedEntry = { id: string } & (
 /** What requests and locks call an entry of a list. Not by `ListedEntry`: public declarations would contain the SDK's types. */
 export type ListedKind = "tool" | "prompt" | "resource" | "skill";
 
-export const entriesOf = ({
-  tools,
-  prompts,
-  resources,
-  resourceTemplates,
-  skills,
-}: ServerLists): ListedEntry[] => [
-  ...tools.map((entry) => ({ kind: "tool", list: "tools", id: entry.name, entry }) as const),
-  ...prompts.map((entry) => ({ kind: "prompt", list: "prompts", id: entry.name, entry }) as const),
-  ...resources.map((entry) => ({ kind: "resource", list: "resources", id: entry.uri, entry }) as const),
-  ...resourceTemplates.map(
-    (entry) => ({ kind: "resource", list: "resourceTemplates", id: entry.uriTemplate, entry }) as const,
-  ),
-  ...skills.map((skill) => {
-    const entry = { ...skill, name: skill.frontmatter.name };
-    return { kind: "skill", list: "skills", id: skill.uri, entry } as const;
-  }),
-];
+export type ListKey = ListedEntry["list"];
 
 /** The key of a server's capabilities with its lists, which tells of their changes together. */
 export type ListCapability = "tools" | "prompts" | "resources";
 
-/** `extension`: the one of MCP that the list belongs to. `entries`: for people. `id`: the key that identifies an entry. */
-export const listRules: Readonly<
-  Record<
-    ListKey,
-    { method: string; capability: ListCapability; extension?: string; entries: string; id: string }
-  >
-> = {
-  tools: { method: "tools/list", capability: "tools", entries: "tools", id: "name" },
-  prompts: { method: "prompts/list", capability: "prompts", entries: "prompts", id: "name" },
-  resources: { method: "resources/list", capability: "resources", entries: "resources", id: "uri" },
+interface ListRule {
+  kind: ListedKind;
+  method: string;
+  capability: ListCapability;
+  /** The one of MCP that the list belongs to. */
+  extension?: string;
+  /** The key that identifies an entry. */
+  id: string;
+}
+
+export const listRules: Readonly<Record<ListKey, ListRule>> = {
+  tools: { kind: "tool", method: "tools/list", capability: "tools", id: "name" },
+  prompts: { kind: "prompt", method: "prompts/list", capability: "prompts", id: "name" },
+  resources: { kind: "resource", method: "resources/list", capability: "resources", id: "uri" },
   resourceTemplates: {
+    kind: "resource",
     method: "resources/templates/list",
     capability: "resources",
-    entries: "resource templates",
     id: "uriTemplate",
   },
   skills: {
+    kind: "skill",
     method: "skills/list",
     capability: "resources",
     extension: skillsExtension,
-    entries: "skills",
     id: "uri",
   },
 };
@@ -106,6 +83,12 @@ export interface ListFault {
   /** The path of the key in the entry. */
   key?: string;
 }
+
+/** The tools in its `tools/list` that are invalid. */
+export const findInvalidTools = (leftOut: readonly ListFault[]) =>
+  leftOut.flatMap(({ list, name, key, reason }) =>
+    list === "tools" && name !== undefined && key === undefined ? [{ name, reason }] : [],
+  );
 
 /** Makes an entry valid for each client, by leaving out what is optional. Returns whether it can be offered at all. */
 function repairEntry(
@@ -135,10 +118,11 @@ export async function fetchList(
   carrier: { limits: { list: ListLimits }; bytesRead: number },
   onLeftOut: (fault: ListFault) => void,
   explain: (error: unknown) => string,
-): Promise<JsonObject[]> {
-  const { entries: what, method, id } = listRules[list];
-  const entries = new Map<unknown, JsonObject>();
-  const repeated = new Set<unknown>();
+): Promise<ListedEntry[]> {
+  const { kind, method, id: key } = listRules[list];
+  const what = list === "resourceTemplates" ? "resource templates" : list;
+  const entries = new Map<string, ListedEntry>();
+  const repeated = new Set<string>();
   const cursors = new Set<unknown>();
   const limits = carrier.limits.list;
   const bytesBefore = carrier.bytesRead;
@@ -159,8 +143,11 @@ export async function fetchList(
       throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     for (const entry of members) {
       if (!repairEntry(list, entry, onLeftOut)) continue;
-      if (entries.has(entry[id])) repeated.add(entry[id]);
-      else entries.set(entry[id], entry);
+      const id = entry[key] as string;
+      const { frontmatter } = entry as { frontmatter?: { name: string } };
+      const named = list === "skills" ? { ...entry, name: frontmatter?.name } : entry;
+      if (entries.has(id)) repeated.add(id);
+      else entries.set(id, { kind, list, id, entry: named } as unknown as ListedEntry);
     }
     const next = own(result, "nextCursor") ?? undefined;
     if (next === undefined || (typeof next === "string" && next !== "")) return next;
@@ -179,10 +166,6 @@ export async function fetchList(
   if (cursor !== undefined) endWith("it repeats a cursor");
   else
     for (const name of repeated)
-      onLeftOut({
-        list,
-        name: String(name),
-        reason: "it is listed more than once, and the first one counts",
-      });
+      onLeftOut({ list, name, reason: "it is listed more than once, and the first one counts" });
   return [...entries.values()];
 }

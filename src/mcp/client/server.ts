@@ -49,11 +49,11 @@ import {
   fetchList,
   findOfferedLists,
   type ListCapability,
+  type ListedEntry,
   type ListFault,
   type ListKey,
   type ListLimits,
   listRules,
-  type ServerLists,
 } from "./server-lists.ts";
 
 interface FailedStart {
@@ -95,8 +95,9 @@ export interface Carrier {
 
 type Facts = Pick<ServerLaunch, "label" | "timeouts" | "protocol" | "canAsk" | "apps">;
 type Events = Omit<ServerEvents, "onStdoutNoise">;
-/** What a server lists now, and what is left out of that. A list that could not be fetched is empty. */
-interface Listing extends ServerLists {
+/** What a server lists now, list by list, and what is left out of that. A list that could not be fetched is empty. */
+interface Listing {
+  entries: readonly ListedEntry[];
   leftOut: readonly ListFault[];
 }
 
@@ -116,7 +117,6 @@ interface SentRequest {
 
 export type Introduction = Omit<ServerFacts, "capabilities"> & Listing;
 
-const noLists: ServerLists = { tools: [], prompts: [], resources: [], resourceTemplates: [], skills: [] };
 /** How often lists are fetched if one changes meanwhile. */
 const mostListings = 3;
 /** Before a lost subscription is opened again. Milliseconds. */
@@ -434,14 +434,12 @@ export class Server {
       const leftOut: ListFault[] = [];
       const onLeftOut = (fault: ListFault) => void leftOut.push(fault);
       const offered = findOfferedLists(this.#capabilities);
-      const lists = await Promise.all(
-        offered.map(async (key) => [key, await this.#fetchList(key, signal, onLeftOut)]),
-      );
+      const lists = await Promise.all(offered.map((key) => this.#fetchList(key, signal, onLeftOut)));
       this.#throwIfEnded();
       if (this.#changes !== before && listing < mostListings && !signal.aborted) continue;
-      const all: Listing = { ...noLists, ...Object.fromEntries(lists), leftOut };
-      this.#carrier.onReady?.(all.tools);
-      return all;
+      const entries = lists.flat();
+      this.#carrier.onReady?.(entries.flatMap((one) => (one.kind === "tool" ? [one.entry] : [])));
+      return { entries, leftOut };
     }
   }
 

@@ -6,6 +6,7 @@ import { TrailblazeError } from "../../../src/problems/index.ts";
 import { createProcessPort } from "../../../src/processes/server-process.ts";
 import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
+import { listsOf } from "../remote/start-remote.ts";
 
 export const fixture = inRepository("test/mcp/client/fixtures/server.mjs");
 
@@ -23,7 +24,7 @@ export interface Reports {
 }
 
 /** A server that is ready, with what it says. */
-export type Started = Omit<Server, "ready"> & Introduction;
+export type Started = Omit<Server, "ready"> & Introduction & ReturnType<typeof listsOf>;
 
 const started: Server[] = [];
 const pids: number[] = [];
@@ -91,7 +92,7 @@ export function startFixture(
       if (name === undefined) reports.failed.push([list, reason]);
       else if (key === undefined) reports.invalid.push([list, name, reason]);
       else reports.keys.push([list, name, key, reason]);
-    return Object.assign(server, said, { pid });
+    return Object.assign(server, said, listsOf(said), { pid });
   });
   ready.catch(() => {});
   return { ready, reports, close: () => server.close() };

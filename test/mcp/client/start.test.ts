@@ -2,6 +2,7 @@ import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { makeTree } from "../../support/packs.ts";
+import { listsOf } from "../remote/start-remote.ts";
 import { call, problemOf, reasonOf, startFixture } from "./start-fixture.ts";
 
 const times = (handshakeMs: number, listMs: number) => ({ launch: { timeouts: { handshakeMs, listMs } } });
@@ -123,7 +124,7 @@ describe("the list of tools", () => {
     for (let i = 0; i < 2; i++) await server.call("tools/call", call("stray", { message }));
     expect(reports.listChanges).toEqual(["tools", "tools"]);
     expect(server.tools).toBe(before);
-    expect((await server.list()).tools).toEqual(before);
+    expect(listsOf(await server.list()).tools).toEqual(before);
   });
 });
 

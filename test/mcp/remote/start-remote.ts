@@ -1,6 +1,8 @@
 import { onTestFinished } from "vitest";
 import type { ServerProtocol } from "../../../src/mcp/client/json-rpc.ts";
 import { type RemoteOptions, startRemoteServer } from "../../../src/mcp/client/remote-server.ts";
+import type { Introduction } from "../../../src/mcp/client/server.ts";
+import { type ListKey, listKeys } from "../../../src/mcp/client/server-lists.ts";
 import { TrailblazeError } from "../../../src/problems/index.ts";
 import type { ManualClock } from "../../session/support/manual-clock.ts";
 
@@ -16,6 +18,12 @@ export const call = (name: string, args: Record<string, unknown> = {}) => ({
   arguments: args,
   _meta: { trailblaze: { a: 1 } },
 });
+
+/** What a server lists, by list. */
+export const listsOf = ({ entries }: Pick<Introduction, "entries">) => {
+  const inList = (key: ListKey) => entries.filter(({ list }) => list === key).map(({ entry }) => entry);
+  return Object.fromEntries(listKeys.map((key) => [key, inList(key)])) as Record<ListKey, { name: string }[]>;
+};
 
 /** Connects to a server; the connection ends with the test. */
 export function startRemote(
@@ -51,7 +59,7 @@ export function startRemote(
     options,
   );
   onTestFinished(() => server.close());
-  const ready = server.ready.then((said) => Object.assign(server, said));
+  const ready = server.ready.then((said) => Object.assign(server, said, listsOf(said)));
   ready.catch(() => {});
   return { ready, close: () => server.close(), logs, listChanges: () => listChanges };
 }
