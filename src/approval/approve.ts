@@ -241,25 +241,29 @@ export interface Approval {
   /** The plan that was applied last, without the changes that were declined. */
   plan: ApprovalPlan;
   isDeclined: boolean;
+  /** The names of servers whose launch was approved without what they list. */
+  unlisted: string[];
 }
 
 /**
- * Plans and applies what `agree` accepts. Servers whose launch it approves start afterwards, and `agree` decides again about
- * what they list; if it declines that, their launches stay approved.
+ * Plans and applies what `agree` accepts of what `select` leaves. Servers whose launch it approves start afterwards, and `agree`
+ * decides again about what they list; if it declines that, their launches stay approved.
  */
 export async function approve(
   names: readonly string[],
   options: ApprovalOptions,
   agree: (plan: ApprovalPlan) => boolean | Promise<boolean>,
+  select = (plan: ApprovalPlan) => plan,
 ): Promise<Approval> {
-  const first = await planApproval(names, options);
+  const first = select(await planApproval(names, options));
   if (!(await agree(first))) {
     const plan = first.narrow([]);
-    return { result: plan.summarize(), plan, isDeclined: true };
+    return { result: plan.summarize(), plan, isDeclined: true, unlisted: [] };
   }
   const result = await applyApproval(first);
-  if (options.static || first.unlistedServers.length === 0) return { result, plan: first, isDeclined: false };
-  const second = await planApproval(names, options);
+  const unlisted = first.unlistedServers;
+  if (options.static || unlisted.length === 0) return { result, plan: first, isDeclined: false, unlisted };
+  const second = select(await planApproval(names, options));
   const plan = (await agree(second)) ? second : second.narrow([]);
   const listed = await applyApproval(plan);
   const both = {
@@ -268,7 +272,14 @@ export async function approve(
     approved: [...new Set([...result.approved, ...listed.approved])],
     pruned: [...result.pruned, ...listed.pruned],
   };
-  return { result: both, plan, isDeclined: false };
+  const isListed = (server: string) =>
+    plan.changes.some(({ name, to }) => name === server && to?.lists !== null);
+  return {
+    result: both,
+    plan,
+    isDeclined: false,
+    unlisted: unlisted.filter((server) => !isListed(server)),
+  };
 }
 
 /** What to compare, and whether servers start. */

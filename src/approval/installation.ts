@@ -1,7 +1,6 @@
 import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
-import { isUnasked } from "../discovery/types.ts";
+import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { linesOf, lockedName, placesOf } from "../lock/describe.ts";
 import type { ShownSkill } from "../lock/difference.ts";
@@ -139,9 +138,9 @@ export class Targets {
 const unused = { name: "not used", state: "new", differences: [], entry: "not used" } as const;
 
 /** Approves nothing: records what a session would use, and lets only chosen servers start, to take their lists. */
-class Recorder extends LockGate {
+export class Recorder extends LockGate {
   readonly skills = new Map<string, ShownSkill>();
-  places: LockPlace[] = [];
+  readonly places = new Map<string, LockPlace>();
   readonly #targets: Targets;
   readonly #mayStart: (place: LockPlace) => boolean;
   readonly #refusal = createProblem("NotApproved", unused);
@@ -157,6 +156,24 @@ class Recorder extends LockGate {
     this.#mayStart = mayStart;
   }
 
+  /** What it has recorded, with the lock, or the `isPart` of it that is about that. */
+  result(found: FoundLock | undefined, isPart: boolean): LockedProject {
+    const { locked, places, unasked, scope, skills } = this;
+    return {
+      project: this.config.project,
+      found,
+      lock: isPart ? narrowLock(locked, places) : locked,
+      // In the order of the file.
+      installed: partsOf(lockOf(this.installed)),
+      places,
+      unasked,
+      scope,
+      skills,
+      problems: this.unrecordable,
+      failedServers: [],
+    };
+  }
+
   override takesUnasked(): boolean {
     return true;
   }
@@ -169,8 +186,8 @@ class Recorder extends LockGate {
     return launch !== undefined && isSameJson(launch, approved) && this.#mayStart(place);
   }
 
-  override checkServer(server: UserServer) {
-    super.checkServer(server);
+  override checkServer(server: UserServer, now?: LockedItem) {
+    super.checkServer(server, now);
     const starts = this.#starts({ owner: "server", entry: server.name, kind: "server", name: server.name });
     return { refusal: starts ? undefined : this.#refusal, problems: [] };
   }
@@ -192,8 +209,13 @@ class Recorder extends LockGate {
     return { inspected, problems: told, unusable };
   }
 
-  override finish({ packs }: FoundPacks): Problem[] {
-    this.places = packs.flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack)));
+  override finish({ packs }: { packs: readonly FoundPack[] }): Problem[] {
+    const ofPacks = packs.flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack)));
+    const ofServers = this.config.labels.flatMap((name): LockPlace[] => {
+      const owner = { owner: "server", entry: name } as const;
+      return [entryPlace(owner), { ...owner, kind: "server", name }];
+    });
+    for (const place of [...ofPacks, ...ofServers]) this.places.set(keyOf(place), place);
     return [];
   }
 
@@ -249,7 +271,7 @@ export async function readLockedProject(
 ): Promise<LockedProject> {
   const openGate = async () => recorder;
   const { config, open } = await prepareSession(options, { userServers: "reported", openGate });
-  const { project, labels } = config;
+  const { project } = config;
   const found = await findLock(project);
   const file = lockFileOf(project);
   if (found === undefined && purpose === "compare") throw failure("LockMissing", { file }, { file });
@@ -259,38 +281,22 @@ export async function readLockedProject(
   const recorder = new Recorder({ parts: found?.parts ?? new Map(), folder }, config, targets, mayStart);
   const session = await open();
   try {
-    const { locked, unasked, scope, skills } = recorder;
     const isShown = ({ place, value }: LockPart) =>
-      targets.has(place) && !isSameJson(locked.get(keyOf(place))?.value, value);
+      targets.has(place) && !isSameJson(recorder.locked.get(keyOf(place))?.value, value);
     if (purpose === "approve") await readServerSkills(session, recorder, isShown);
-    const ofServers = labels.flatMap((name): LockPlace[] => {
-      const owner = { owner: "server", entry: name } as const;
-      return [entryPlace(owner), { ...owner, kind: "server", name }];
-    });
-    const places = new Map([...recorder.places, ...ofServers].map((place) => [keyOf(place), place]));
-    const isAbove = found !== undefined && found.folder !== project;
-    const locks = {
-      project,
-      found,
-      lock: isAbove ? narrowLock(locked, places) : locked,
-      // In the order of the file.
-      installed: partsOf(lockOf(recorder.installed)),
-      places,
-      unasked,
-      scope,
-      skills,
-      problems: [...session.problems, ...recorder.unrecordable],
-      failedServers: session.skipped.flatMap(({ reason, name }) => (reason === "ServerFailed" ? name : [])),
-    };
-    targets.check(locks);
-    return locks;
+    const recorded = recorder.result(found, found !== undefined && found.folder !== project);
+    targets.check(recorded);
+    const failedServers = session.skipped.flatMap(({ reason, name }) =>
+      reason === "ServerFailed" ? name : [],
+    );
+    return { ...recorded, problems: [...session.problems, ...recorded.problems], failedServers };
   } finally {
     await session.close();
   }
 }
 
 /** What a lock above a project says about what the project's sessions use, and what it denies. */
-export const narrowLock = (lock: LockParts, places: Installation["places"]): LockParts =>
+const narrowLock = (lock: LockParts, places: Installation["places"]): LockParts =>
   new Map([...lock].filter(([, { place, value }]) => value === null || places.has(keyOf(entryPlace(place)))));
 
 /** What a server would say that has not started is what it said before. */

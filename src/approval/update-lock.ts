@@ -1,23 +1,13 @@
 import { readConfig } from "../config/read-config.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
-import { describePack, describeUserServer, lockedName, placesOf } from "../lock/describe.ts";
+import { describeUserServer } from "../lock/describe.ts";
 import { isSameJson } from "../lock/json.ts";
 import { changeLock, findLock, lockFileName } from "../lock/lock-file.ts";
-import { LockScope } from "../lock/lock-scope.ts";
-import {
-  changeParts,
-  keyOf,
-  type LockPart,
-  type LockParts,
-  type Owner,
-  ownerOf,
-  partsOfEntry,
-  tableOf,
-} from "../lock/parts.ts";
+import { changeParts, keyOf, type LockPart, type LockParts, type Owner, ownerOf } from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { type ApprovalChange, ApprovalPlan, applyApproval, planApproval, planApprovals } from "./approve.ts";
-import { type InstallationOptions, narrowLock, Targets } from "./installation.ts";
+import { type ApprovalChange, ApprovalPlan, approve, planApprovals } from "./approve.ts";
+import { type InstallationOptions, Recorder, Targets } from "./installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
 export interface Additions {
@@ -44,38 +34,18 @@ export async function previewAdditions(
   if (found === undefined) return undefined;
   const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
   const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
-  const installed = tableOf([
-    ...packs.flatMap((inspected) => describePack(inspected)),
-    ...config.subprocessServers.flatMap((server) => {
-      const { version } = servers.find(({ label }) => label === server.name) ?? {};
-      const owner = { owner: "server", entry: server.name } as const;
-      return [...partsOfEntry(owner, describeUserServer(server, version))];
-    }),
-  ]);
-  // Definitions that are code are not among the parts, but their items are there.
-  const declared = packs.flatMap(({ pack }) => placesOf(pack));
-  const all = [...[...installed.values()].map(({ place }) => place), ...declared];
-  const places = new Map(all.map((place) => [keyOf(place), place]));
-  const skills = packs.flatMap(({ pack, items }) =>
-    items.flatMap((item) => {
-      const place = { owner: "pack", entry: pack.name, kind: "skill", name: lockedName(item) } as const;
-      return item.skill ? [[keyOf(place), item.skill] as const] : [];
-    }),
-  );
-  const lock = narrowLock(found.parts, places);
-  const additions = { installed, places, unasked: new Set<string>(), scope: new LockScope(config) };
-  const locked = {
-    ...additions,
-    skills: new Map(skills),
-    project,
-    found,
-    lock,
-    problems: [],
-    failedServers: [],
-  };
-  const changes = planApprovals(locked, new Targets([], true));
+  const everything = new Targets([], true);
+  const recorder = new Recorder({ ...found, folder: project }, config, everything, () => false);
+  for (const server of config.subprocessServers) {
+    const { version } = servers.find(({ label }) => label === server.name) ?? {};
+    recorder.checkServer(server, describeUserServer(server, version));
+  }
+  for (const inspected of packs) recorder.checkPack({ inspected, problems: [], unusable: new Map() });
+  recorder.finish({ packs });
+  const locked = recorder.result(found, true);
+  const changes = planApprovals(locked, everything);
   const { text } = new ApprovalPlan(changes, locked, false);
-  return { text, parts: changeParts(lock, changes) };
+  return { text, parts: changeParts(locked.lock, changes) };
 }
 
 /**
@@ -89,35 +59,27 @@ export async function recordAdditions(
   { starts, shown, agree, ...options }: RecordOptions,
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
-  // A denial stays.
-  const isOpen = ({ from }: ApprovalChange) => from !== null;
-  const isShown = ({ place, to }: ApprovalChange) => {
-    if (place.kind === "entry") return true;
-    const before = shown.parts.get(keyOf(place))?.value;
-    return isSameJson(before?.launch ?? before, to?.launch ?? to);
+  const isShown = ({ place, to }: ApprovalChange) =>
+    place.kind === "entry" || isSameJson(shown.parts.get(keyOf(place))?.value, to);
+  let waiting: ReadonlySet<string> | undefined;
+  const select = (plan: ApprovalPlan) => {
+    // A denial stays.
+    const open = plan.changes.filter(({ from }) => from !== null);
+    if (waiting !== undefined) return plan.narrow(open.filter(({ name }) => !waiting?.has(name)));
+    waiting = new Set(open.filter((change) => !isShown(change)).map(({ name }) => name));
+    return plan.narrow(open.filter(isShown));
   };
-  const cwd = project;
-  const all = await planApproval(names, { ...options, cwd, static: true });
-  const open = all.changes.filter(isOpen);
-  const first = all.narrow(open.filter(isShown));
-  const approved = new Set((await applyApproval(first)).approved);
-  const waiting = new Set(open.filter((change) => !isShown(change)).map(({ name }) => name));
-  const unlisted = new Set(first.unlistedServers);
-  if (starts && unlisted.size > 0) {
-    const second = await planApproval(names, { ...options, cwd });
-    const listed = second.narrow(
-      second.changes.filter((change) => isOpen(change) && !waiting.has(change.name)),
-    );
-    if (await agree(listed)) {
-      for (const name of (await applyApproval(listed)).approved) approved.add(name);
-      for (const { name, to } of listed.changes) if (to?.lists !== null) unlisted.delete(name);
-    }
-  }
+  const { result, unlisted } = await approve(
+    names,
+    { ...options, cwd: project, static: !starts },
+    (plan) => plan.changes.every(isShown) || agree(plan),
+    select,
+  );
   const command = (name: string) => `Run \`trailblaze approve ${quoteForShell(name)}\` to`;
   return [
-    ...(approved.size === 0 ? [] : [`Recorded in ${lockFileName}: ${[...approved].join(", ")}`]),
-    ...[...waiting].map((name) => `${command(name)} read and approve it.`),
-    ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
+    ...(result.approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${result.approved.join(", ")}`]),
+    ...[...(waiting ?? [])].map((name) => `${command(name)} read and approve it.`),
+    ...unlisted.map((name) => `${command(name)} start it and approve its tools.`),
   ];
 }
 

@@ -91,7 +91,7 @@ export class LockGate {
   readonly installed = new Map<string, LockPart>();
   /** The same by entry: a lock may have thousands of parts, and a session asks about each pack. */
   readonly #partsByEntry = new Map<string, LockPart[]>();
-  readonly #config: SessionConfig;
+  protected readonly config: SessionConfig;
   readonly scope: LockScope;
   /** Whether the lock is the project's: one above it may have more than a session. */
   readonly #isOwn: boolean;
@@ -118,7 +118,7 @@ export class LockGate {
       if (ofEntry === undefined) this.#partsByEntry.set(key, [part]);
       else ofEntry.push(part);
     }
-    this.#config = config;
+    this.config = config;
     this.#isOwn = folder === config.project;
     this.scope = new LockScope(config, folder);
     this.isFrozen = isFrozen;
@@ -149,7 +149,7 @@ export class LockGate {
   }
 
   #problemAt({ owner, entry, kind, name, server }: LockPlace): ProblemPlace {
-    const path = this.#config.subprocessServers.find((one) => one.name === entry)?.path;
+    const path = this.config.subprocessServers.find((one) => one.name === entry)?.path;
     if (owner === "server") return path === undefined ? {} : { path };
     if (kind === "entry" || kind === "needs") return { pack: entry };
     return server === undefined
@@ -216,10 +216,13 @@ export class LockGate {
     return [createProblem("LockOutdated", { name: ownerOf(owner), reason }, this.#problemAt(place))];
   }
 
-  checkServer(server: UserServer): { refusal: Problem | undefined; problems: Problem[] } {
+  /** `now`: as the lock would record it. */
+  checkServer(
+    server: UserServer,
+    now = describeInstalledServer(this.config.project, server),
+  ): { refusal: Problem | undefined; problems: Problem[] } {
     const { name } = server;
     const place = { owner: "server", entry: name, kind: "server", name } as const;
-    const now = describeInstalledServer(this.#config.project, server);
     const isFree = this.scope.isServerFree(name);
     if (!isFree) this.#record(partsOfEntry(place, now));
     const problems: Problem[] = [];
@@ -289,7 +292,7 @@ export class LockGate {
 
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
   finish({ packs }: FoundPacks): Problem[] {
-    const { project, labels } = this.#config;
+    const { project, labels } = this.config;
     const there = {
       pack: new Set(packs.map(({ pack }) => pack.name)),
       server: new Set(labels),

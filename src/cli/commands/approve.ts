@@ -106,7 +106,7 @@ async function run(input: Input): Promise<CommandAnswer> {
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
   const plan = await planApproval(names, settings);
   if (plan.text !== "") output.note(plan.text);
-  return { result: plan.summarize(), plan, isDeclined: false };
+  return { result: plan.summarize(), plan, isDeclined: false, unlisted: [] };
 }
 
 export const diff = defineCommand({
