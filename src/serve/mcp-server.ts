@@ -192,7 +192,12 @@ export class ClientServer extends Server {
         return (await answer(params, context)) as Result;
       } catch (error) {
         if (error instanceof AskedResult) return error.result as Result;
-        throw error;
+        if (error instanceof RpcError) throw error;
+        if (error instanceof TrailblazeError && error.code === "InvalidArguments")
+          throw badRequest(error.message);
+        // The error of a handler has its message.
+        const message = error instanceof Error ? error.message : "The server failed to answer.";
+        throw new RpcError(rpcCode.internal, message);
       }
     });
   }
@@ -315,10 +320,10 @@ export class ClientServer extends Server {
     { name, arguments: args = {} }: SpecTypes["GetPromptRequestParams"],
     context: ServerContext,
   ): Promise<object> {
-    const answer = this.#askFor(context, [name, args], (request) =>
+    const answer = await this.#askFor(context, [name, args], (request) =>
       this.#gateway.getPrompt(name, args, request),
     );
-    return markIntegers(await answer.catch((error) => this.#fail(error)));
+    return markIntegers(answer);
   }
 
   async #read({ uri }: { uri: string }, context: ServerContext): Promise<object> {
@@ -327,7 +332,7 @@ export class ClientServer extends Server {
     const { isStatic, ...result } = await this.#askFor(context, [uri], read).catch((error) => {
       // The server that the resource is of does not know it.
       const isUnknown = error instanceof TrailblazeError && error.code === "ResourceNotFound";
-      return this.#fail(isUnknown ? this.#notFound(uri) : error);
+      throw isUnknown ? this.#notFound(uri) : error;
     });
     // What a handler answers may differ for each read and client; the SDK adds its hint to the other answers.
     const isKept = isStatic || this.#era === "legacy";
@@ -342,7 +347,7 @@ export class ClientServer extends Server {
     const completing = this.#gateway.complete(request, signal);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
     if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-    const suggested = await completing.catch((error) => this.#fail(error));
+    const suggested = await completing;
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
@@ -353,14 +358,5 @@ export class ClientServer extends Server {
   #notFound(uri: string): RpcError {
     const code = this.#era === "legacy" ? noLegacyResource.standIn : rpcCode.params;
     return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
-  }
-
-  /** Throws the error of a handler for clients: with its message. */
-  #fail(error: unknown): never {
-    if (error instanceof RpcError || error instanceof AskedResult) throw error;
-    if (error instanceof TrailblazeError && error.code === "InvalidArguments")
-      throw badRequest(error.message);
-    if (!(error instanceof Error)) throw new RpcError(rpcCode.internal, "The server failed to answer.");
-    throw new RpcError(rpcCode.internal, error.message);
   }
 }
