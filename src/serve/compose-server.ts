@@ -56,9 +56,8 @@ interface Sources {
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   found: FoundPacks;
-  /** What the lock does not approve is left out, and told to `report`. */
+  /** What the lock does not approve is left out; the session that is opened tells of it. */
   gate: LockGate | undefined;
-  report: ((problem: Problem) => void) | undefined;
 }
 
 const textOr = (value: unknown, other: string) =>
@@ -116,7 +115,7 @@ class ServerFinder {
   }
 
   async find(reference: string): Promise<FoundServer> {
-    const { config, gate, port, report } = this.#sources;
+    const { config, gate, port } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
@@ -132,9 +131,8 @@ class ServerFinder {
     if (own !== undefined) return this.#compose({ name: own.name, definition: { ...own }, from: "user" });
     const subprocess = config.subprocessServers.find(({ name }) => name === reference);
     if (subprocess !== undefined) {
-      const { refusal, problems = [] } = gate?.checkServer(subprocess) ?? {};
+      const refusal = gate?.checkServer(subprocess).refusal;
       if (refusal !== undefined) throw new TrailblazeError(refusal);
-      for (const problem of problems) report?.(problem);
       const { name, url, results, choices } = subprocess;
       const changes = [url, results, choices.prefix, choices.allow, choices.override, choices.deny[0]];
       const isPlain = this.#isOpen && changes.every((change) => change === undefined);
@@ -146,13 +144,12 @@ class ServerFinder {
 
   /** Notes which items of what was loaded of a pack cannot be used, or are not approved. */
   async #check(loaded: InspectedPack): Promise<InspectedPack> {
-    const { gate, port, report } = this.#sources;
+    const { gate, port } = this.#sources;
     const unasked = (isUnasked(loaded) ? loaded.items : []).map(
       (item) => [item, refuseUnasked(loaded, item.declaration.name)] as const,
     );
     const open = { inspected: loaded, problems: [], unusable: new Map(unasked) };
     const { inspected, problems, unusable } = gate?.checkPack({ ...open, unusable: new Map() }) ?? open;
-    for (const problem of problems) report?.(problem);
     // What is not approved is left out, valid or not.
     const valid = await checkPack(port, inspected, this.#library.manager);
     const all = new Map([...valid.unusable, ...unusable]);
@@ -296,7 +293,7 @@ class ServerFinder {
       selection: {
         label: item?.qualifiedName ?? name,
         found: this.#found,
-        packs: [...new Set(itemsOf(all).map((one) => this.#checkedOf(one)))],
+        packs: [...new Set(this.#checked.values())],
         composed: {
           instructions: typeof definition.instructions === "string" ? definition.instructions : undefined,
           origin: item && from !== "user" ? { item, pack: from } : undefined,
@@ -344,7 +341,6 @@ class ServerFinder {
 export async function findServer(
   reference: string,
   options: Pick<ServeOptions, "cwd" | "config" | "builtIns" | "lock">,
-  report?: (problem: Problem) => void,
 ): Promise<ServeTarget> {
   const cwd = resolve(options.cwd ?? process.cwd());
   const port = createNodeInspectionPort();
@@ -356,7 +352,7 @@ export async function findServer(
   if (!listServers(config).some(({ name }) => name === reference))
     await lookUpSubject(port, found, reference);
   try {
-    const server = await new ServerFinder({ port, config, builtIns, found, gate, report }).find(reference);
+    const server = await new ServerFinder({ port, config, builtIns, found, gate }).find(reference);
     return { ...server, gate };
   } finally {
     gate?.refuseDifferences();

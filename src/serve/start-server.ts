@@ -3,7 +3,6 @@ import { readStateKey, servedProtocols } from "../mcp/served-server.ts";
 import { failure, quote } from "../problems/index.ts";
 import { findServer } from "./compose-server.ts";
 import type { CommandServeOptions, RunningServer } from "./serve-options.ts";
-import { createReporter } from "./transports.ts";
 
 /** Throws `TrailblazeError` `InvalidArguments` for options that are invalid, or apply only to a server or only to the session. */
 function checkOptions(reference: string | null, options: CommandServeOptions): void {
@@ -33,7 +32,7 @@ export async function startFoundServer(
   options: CommandServeOptions = {},
 ): Promise<RunningServer> {
   checkOptions(reference, options);
-  const target = reference === null ? undefined : await findServer(reference, options, createReporter());
+  const target = reference === null ? undefined : await findServer(reference, options);
   options.signal?.throwIfAborted();
   const transport = options.transport ?? (target?.transport === "http" ? (options.http ?? {}) : "stdio");
   if (transport === "stdio" && options.onlyHttp !== undefined) {

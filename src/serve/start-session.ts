@@ -3,7 +3,7 @@ import { realpathSync } from "node:fs";
 import { capabilitiesIn } from "../mcp/client-message.ts";
 import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
 import { failure, printable, printableLines, shorten } from "../problems/index.ts";
-import { whenAborted } from "../runtime/abort-listeners.ts";
+import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, sharedApps } from "../runtime/apps.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
 import type { ToolLog } from "../session/host-functions.ts";
@@ -67,7 +67,7 @@ export async function startSession(
     userServers: "reported",
     served: true,
     selection: target && { ...target.selection, allTools },
-    // What differs from the lock was told when the server was found.
+    // It has judged what was found.
     openGate: target && (async () => target.gate),
     onOutput: composed && logToStderr,
     installs: target === undefined,
@@ -79,23 +79,27 @@ export async function startSession(
   if (isStdio || options.ownsStdout) await reserveStreams(isStdio, options.ownsStdout === true);
 
   let begin = () => {};
-  const served = new Promise<void>((resolve, reject) => {
+  const begun = new Promise<void>((resolve) => {
     begin = resolve;
-    whenAborted(closing.signal, () => reject(closing.signal.reason));
   });
-  const opening = served.then(() => prepared.open());
+  const opening = abortable(closing.signal, () => begun).then(() => prepared.open());
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
-  const { info = { name: label, version: hostVersion } } = target ?? {};
   const isComposed = composed !== undefined;
-  const gateway = new SessionGateway(opening, log, {
-    info,
-    allTools,
-    isComposed,
-    skillTool,
-    toolSearch,
-  });
+  const info = target?.info ?? { name: label, version: hostVersion };
+  const gateway = new SessionGateway(opening, log, { info, allTools, isComposed, skillTool, toolSearch });
+  gateway.opened.then(
+    (session) => {
+      session.problems.forEach(report);
+      // It ends by itself if a list differs from a frozen lock.
+      const { closing: closed } = Session.frameOf(session).resources;
+      whenAborted(closed, () => closing.abort(closed.reason));
+    },
+    (error) => closing.abort(error),
+  );
+  const ending = failure("SessionClosed", { reason: undefined });
+  const end = () => closing.abort(ending);
   // Over stdio, servers are told what their client says, with its first message.
-  const isAwaited = isStdio && composed === undefined;
+  const isAwaited = isStdio && !isComposed;
   const onFirst = async (message: unknown) => {
     opened.extensions = declaredApps(capabilitiesIn(message));
     begin();
@@ -107,63 +111,54 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  const end = () => closing.abort(failure("SessionClosed", { reason: undefined }));
-  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
+  let running: (ServedOverStdio & { url?: string }) | undefined;
+  const closed = (async () => {
+    // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
+    if (!closing.signal.aborted) await once(closing.signal, "abort");
+    const session = await opening.catch(() => undefined);
+    await Promise.all([running?.close(), session?.close()]);
+  })();
+  try {
     const { serveEras } = await import("./serve-clients.ts");
     if (transport === "stdio") {
       // The only client has the session itself.
       const eras = serveEras(gateway, { protocol, cacheTtl, only: () => gateway.ownScope() });
       const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
+      const onOpened = isAwaited ? onFirst : undefined;
       const drainMs = drain === undefined ? undefined : drain * 1000;
-      return serveStdio(eras.connection, {
+      running = await serveStdio(eras.connection, {
         ...protocolStreams(),
-        onFirst: isAwaited ? onFirst : undefined,
+        onFirst: onOpened,
         onEnd: end,
         drainMs,
       });
+    } else {
+      const { token, stateless: isStateless } = transport;
+      const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
+      const { serveHttp } = await import("../mcp/http/serve-http.ts");
+      running = await serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
     }
-    const { token, stateless: isStateless } = transport;
-    const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
-    const { serveHttp } = await import("../mcp/http/serve-http.ts");
-    return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
-  };
-  const running = await serve().catch(async (error) => {
+  } catch (error) {
     end();
-    const session = await opening.catch(() => undefined);
-    await session?.close();
+    await closed;
     throw error;
-  });
+  }
   if (!isAwaited) begin();
 
-  let fault: { error: unknown } | undefined;
-  const fail = (error: unknown) => {
-    if (!closing.signal.aborted) fault = { error };
-    end();
-  };
-  gateway.opened.then((session) => {
-    session.problems.forEach(report);
-    // It ends by itself if a list differs from a frozen lock.
-    const { closing: closed } = Session.frameOf(session).resources;
-    whenAborted(closed, () => fail(closed.reason));
-  }, fail);
-  const closed = (async () => {
-    // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
-    if (!closing.signal.aborted) await once(closing.signal, "abort");
-    const session = await opening.catch(() => undefined);
-    await Promise.all([running.close(), session?.close()]);
-  })();
+  const { url, drain: finish } = running;
   return {
-    url: running.url,
+    url,
     // Before it is open, requests wait for it, and none has run.
     drain: async (seconds) => {
-      if (gateway.current !== undefined) await running.drain(seconds * 1000);
+      if (gateway.current !== undefined) await finish(seconds * 1000);
     },
     close: () => {
       end();
       return closed;
     },
     ended: closed.then(() => {
-      if (fault !== undefined) throw fault.error;
+      const { reason } = closing.signal;
+      if (reason !== ending && reason !== signal?.reason) throw reason;
     }),
   };
 }

@@ -211,8 +211,10 @@ async function readPacks(context: ReadingContext, port: InspectionPort, isForCal
   const { selection } = rules;
   const { calls = [], watch } = options;
   const found = selection?.found ?? (await resources.step(findPacks(port, { cwd, policy: config.packs })));
-  if (selection !== undefined)
-    return { found, declared: new Map(), packs: selection.packs, skipped: [], problems: [] };
+  if (selection !== undefined) {
+    const problems = selection.packs.flatMap((pack) => pack.problems);
+    return { found, declared: new Map(), packs: selection.packs, skipped: [], problems };
+  }
   // What is named so takes a pack that the project does not declare.
   for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
   const declared: ProjectReading["declared"] = watch ? locateDeclared(port, found) : new Map();
