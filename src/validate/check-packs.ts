@@ -96,12 +96,7 @@ export async function checkOwnTools(
       definition: { ...definition, ...typed },
     };
   });
-  const subject = {
-    inspected: { items },
-    files: new ModuleFiles(port, port.realPath(root) ?? root, {}),
-    moduleFaults: async () => new Map(),
-    findFailingImport: async () => undefined,
-  };
+  const subject = { inspected: { items }, files: new ModuleFiles(port, port.realPath(root) ?? root, {}) };
   const findings: Finding[] = [...checkReservedParameters(subject), ...checkSchemas(subject)];
   for await (const finding of checkHandlers(subject)) findings.push(finding);
   return { items, unusable: findUnusable(findings) };

@@ -2,86 +2,86 @@ import { isBuiltin } from "node:module";
 import { positionAt } from "../../data/line-index.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { installedKeys } from "../../discovery/project.ts";
-import { findHandlers, type HandlerPlace, parseHandler } from "../../extension-schema/references.ts";
+import { findHandlers, parseHandler } from "../../extension-schema/references.ts";
 import { isData } from "../../inspection/locate-definitions.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
-import type { ExportSearch, ModuleImport } from "../modules/module-files.ts";
+import type { ModuleImport } from "../modules/module-files.ts";
 import { isInBundled, isInPackage, isTypeScript } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
-/** A pack, or the tools of a project. */
-type WithHandlers = Pick<PackUnderTest, "files" | "moduleFaults" | "findFailingImport"> & {
-  inspected: Pick<InspectedPack, "items">;
-};
+/** A pack, or the tools of a project, whose modules are not followed. */
+type WithHandlers = Pick<PackUnderTest, "files"> &
+  Partial<Pick<PackUnderTest, "moduleFaults" | "findFailingImport">> & {
+    inspected: Pick<InspectedPack, "items">;
+  };
 
 /** Limit on the exports that a problem lists instead of a missing one. */
 const maximumListed = 10;
 
-/** Whether execution finds the export of a module. */
-async function search(
-  { files, findFailingImport }: WithHandlers,
-  { pack }: InspectedItem,
-  { module, exportName }: HandlerPlace,
-): Promise<ExportSearch> {
-  const { kind } = await files.get(module);
-  if (kind === "absent")
-    return { absent: `the package has no file ${quote(module)}`, hint: files.hintForMissing(module) };
-  if (kind === "foreign") return { absent: `Node cannot import ${quote(module)} as a module` };
-  if (kind === "typescript") {
-    const isInstalled = pack !== undefined && !["self", "workspace"].includes(pack.origin);
-    return isInstalled ? { absent: "Node does not run TypeScript in installed packages" } : "found";
-  }
-  const failing = await findFailingImport(module);
-  if (failing === undefined) return files.findExport(module, exportName);
-  return { absent: failing.reason, hint: failing.hint };
-}
-
-async function* checkModule(
-  pack: WithHandlers,
+/** Whether execution finds a handler, by what its module itself says. What that re-exports is not followed. */
+async function checkHandler(
+  { files, moduleFaults, findFailingImport }: WithHandlers,
   item: InspectedItem,
-  { handler, path, ...place }: HandlerPlace & { handler: string; path: Path },
-): AsyncGenerator<Finding> {
-  const { module, exportName } = place;
-  if ((await pack.files.get(module)).kind === "outside") {
-    yield findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
-    return;
+  handler: string,
+  path: Path,
+): Promise<Finding | undefined> {
+  const place = parseHandler(handler);
+  if ("fault" in place) return findInItem(item, "HandlerNotFound", { handler, reason: place.fault }, path);
+  const { module: file, exportName } = place;
+  const refuse = (reason: string, hint?: string, exports: readonly string[] = []) =>
+    findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
+  const quoted = quote(file);
+  const doubt = (why: string) =>
+    findInItem(item, "HandlerUnchecked", { handler, reason: `${quoted} ${why}` }, path);
+  const module = await files.get(file);
+  if (module.kind === "outside") return findInItem(item, "DefinitionOutsidePackage", { what: handler }, path);
+  if (module.kind === "absent")
+    return refuse(`the package has no file ${quoted}`, files.hintForMissing(file));
+  if (module.kind === "typescript") {
+    const isInstalled = item.pack !== undefined && !["self", "workspace"].includes(item.pack.origin);
+    return isInstalled ? refuse("Node does not run TypeScript in installed packages") : undefined;
   }
-  const found = await search(pack, item, place);
-  if (found === "found" || (await pack.moduleFaults()).has(module)) return;
-  if ("unclear" in found)
-    yield findInItem(item, "HandlerUnchecked", { handler, reason: found.unclear }, path);
-  else {
-    const { absent: reason, hint, exports: all = [] } = found;
-    const nearest = findNearestNames(exportName, all);
-    const exports = nearest.length > 0 ? nearest : all.slice(0, maximumListed);
-    yield findInItem(item, "HandlerNotFound", { handler, reason, exports, hint }, path);
-  }
+  if ((await moduleFaults?.())?.has(file)) return undefined;
+  const failing = await findFailingImport?.(file);
+  if (failing !== undefined) return refuse(failing.reason, failing.hint);
+  if (module.kind === "broken") return refuse(`${quoted} ${module.why}`);
+  if (module.kind === "opaque") return doubt(module.why);
+  const { kind, names, stars, isOpen, text } = module;
+  const [star] = stars;
+  if (names.has(exportName)) return undefined;
+  // `export *` leaves out the default export.
+  if (star !== undefined && (exportName !== "default" || kind === "commonjs"))
+    return doubt(`re-exports everything from ${quote(star)}`);
+  if (kind === "commonjs" && (isOpen || text.includes(exportName)))
+    return doubt("may create its exports at run time");
+  const what = exportName === "default" ? "default export" : `export ${quote(exportName)}`;
+  const nearest = findNearestNames(exportName, [...names]);
+  const listed = nearest.length > 0 ? nearest : [...names].slice(0, maximumListed);
+  return refuse(`${quoted} has no ${what}`, undefined, listed);
 }
 
 export async function* checkHandlers(pack: WithHandlers): AsyncGenerator<Finding> {
   for (const item of pack.inspected.items) {
     for (const { handler, path } of findHandlers(item)) {
-      const refuse = (written: string, reason: string) =>
-        findInItem(item, "HandlerNotFound", { handler: written, reason }, path);
       if (typeof handler === "string") {
-        const place = parseHandler(handler);
-        if ("fault" in place) yield refuse(handler, place.fault);
-        else yield* checkModule(pack, item, { ...place, handler, path });
-      } else if (isRecord(handler) && item.format !== undefined && isData(item.format))
-        yield refuse(String(handler.$function), "only code definitions can contain functions");
+        const found = await checkHandler(pack, item, handler, path);
+        if (found !== undefined) yield found;
+      } else if (isRecord(handler) && item.format !== undefined && isData(item.format)) {
+        const reason = "only code definitions can contain functions";
+        yield findInItem(item, "HandlerNotFound", { handler: String(handler.$function), reason }, path);
+      }
     }
   }
 }
 
-const placeOf = ({ files }: PackUnderTest, { file, index }: ModuleImport) =>
-  positionAt(files.textOf(file), index);
+const placeOf = ({ text, index }: ModuleImport) => positionAt(text, index);
 
 export const checkModules: Check = async function* ({ moduleFaults }) {
   for (const [file, { line, column, ...found }] of await moduleFaults())
-    yield found.fault === "syntax"
+    yield "reason" in found
       ? findInFile(file, "UnparsableModule", { file, reason: found.reason }, { line, column })
       : findInFile(file, "WrongModuleFormat", { file, readAs: found.readAs }, { line, column });
 };
@@ -103,7 +103,7 @@ export const checkOutsideImports: Check = async function* (pack) {
           ? pack.files.kindOf(target.file) !== "outside"
           : isInBundled(target.file, manifest.value);
     if (isInside || one.isGuarded || reported.has(file)) continue;
-    yield findInFile(file, "DefinitionOutsidePackage", { what: specifier }, placeOf(pack, one));
+    yield findInFile(file, "DefinitionOutsidePackage", { what: specifier }, placeOf(one));
   }
 };
 
@@ -142,7 +142,7 @@ export const checkImports: Check = async function* (pack) {
     const isDev = hasKey(manifest.devDependencies, name);
     const others = new Set(imports.map(({ file }) => file)).size - 1;
     const args = { name, specifier, isGuarded, isDev, others };
-    yield findInFile(first.file, "UndeclaredDependency", args, placeOf(pack, first));
+    yield findInFile(first.file, "UndeclaredDependency", args, placeOf(first));
   }
 };
 
@@ -167,5 +167,5 @@ export const checkTypeScript: Check = async function* (pack) {
   }
   for (const one of await pack.imports())
     if ("file" in one.target && isSource(one.target.file))
-      yield findInFile(one.file, code, { file: one.target.file, isPrivate }, placeOf(pack, one));
+      yield findInFile(one.file, code, { file: one.target.file, isPrivate }, placeOf(one));
 };

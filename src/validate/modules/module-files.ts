@@ -6,36 +6,30 @@ import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../fi
 import { quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/index.ts";
 import { isInPackage, isJavaScript, isTypeScript } from "../needed-files.ts";
-import type { ModuleKind, ParsedModule, WrittenImport } from "./parse-module.ts";
+import type { ModuleKind, ParsedModule, Unparsed, WrittenImport } from "./parse-module.ts";
 
 /** The statically known part of a module of the package. */
 export type ModuleFile =
-  | ParsedModule
+  /** `folder` is the one of its real path, from which its imports start. */
+  | (ParsedModule & { text: string; folder: string })
+  | Unparsed
   | { kind: "typescript" }
   | { kind: "absent" }
-  | { kind: "outside" }
-  /** Data or machine code, which modules can load but which is not a module. */
-  | { kind: "foreign" };
+  | { kind: "outside" };
 
 export type Resolution = { file: string } | { elsewhere: string };
 
 export interface ModuleImport extends WrittenImport {
+  /** The module that has it, and its source code. */
   file: string;
+  text: string;
   target: Resolution;
 }
-
-/** Whether a module has an export, or why it does not or cannot be determined. */
-export type ExportSearch =
-  | "found"
-  /** `exports` is what is there instead; `hint` replaces it. */
-  | { absent: string; exports?: readonly string[]; hint?: string }
-  | { unclear: string };
 
 /** Limit per package, because each answer takes a process. */
 const maximumAsked = 10;
 
-/** Limits on followed imports, to keep validation fast. */
-const maximumImported = 2000;
+/** Limit on the modules of a package, to keep validation fast. */
 const maximumBytes = 32 << 20;
 
 /** Suffixes that `require` tries, in order. */
@@ -52,9 +46,6 @@ export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
   readonly #modules = new Map<string, Promise<ModuleFile>>();
-  readonly #texts = new Map<string, string>();
-  /** Real paths of modules by path: the base of their imports. */
-  readonly #realFiles = new Map<string, string>();
   readonly #scopes = new Map<string, Scope>();
   /** How often Node was asked whether a module cannot be parsed. */
   #asked = 0;
@@ -78,17 +69,15 @@ export class ModuleFiles {
    */
   async *follow(modules: Iterable<string>): AsyncGenerator<ModuleImport> {
     const seen = new Set(modules);
-    const maximum = seen.size + maximumImported;
     for (const file of seen) {
-      if (!isJavaScript(file)) continue;
-      const module = this.#bytesRead > maximumBytes ? undefined : await this.get(file);
-      for (const one of module !== undefined && "imports" in module ? module.imports : []) {
-        const target = this.resolve(file, one.specifier, one.kind);
-        if ("file" in target && !seen.has(target.file) && isInPackage(target.file)) {
-          if (seen.size >= maximum) continue;
-          seen.add(target.file);
-        }
-        yield { ...one, file, target };
+      const isRead = isJavaScript(file) && this.#bytesRead <= maximumBytes;
+      const module = isRead ? await this.get(file) : undefined;
+      if (module === undefined || !("imports" in module)) continue;
+      const { imports, text, folder } = module;
+      for (const one of imports) {
+        const target = this.#resolve(folder, one);
+        if ("file" in target && isInPackage(target.file)) seen.add(target.file);
+        yield { ...one, file, text, target };
       }
     }
   }
@@ -97,14 +86,8 @@ export class ModuleFiles {
     return this.#port.describePath(this.#root, file);
   }
 
-  /** The source code of a module that was read; empty otherwise. */
-  textOf(file: string): string {
-    return this.#texts.get(file) ?? "";
-  }
-
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
-  resolve(importer: string, specifier: string, kind: ModuleKind): Resolution {
-    const from = posix.dirname(this.#realFiles.get(importer) ?? importer);
+  #resolve(from: string, { specifier, kind }: WrittenImport): Resolution {
     if (!/^\.\.?(?:\/|$)/.test(specifier)) return this.#resolveName(from, specifier, kind);
     if (kind === "esm") {
       const path = attempt(() => decodeURIComponent(specifier.replace(/[?#].*$/s, "")));
@@ -133,24 +116,6 @@ export class ModuleFiles {
       ) ?? [];
     if (target?.startsWith("./")) return { file: posix.join(folder, target) };
     return { elsewhere: target ?? specifier };
-  }
-
-  /** Finds an export of a module by what the module itself says. What it re-exports from others is not followed. */
-  async findExport(file: string, name: string): Promise<ExportSearch> {
-    const module = await this.get(file);
-    const quoted = quote(file);
-    if (module.kind === "broken") return { absent: `${quoted} ${module.why}` };
-    if (!("names" in module))
-      return { unclear: `${quoted} ${module.kind === "opaque" ? module.why : "is no module"}` };
-    if (module.names.has(name)) return "found";
-    const [star] = module.stars;
-    // `export *` leaves out the default export.
-    if (star !== undefined && (name !== "default" || module.kind === "commonjs"))
-      return { unclear: `${quoted} re-exports everything from ${quote(star)}` };
-    if (module.kind === "commonjs" && (module.isOpen || this.textOf(file).includes(name)))
-      return { unclear: `${quoted} may create its exports at run time` };
-    const what = name === "default" ? "default export" : `export ${quote(name)}`;
-    return { absent: `${quoted} has no ${what}`, exports: [...module.names] };
   }
 
   /** How to correct the path of a missing file: build it, or name a similar file of its folder, with its path from the folder `from`. */
@@ -193,21 +158,23 @@ export class ModuleFiles {
       return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
     if (read.state !== "read") return { kind: read.state };
     const file = relative(this.#root, read.realPath).replaceAll(sep, "/");
-    this.#realFiles.set(path, file);
+    const folder = posix.dirname(file);
     this.#bytesRead += read.bytes.length;
     const suffix = posix.extname(file).slice(1);
     if (suffix === "") return { kind: "opaque", why: "has no file extension" };
-    if (!/^[cm]?[jt]s$/.test(suffix)) return { kind: "foreign" };
-    const text = new TextDecoder().decode(read.bytes);
-    this.#texts.set(path, text);
+    if (!/^[cm]?[jt]s$/.test(suffix)) {
+      // Data or machine code.
+      return { kind: "broken", why: "cannot be imported by Node as a module" };
+    }
     if (suffix.endsWith("ts")) return { kind: "typescript" };
-    const type = suffix === "js" ? this.#scopeOf(posix.dirname(file)).manifest.type : suffix;
+    const text = new TextDecoder().decode(read.bytes);
+    const type = suffix === "js" ? this.#scopeOf(folder).manifest.type : suffix;
     const isCommonJs = type === "cjs" || type === "commonjs";
     const format = type === "mjs" || type === "module" ? "esm" : isCommonJs ? "commonjs" : undefined;
     const { parseModule } = await import("./parse-module.ts");
     const module = await parseModule(text, format, this.#asked < maximumAsked);
     if (module.kind === "broken") this.#asked++;
-    return module;
+    return "why" in module ? module : { ...module, text, folder };
   }
 
   #scopeOf(folder: string): Scope {

@@ -81,27 +81,26 @@ export interface WrittenImport {
 }
 
 /** The reason why Node cannot load a module, and its place: the format that Node expects, or the message of its parser. */
-export type ModuleFault = { line?: number; column?: number } & (
-  | { fault: "format"; readAs: ModuleKind }
-  | { fault: "syntax"; reason: string }
-);
+export type ModuleFault = { line?: number; column?: number } & ({ readAs: ModuleKind } | { reason: string });
 
-/** The statically known exports and imports of a module. */
-export type ParsedModule =
-  | {
-      kind: ModuleKind;
-      names: ReadonlySet<string>;
-      /** Modules whose exports are all re-exported. */
-      stars: readonly string[];
-      imports: readonly WrittenImport[];
-      /** It may export names that do not occur in its text. */
-      isOpen: boolean;
-      fault?: ModuleFault | undefined;
-    }
-  /** Node would not load it. `why` continues after the file name: "cannot be parsed". */
+/** `why` continues after the file name: "cannot be parsed". */
+export type Unparsed =
+  /** Node would not load it. */
   | { kind: "broken"; why: string; fault?: ModuleFault }
   /** It may export anything. */
   | { kind: "opaque"; why: string };
+
+/** The statically known exports and imports of a module. */
+export interface ParsedModule {
+  kind: ModuleKind;
+  names: ReadonlySet<string>;
+  /** Modules whose exports are all re-exported. */
+  stars: readonly string[];
+  imports: readonly WrittenImport[];
+  /** It may export names that do not occur in its text. */
+  isOpen: boolean;
+  fault?: ModuleFault | undefined;
+}
 
 // Places are the type of a node and the key of its child.
 
@@ -227,7 +226,7 @@ function readEsm(text: string, program: Program): ParsedModule {
   imports.sort((one, other) => one.index - other.index);
   const { commonJsUse } = survey;
   if (commonJsUse === undefined) return module;
-  return { ...module, fault: { fault: "format", readAs: "esm", ...positionAt(text, commonJsUse) } };
+  return { ...module, fault: { readAs: "esm", ...positionAt(text, commonJsUse) } };
 }
 
 /** CommonJS that may export more names than those that it assigns one by one: of another value, or in computed places. */
@@ -256,7 +255,7 @@ export async function parseModule(
   text: string,
   format: ModuleKind | undefined,
   mayAskNode: boolean,
-): Promise<ParsedModule> {
+): Promise<ParsedModule | Unparsed> {
   const errors = new Map<ModuleKind, unknown>();
   for (const kind of format === undefined ? (["commonjs", "esm"] as const) : [format]) {
     try {
@@ -278,12 +277,12 @@ export async function parseModule(
     return {
       kind: "broken",
       why: `cannot be parsed: ${found.reason}`,
-      fault: { fault: "syntax", ...found },
+      fault: found,
     };
   const { reason: _, ...place } = found;
   return {
     kind: "broken",
     why: "is read as CommonJS, but has `import` or `export` statements",
-    fault: { fault: "format", readAs: "commonjs", ...place },
+    fault: { readAs: "commonjs", ...place },
   };
 }
