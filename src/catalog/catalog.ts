@@ -4,7 +4,6 @@ import type { UserServer } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
-import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
@@ -117,7 +116,6 @@ async function collectCatalog(options: CatalogOptions) {
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
   const { project, workspace } = found;
-  const manager = managerIn(port, workspace);
   const config = await readConfig(port, { directory: project });
   const problems = [...found.problems, ...config.problems];
   // With a malformed lock, nothing counts as approved or as not locked.
@@ -138,7 +136,7 @@ async function collectCatalog(options: CatalogOptions) {
       gate &&
       judgePack(gate, described, lock.parts.has(keyOf(entryPlace({ owner: "pack", entry: pack.name }))));
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
-    const checked = pack.shadowed ? described : await checkPack(port, described, manager, readerChecks);
+    const checked = pack.shadowed ? described : await checkPack(port, described, found, readerChecks);
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
     problems.push(...ofPack);
     const data = {

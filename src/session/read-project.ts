@@ -230,11 +230,10 @@ async function readPacks(context: ReadingContext, port: InspectionPort, isForCal
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const wanted = { references: referencesOf(config), takesSkills: needsSkills ? takesSkills : undefined };
   const { selected, skipped } = await resources.step(selectPacks(port, found, wanted));
-  const manager = managerIn(port, found.workspace);
   const packs: CheckedPack[] = [];
   for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
-    const valid = await resources.step(checkPack(port, inspected, manager));
+    const valid = await resources.step(checkPack(port, inspected, found));
     const checked = gate?.checkPack(valid) ?? valid;
     problems.push(...checked.problems);
     failForErrors(context, [...inspected.pack.problems, ...checked.problems]);

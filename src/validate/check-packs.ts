@@ -1,7 +1,8 @@
 import { isRecord } from "../data/parse-json.ts";
+import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { PackageManager, Problem } from "../problems/index.ts";
+import type { Problem } from "../problems/index.ts";
 import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/modules.ts";
 import { checkResourceUris } from "./checks/prompts-resources.ts";
@@ -34,21 +35,15 @@ const sessionChecks = [
 /** Checks that need only definitions, for people who look at what is installed. */
 export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, checkResourceUris];
 
-/** Sessions know which packs they use, so no check of theirs searches for others. */
-const never = async (): Promise<never> => {
-  throw new Error("a session searches for no packs");
-};
-
 /** Finds the items of a pack that a session cannot use. Parses modules without running them. `others` are run too. */
 export async function checkPack(
   port: InspectionPort,
   inspected: InspectedPack,
-  manager: PackageManager,
+  found: FoundPacks,
   others: readonly Check[] = [],
 ): Promise<CheckedPack> {
-  const sources = { port, sessionManager: manager, builtIns: [], findContext: never, findWorkspace: never };
-  const pack = new PackUnderTest(inspected, sources);
-  const found = (await runChecks(pack, [...sessionChecks, ...others])).filter(
+  const pack = new PackUnderTest(port, inspected, { findContext: async () => found, isInSession: true });
+  const findings = (await runChecks(pack, [...sessionChecks, ...others])).filter(
     ({ problem }) => problem.severity !== "info",
   );
   const named = new Map<string, InspectedItem>(
@@ -58,8 +53,8 @@ export async function checkPack(
     item: named.get(`${problem.kind} ${problem.item}`),
     problem,
   }));
-  const problems = [...inspected.problems, ...found.map(({ problem }) => problem)];
-  return { inspected, problems, unusable: findUnusable([...found, ...ofInspection]) };
+  const problems = [...inspected.problems, ...findings.map(({ problem }) => problem)];
+  return { inspected, problems, unusable: findUnusable([...findings, ...ofInspection]) };
 }
 
 function findUnusable(findings: readonly { item?: InspectedItem | undefined; problem: Problem }[]) {

@@ -18,7 +18,7 @@ import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
 
 export interface Target {
   location: string;
-  read: Manifest | ManifestFault | undefined;
+  read: Manifest | ManifestFault;
   origin: Origin;
   installedAs?: string | undefined;
   findContext: () => Promise<FoundPacks>;
@@ -38,37 +38,44 @@ export async function findTarget(
   { cwd: explicitCwd, global = false }: InspectionOptions,
 ): Promise<Target> {
   const cwd = explicitCwd ?? process.cwd();
-  const findContextIn = (directory: string) => findPacks(port, { cwd: directory, global });
+  const missing = (directory: string, exists: boolean) => {
+    const args = { directory, exists, ...(exists && { isTarget: true }) };
+    return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
+  };
+  const readIn = (location: string, origin: Origin, contextCwd: string, installedAs?: string): Target => {
+    const read = readManifest(port, location);
+    if (read === undefined) throw missing(location, true);
+    return {
+      location,
+      read,
+      origin,
+      installedAs,
+      findContext: () => findPacks(port, { cwd: contextCwd, global }),
+    };
+  };
   if (typeof target !== "string") {
     if (typeof target?.location !== "string")
       throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
     const { location, origin, name } = target;
     const isSource = origin === "self" || origin === "workspace";
-    const findContext = () => findContextIn(origin === "self" ? location : (explicitCwd ?? location));
-    const read = readManifest(port, location);
-    return { location, read, origin, installedAs: isSource ? undefined : name, findContext };
+    const contextCwd = origin === "self" ? location : (explicitCwd ?? location);
+    return readIn(location, origin, contextCwd, isSource ? undefined : name);
   }
   const folder = resolve(cwd, target);
   const isProject = target === ".";
-  const isFolder = port.exists(join(folder, "package.json"));
-  const missing = (exists: boolean) => {
-    const args = { directory: folder, exists, ...(exists && { isTarget: true }) };
-    return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
-  };
-  if (isProject || isFolder || isPath(target)) {
+  if (isProject || isPath(target) || port.exists(join(folder, "package.json"))) {
     // Only "." refers to the enclosing project; other folders must contain the package.
     const location = isProject ? findProject(port, folder).directory : port.realPath(folder);
-    if (location === undefined) throw missing(false);
-    const read = readManifest(port, location);
-    return { location, read, origin: "self", findContext: () => findContextIn(location) };
+    if (location === undefined) throw missing(folder, false);
+    return readIn(location, "self", location);
   }
   const found = await findPacksFor(port, target, { cwd, global });
   const isKnown = findPackBySubject(found, target) !== undefined || findOwner(found, target) !== undefined;
-  if (!isKnown && (port.exists(folder) || !mayBePack(target))) throw missing(port.exists(folder));
+  const isFolder = port.exists(folder);
+  if (!isKnown && (isFolder || !mayBePack(target))) throw missing(folder, isFolder);
   const named = await requirePack(port, found, target);
   const { location, origin, name } = named.pack;
-  const findContext = async () => found;
-  return { location, read: named.manifest, origin, installedAs: name, findContext };
+  return { location, read: named.manifest, origin, installedAs: name, findContext: async () => found };
 }
 
 /**

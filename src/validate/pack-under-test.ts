@@ -1,12 +1,12 @@
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
-import type { Workspace } from "../discovery/workspace.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import { findReferences, withoutRange } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { PackageManager, Path } from "../problems/index.ts";
+import type { Path } from "../problems/index.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
@@ -36,15 +36,13 @@ function lazyMap<Key, Fact>(compute: (key: Key) => Fact): (key: Key) => Fact {
   };
 }
 
-/** Where facts come from beyond the definitions, each used on demand. */
-interface FactSources {
-  port: InspectionPort;
-  /** The packs around the pack. Not asked in sessions. */
+/** What facts need beyond the definitions. */
+interface PackOptions {
+  /** The packs around it, which may take a search. */
   findContext: () => Promise<FoundPacks>;
-  findWorkspace: () => Promise<Workspace>;
-  builtIns: readonly string[];
-  /** The project's package manager, in a session, which starts without facts that take long. */
-  sessionManager?: PackageManager;
+  builtIns?: readonly string[];
+  /** A session starts without facts that take long: what modules import is not followed. */
+  isInSession?: boolean;
 }
 
 export interface ListedToolset {
@@ -62,20 +60,18 @@ export class PackUnderTest {
   readonly isUnderDevelopment: boolean;
   /** False for a pack that is never installed from a registry, and so may rely on what is around it. */
   readonly isPublished: boolean;
-  readonly #sources: FactSources;
-  readonly #isInSession: boolean;
+  readonly #options: PackOptions;
   #stepsLeft = 1_000_000;
 
-  constructor(inspected: InspectedPack, sources: FactSources) {
+  constructor(port: InspectionPort, inspected: InspectedPack, options: PackOptions) {
     const { pack, manifest } = inspected;
     this.inspected = inspected;
-    this.port = sources.port;
-    this.builtIns = sources.builtIns;
-    this.files = new ModuleFiles(sources.port, pack.location, manifest.value);
+    this.port = port;
+    this.builtIns = options.builtIns ?? [];
+    this.files = new ModuleFiles(port, pack.location, manifest.value);
     this.isUnderDevelopment = pack.origin === "self" || pack.origin === "workspace";
     this.isPublished = !this.isUnderDevelopment || manifest.value.private !== true;
-    this.#sources = sources;
-    this.#isInSession = sources.sessionManager !== undefined;
+    this.#options = options;
   }
 
   readonly dependencies = lazy(() => declaredDependencies(this.inspected.manifest));
@@ -120,35 +116,28 @@ export class PackUnderTest {
   /** The files that items need, without those of resources and what modules import. */
   readonly needed = lazy(() => findNeededFiles(this.inspected.items));
 
-  readonly context = lazy(() => this.#sources.findContext());
-  readonly manager = lazy(
-    async () => this.#sources.sessionManager ?? managerIn(this.port, (await this.context()).workspace),
-  );
+  readonly context = lazy(() => this.#options.findContext());
+  readonly manager = lazy(async () => managerIn(this.port, (await this.context()).workspace));
 
+  /** The imports of needed modules, and the files that are needed or imported, each with the first place that needs it. */
   readonly #followed = lazy(async () => {
-    const followed: ModuleImport[] = [];
-    const modules = this.needed().map(({ file }) => file);
-    for await (const one of this.files.follow(modules)) followed.push(one);
-    return followed;
-  });
-
-  /** The needed files and what they import, by path, each with the first place that needs it. */
-  readonly #reached = lazy(async () => {
     const reached = new Map<string, NeededFile>();
     for (const one of this.needed()) if (!reached.has(one.file)) reached.set(one.file, one);
-    for (const { file: importer, target } of await this.#followed()) {
-      const [owner, file] = [reached.get(importer), "file" in target ? target.file : ".."];
+    const imports: ModuleImport[] = [];
+    for await (const one of this.files.follow(reached.keys())) {
+      imports.push(one);
+      const [owner, file] = [reached.get(one.file), "file" in one.target ? one.target.file : ".."];
       if (owner !== undefined && isInPackage(file) && !reached.has(file))
-        reached.set(file, { ...owner, file, importer });
+        reached.set(file, { ...owner, file, importer: one.file });
     }
-    return reached;
+    return { reached, imports };
   });
 
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
-    if (!this.isUnderDevelopment || !this.isPublished) return [];
     const { items, manifest } = this.inspected;
-    const needed = [...(await this.#reached()).values(), ...findResourceFiles(items)].filter(
+    const { reached } = await this.#followed();
+    const needed = [...reached.values(), ...findResourceFiles(items)].filter(
       ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isInBundled(file, manifest.value),
     );
     const left = await this.findLeftOut(needed.map(({ file }) => file));
@@ -159,16 +148,16 @@ export class PackUnderTest {
 
   readonly imports = lazy(async () => {
     const missing = await this.#missing();
-    return (await this.#followed()).filter(({ file }) => !missing.has(file));
+    return (await this.#followed()).imports.filter(({ file }) => !missing.has(file));
   });
 
   /** Published modules that Node cannot load, unless their evaluation as definitions has already reported it. */
   readonly moduleFaults = lazy(async (): Promise<ReadonlyMap<string, ModuleFault>> => {
     const faults = new Map<string, ModuleFault>();
-    if (this.#isInSession) return faults;
+    if (this.#options.isInSession) return faults;
     const missing = await this.#missing();
     const reported = new Set(this.inspected.problems.map(({ file }) => file));
-    for (const file of (await this.#reached()).keys()) {
+    for (const file of (await this.#followed()).reached.keys()) {
       if (!isJavaScript(file) || missing.has(file) || reported.has(file)) continue;
       const module = await this.files.get(file);
       if ("fault" in module && module.fault !== undefined) faults.set(file, module.fault);
@@ -178,7 +167,7 @@ export class PackUnderTest {
 
   /** Why Node would fail to load a module of the package; `undefined` if it would not, or in sessions. */
   readonly findFailingImport = lazyMap(async (module: string) =>
-    this.#isInSession ? undefined : this.files.findFailingImport(module),
+    this.#options.isInSession ? undefined : this.files.findFailingImport(module),
   );
 
   /** What npm would not publish of some files of a pack under development. */
@@ -187,7 +176,8 @@ export class PackUnderTest {
     const { pack, manifest } = this.inspected;
     const { findPacked } = await import("./packing.ts");
     // If a package lists its files, the workspace's ignore files have no effect.
-    const found = Array.isArray(manifest.value.files) ? undefined : await this.#sources.findWorkspace();
+    const project = { directory: pack.location, manifest };
+    const found = Array.isArray(manifest.value.files) ? undefined : await findWorkspace(this.port, project);
     const workspace = found?.isDeclared ? found : undefined;
     const request = { packageRoot: pack.location, manifest: manifest.value, files, workspace };
     const packed = await findPacked(request);

@@ -2,13 +2,12 @@ import { join } from "node:path";
 import { describeFault, describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
 import { type DiscoveredPack, isPack } from "../discovery/types.ts";
-import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
-import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { createProblem, type Problem } from "../problems/index.ts";
 import * as definitions from "./checks/definitions.ts";
 import * as modules from "./checks/modules.ts";
 import * as manifest from "./checks/package.ts";
@@ -88,12 +87,12 @@ export interface ValidationOptions extends InspectionOptions {
 
 /** Whether no finding of a check explains a problem of inspection better. */
 function isUnexplained({ code, file, args }: Problem, found: readonly Problem[]): boolean {
-  const isFound = (one: Problem) => one.code === "TypeScriptNotPublishable" && one.file === file;
   if (code === "MalformedPackageJson")
     return !found.some((one) => one.code === "InvalidPackageManifest" && one.args.key === "name");
   // The finding for all versions of Node replaces the one for this version.
   const isOfVersion = code === "UnsupportedDefinitionFormat" && args.cause === "typesNotStripped";
-  return !(isOfVersion && found.some((one) => isFound(one) && one.severity === "error"));
+  const isOfAll = (one: Problem) => one.code === "TypeScriptNotPublishable" && one.file === file;
+  return !(isOfVersion && found.some((one) => isOfAll(one) && one.severity === "error"));
 }
 
 export async function validateTarget(
@@ -101,35 +100,26 @@ export async function validateTarget(
   options: ValidationOptions = {},
   port: InspectionPort = createNodeInspectionPort(),
 ): Promise<DetailedReport> {
-  const { strict = false, dataOnly, requireConfinement, builtIns = [] } = options;
+  const { strict = false, dataOnly, requireConfinement, builtIns } = options;
   const { location, read, origin, installedAs, findContext } = await findTarget(port, target, options);
   const sources = new Set(["package.json"]);
   const report = (
-    name: string | undefined,
-    version: unknown,
     problems: Problem[],
+    name: string | null = null,
+    version: unknown = null,
     pack?: DiscoveredPack,
   ): DetailedReport => {
     const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
     const items = kinds.map((kind) => [
       keyOfKind[kind],
-      pack?.[keyOfKind[kind]].map((item) => item.name) ?? [],
+      pack?.[keyOfKind[kind]].map((one) => one.name) ?? [],
     ]);
-    const head = {
-      ok: !problems.some(fails),
-      pack: name ?? null,
-      version: typeof version === "string" ? version : null,
-    };
     const ofItems: Record<KindKey, string[]> = Object.fromEntries(items);
-    return { report: { ...head, ...ofItems, problems }, location, sources };
+    const head = { pack: name, version: typeof version === "string" ? version : null };
+    return { report: { ok: !problems.some(fails), ...head, ...ofItems, problems }, location, sources };
   };
 
-  if (read === undefined)
-    throw failure("ProjectNotFound", { directory: location, exists: true, isTarget: true });
-  if (isFault(read)) {
-    const problem = await describeFault(read, { location, isSource: true });
-    return report(undefined, null, [problem]);
-  }
+  if (isFault(read)) return report([await describeFault(read, { location, isSource: true })]);
   const { value } = read;
   const found = await describePack(port, { location, manifest: read, origin, name: installedAs });
   if (!isPack(found)) {
@@ -138,24 +128,18 @@ export async function validateTarget(
       Object.hasOwn(value, "workspaces") || port.exists(join(location, "pnpm-workspace.yaml"));
     const args = { name: name ?? "The package", ...(hasMembers && { hasMembers }) };
     const place = { ...(name !== undefined && { pack: name }), file: "package.json", line: 1, column: 1 };
-    return report(name, value.version, [createProblem("NoExtension", args, place)]);
+    return report([createProblem("NoExtension", args, place)], name, value.version);
   }
 
-  const inspected = await loadDefinitions(port, found, {
-    dataOnly,
-    requireConfinement,
-    unneeded: true,
-  });
-  const findMembers = () => findWorkspace(port, { directory: location, manifest: read });
-  const pack = new PackUnderTest(inspected, { port, builtIns, findContext, findWorkspace: findMembers });
-  const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
-
+  const inspected = await loadDefinitions(port, found, { dataOnly, requireConfinement, unneeded: true });
   for (const file of inspected.texts.keys()) sources.add(file);
+  const pack = new PackUnderTest(port, inspected, { builtIns, findContext });
+  const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
   const ofField = found.pack.problems.map((problem): Problem => {
     const isError = problem.code === "UnknownExtensionKey" || problem.code === "MalformedPackageJson";
     return isError ? { ...problem, severity: "error" } : problem;
   });
   const ofInspection = [...ofField, ...inspected.problems];
   const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
-  return report(found.pack.name, value.version, problems, found.pack);
+  return report(problems, found.pack.name, value.version, found.pack);
 }
