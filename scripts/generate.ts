@@ -7,7 +7,6 @@ import { formatSchemaType } from "../src/author/generate-types.ts";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { metaKeys, type metaTypes, platforms } from "../src/extension-schema/meta-keys.ts";
-import { extension } from "../src/extension-schema/schema.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -23,13 +22,7 @@ function closeObjects({ jsonSchema }: { jsonSchema: JsonSchema }): void {
   }
 }
 
-function toJson(schema: unknown): string {
-  return `${JSON.stringify(schema, null, 2)}\n`;
-}
-
-function generateExtensionSchema(): string {
-  return toJson(z.toJSONSchema(extension, { io: "input", override: closeObjects }));
-}
+const toJson = (schema: unknown) => `${JSON.stringify(schema, null, 2)}\n`;
 
 /** A schema that also accepts null, which YAML has for a key without a value. */
 function orNull(schema: JsonSchema): JsonSchema {
@@ -232,7 +225,6 @@ function generateDefinitionSchemas(): Record<string, string> {
 /** Every generated file: its path in the repository, and its contents. */
 export function generateFiles(): Record<string, string> {
   return {
-    "schema/extension.schema.json": generateExtensionSchema(),
     ...generateDefinitionSchemas(),
     "schema/config.schema.json": generateConfigSchema(),
     "src/config/generated/config-type.ts": generateConfigType(),

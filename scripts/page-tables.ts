@@ -1,11 +1,12 @@
 // The tables of docs/reference.md and docs/clients.md that come from schemas and records: `<!-- table: NAME -->` stands before
 // each. `npx vitest run test/docs/tables -u` writes them.
-import { z } from "zod";
+import * as z from "zod/mini";
+import extension from "../schema/extension.schema.json" with { type: "json" };
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { metaKeys, metaTypes } from "../src/extension-schema/meta-keys.ts";
-import { declarationObjects, extension, needs } from "../src/extension-schema/schema.ts";
 import type { ClientRecord, PathTemplates } from "../src/install/clients/client.ts";
 import { clients } from "../src/install/clients/index.ts";
+import { kinds } from "../src/kinds.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -32,15 +33,18 @@ function describeType({ title, enum: values, const: value, anyOf, type, items }:
   return `array of ${plural[entry] ?? entry}`;
 }
 
-function readProperties(shape: z.core.$ZodObject): [key: string, schema: JsonSchema, isRequired: boolean][] {
-  const { properties = {}, required = [] } = z.toJSONSchema(shape, { io: "input" });
-  return Object.entries(properties as Record<string, JsonSchema>).map(([key, schema]) => {
+const { $defs: parts, ...field } = extension as JsonSchema & { $defs: Record<string, JsonSchema> };
+
+/** The properties of an object. Those of the field may refer to its parts. */
+function readProperties({ properties = {}, required = [] }: JsonSchema) {
+  return Object.entries(properties as Record<string, JsonSchema>).map(([key, written]) => {
+    const schema: JsonSchema = { ...parts[String(written.$ref).slice("#/$defs/".length)], ...written };
     if (schema.description === undefined) throw new Error(`The schema does not say what ${key} is for.`);
-    return [key, schema, required.includes(key)];
+    return [key, schema, (required as string[]).includes(key)] as const;
   });
 }
 
-const formatShape = (shape: z.core.$ZodObject) =>
+const formatShape = (shape: JsonSchema) =>
   formatTable(
     ["key", "required", "value", "meaning"],
     readProperties(shape).map(([key, schema, isRequired]) => [
@@ -54,7 +58,7 @@ const formatShape = (shape: z.core.$ZodObject) =>
 const formatField = () =>
   formatTable(
     ["key", "value", "default", "meaning"],
-    readProperties(extension).map(([key, { type, description, default: fallback }]) => [
+    readProperties(field).map(([key, { type, description, default: fallback }]) => [
       code(key),
       type === "array" ? "array of declarations" : describeType({ type }),
       fallback === undefined ? "none" : code(String(fallback)),
@@ -65,8 +69,8 @@ const formatField = () =>
 const formatDeclarations = () =>
   formatTable(
     ["kind", "key", "meaning"],
-    Object.entries(declarationObjects).flatMap(([kind, shape]) =>
-      readProperties(shape)
+    kinds.flatMap((kind) =>
+      readProperties(parts[kind] ?? {})
         .filter(([key]) => key !== "name" && key !== "description")
         .map(([key, { description }]) => [kind, code(key), String(description)]),
     ),
@@ -133,11 +137,14 @@ const formatClients = () =>
     ]),
   );
 
-const shapes = Object.entries({ ...definitionShapes, bundleEntry, needs: () => needs });
+const shapes = Object.entries({ ...definitionShapes, bundleEntry });
 
 /** What generates each table, by its name. */
 export const pageTables: Readonly<Record<string, () => string>> = {
-  ...Object.fromEntries(shapes.map(([name, build]) => [name, () => formatShape(build())])),
+  ...Object.fromEntries(
+    shapes.map(([name, build]) => [name, () => formatShape(z.toJSONSchema(build(), { io: "input" }))]),
+  ),
+  needs: () => formatShape(extension.properties.needs),
   field: formatField,
   declarations: formatDeclarations,
   _meta: formatMetaKeys,

@@ -62,8 +62,8 @@ const inputs: Form = {
     isRecord(value) || (Array.isArray(value) && value.every((one) => isString(one) || isRecord(one))),
 };
 
-/** The keys of form 3, by kind. The exported JSON Schema has the same. */
-export const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form>>>> = {
+/** The keys of form 3, by kind. */
+const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form>>>> = {
   server: {
     ...{ name: text, description: text },
     ...{ tools: references, toolsets: references, prompts: references, resources: references },
@@ -145,8 +145,8 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   return [...declarations.values()];
 }
 
-/** The valid entries of `env`; the JSON Schema has the same pattern. */
-export const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
+/** The valid entries of `env`. */
+const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** Keeps every valid entry. An invalid value allows no variables. */
 function readNeeds(value: unknown, reportAny: Report): Needs {
@@ -179,7 +179,8 @@ function readNeeds(value: unknown, reportAny: Report): Needs {
 }
 
 /**
- * Parses the value of a `trailblaze` field. Keeps every valid declaration and reports up to a thousand faults:
+ * Parses the value of a `trailblaze` field, by hand, because loading zod would double the time of a `list`. It accepts what
+ * schema/extension.schema.json does; a test compares the two. Keeps every valid declaration and reports up to a thousand faults:
  * `MalformedExtension`, `UnknownExtensionKey`, `InvalidDeclaration`, `InvalidItemName`, `DuplicateDeclaration`,
  * `InvalidNeeds`, each with its `path` inside the field. `usable` is false only if the value is not an object. Pure.
  */
