@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 // Node itself runs what loads packs' modules, so that these are loaded as they will be: not through Vite.
@@ -44,8 +45,8 @@ const common = {
 
 export default defineConfig({
   test: {
-    // Most of a test's time is waiting for processes.
-    maxWorkers: "100%",
+    // One more than cores, because a worker often waits for the processes that it starts.
+    maxWorkers: availableParallelism() + 1,
     reporters: ["default", "./test/support/closing-line-reporter.ts"],
     projects: [
       {
