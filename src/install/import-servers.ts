@@ -32,33 +32,22 @@ interface ImportOptions {
 const malformed = (file: string, reason: string) =>
   failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
 
-/**
- * Reads what to import: stdin, a file, whose name has a dot or a slash, or the config of a client. `folders`: those of the
- * project, for clients that keep servers by folder.
- */
+/** What to import, and the formats that it may have: stdin, a file, whose name has a dot or a slash, or the config of a client. */
 async function readSource(source: string, { cwd, scope, readInput }: ImportOptions) {
-  const formats: ConfigFormatName[] = ["jsonc", "toml", "yaml"];
-  const plain = { client: undefined, folders: [] };
+  const formats: readonly ConfigFormatName[] = ["jsonc", "toml", "yaml"];
   if (source === "-") {
     const bytes = await readInput();
     if (!isUtf8(bytes)) throw malformed("stdin", "it is not UTF-8");
-    return { ...plain, file: "stdin", text: String(Buffer.from(bytes)), formats };
+    return { file: "stdin", text: String(Buffer.from(bytes)), formats };
   }
-  const read = (file: string) => {
-    const text = readConfigFile(file);
-    if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
-    return { file, text };
-  };
-  if (/[./\\]/.test(source)) {
-    const name = source.replace(/\.json5?$/i, ".jsonc").replace(/\.yml$/, ".yaml");
-    const byEnding = formats.filter((format) => name.endsWith(`.${format}`));
-    return { ...plain, ...read(resolve(cwd, source)), formats: byEnding.length > 0 ? byEnding : formats };
-  }
-  const client = findClient(source);
-  const { directory } = findProject(createNodeInspectionPort(), cwd);
-  const file = findFile(client, { cwd, scope });
-  const folders = [directory, resolve(cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
-  return { ...read(file), formats: [client.format], client, folders };
+  const client = /[./\\]/.test(source) ? undefined : findClient(source);
+  const file = client === undefined ? resolve(cwd, source) : findFile(client, { cwd, scope });
+  const text = readConfigFile(file);
+  if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
+  if (client !== undefined) return { client, file, text, formats: [client.format] };
+  const name = source.replace(/\.json5?$/i, ".jsonc").replace(/\.yml$/, ".yaml");
+  const byEnding = formats.filter((format) => name.endsWith(`.${format}`));
+  return { file, text, formats: byEnding.length > 0 ? byEnding : formats };
 }
 
 function entriesOf(value: unknown): [string, unknown][] {
@@ -66,19 +55,20 @@ function entriesOf(value: unknown): [string, unknown][] {
   return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
 }
 
-/** The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. */
+/**
+ * The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. `folders`: those of
+ * the project, for clients that keep servers by folder.
+ */
 function findEntries(
   root: Record<string, unknown>,
   client: ClientRecord | undefined,
   folders: readonly string[],
 ): Map<string, unknown> {
   const records = client === undefined ? clients : [client];
+  const containers = records.flatMap((one) => [one.newerContainer ?? [], one.container]);
   // What is a newer container of one client may lie in the container of another.
-  const containers = [
-    ...records.flatMap(({ newerContainer }) => (newerContainer === undefined ? [] : [newerContainer])),
-    ...records.map(({ container }) => container),
-  ];
-  const everywhere = containers.map((path) => entriesOf(valueAt(root, path)));
+  const inner = containers.filter(({ length }) => length > 0).sort((a, b) => b.length - a.length);
+  const everywhere = inner.map((path) => entriesOf(valueAt(root, path)));
   const { byFolder, container = [], disabledNames = [] } = client ?? {};
   const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>
     folders.includes(normalize(folder)) ? [settings] : [],
@@ -100,7 +90,10 @@ function findEntries(
 }
 
 /** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
-async function parseSource({ file, text, formats, client, folders }: Awaited<ReturnType<typeof readSource>>) {
+async function parseSource(
+  { file, text, formats, client }: Awaited<ReturnType<typeof readSource>>,
+  folders: readonly string[],
+) {
   let reason = "";
   for (const format of formats) {
     // Documentation often shows a property without the braces around it.
@@ -119,18 +112,13 @@ async function parseSource({ file, text, formats, client, folders }: Awaited<Ret
   throw malformed(file, reason);
 }
 
+/** A server that is not imported. Its message is for people, such as the key and the variable that cannot be imported. */
 class SkippedError extends Error {
-  readonly reason: SkipReason;
-  readonly detail: string | undefined;
-
-  constructor(reason: SkipReason, detail?: string) {
-    super(reason);
-    this.reason = reason;
-    this.detail = detail;
-  }
+  declare readonly cause: SkipReason;
 }
 
-const invalid = (detail: string) => new SkippedError("invalid", detail);
+const skip = (cause: SkipReason, detail?: string) => new SkippedError(detail, { cause });
+const invalid = (detail: string) => skip("invalid", detail);
 
 const anyReference =
   /\$?\$\{[^}]*\}?|\{env:[A-Za-z_]\w*\}|\{file:[^}]*\}|\$\([^)]*\)?|\$env:[A-Za-z_]\w*|\$[A-Za-z_]\w*/g;
@@ -191,7 +179,7 @@ function createReader(label: string, client: ClientRecord | undefined, variables
         (match.startsWith("${") && forms.some((form) => form.startsWith("$"))) ||
         (match.startsWith("{file:") && forms.includes("{env:NAME}")) ||
         (match.startsWith("$(") && forms.includes("$(COMMAND)"));
-      if (isForeign) throw new SkippedError("unsupportedVariable", `${place} has the variable ${match}`);
+      if (isForeign) throw skip("unsupportedVariable", `${place} has the variable ${match}`);
       // To a client that expands no such reference, it is text.
       return match.startsWith("${") ? `$${match}` : match;
     });
@@ -260,7 +248,7 @@ function isSelf(words: readonly string[]): boolean {
 function readProgram(value: Entry, command: unknown, reader: Reader, notes: string[]): JsonRecord {
   const words = [command, value.args ?? []].flat();
   if (!words.every(isText)) throw invalid("its command line has other values than strings");
-  if (isSelf(words)) throw new SkippedError("self");
+  if (isSelf(words)) throw skip("self");
   const [program = "", ...args] = words;
   const env = reader.readValues("env", pick(value, environmentKeys));
   const entry: JsonRecord = { command: reader.readText("command", program) };
@@ -340,7 +328,8 @@ export async function planImport(source: string, options: ImportOptions) {
   const { directory } = findProject(createNodeInspectionPort(), options.cwd);
   const servers = await readProjectServers(directory);
   const read = await readSource(source, options);
-  const found = await parseSource(read);
+  const folders = [directory, resolve(options.cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
+  const found = await parseSource(read, folders);
   const missing = only.find((name) => !found.has(name));
   if (missing !== undefined) {
     const names = [...found.keys()];
@@ -350,36 +339,32 @@ export async function planImport(source: string, options: ImportOptions) {
   }
   const taken = new Map(servers.map((server) => [String(server.label).toLowerCase(), server]));
   let variables = new Map<string, string>();
-  /** `detail`: for people, such as the key and the variable that cannot be imported. */
   const skipped: { name: string; reason: SkipReason; detail?: string }[] = [];
   const entries: EntryToWrite[] = [];
   const notes: string[] = [];
 
-  const importEntry = async (name: string, value: unknown) => {
-    if (only.length > 0 && !only.includes(name)) throw new SkippedError("notSelected");
+  for (const [name, value] of found) {
     const label = name.replaceAll("/", "-");
     // Those of an entry that is skipped are not needed.
     const needed = new Map(variables);
-    const imported = readEntry(label, value, createReader(label, read.client, needed));
-    const existing = taken.get(label.toLowerCase());
-    const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
-    if (isAdded || (existing !== undefined && !replace)) throw new SkippedError("exists");
-    if (existing?.isPasted === false)
-      throw new SkippedError("exists", "in trailblazeSubprocessToolsets, to be replaced by hand");
-    await checkEntry(directory, label, imported.entry);
-    const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
-    const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
-    entries.push({ label: String(existing?.label ?? label), entry });
-    variables = needed;
-    notes.push(...imported.notes);
-  };
-  for (const [name, value] of found) {
     try {
-      await importEntry(name, value);
+      if (only.length > 0 && !only.includes(name)) throw skip("notSelected");
+      const imported = readEntry(label, value, createReader(label, read.client, needed));
+      const existing = taken.get(label.toLowerCase());
+      const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
+      if (isAdded || (existing !== undefined && !replace)) throw skip("exists");
+      if (existing?.isPasted === false)
+        throw skip("exists", "in trailblazeSubprocessToolsets, to be replaced by hand");
+      await checkEntry(directory, label, imported.entry);
+      const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
+      const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
+      entries.push({ label: String(existing?.label ?? label), entry });
+      variables = needed;
+      notes.push(...imported.notes);
     } catch (error) {
       if (!(error instanceof SkippedError)) throw error;
-      const { reason, detail } = error;
-      skipped.push(detail === undefined ? { name, reason } : { name, reason, detail });
+      const { cause: reason, message: detail } = error;
+      skipped.push(detail === "" ? { name, reason } : { name, reason, detail });
     }
   }
   const edit = await planConfigEdit(directory, entries);
