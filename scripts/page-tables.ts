@@ -4,8 +4,7 @@ import * as z from "zod/mini";
 import extension from "../schema/extension.schema.json" with { type: "json" };
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { metaKeys, metaTypes } from "../src/extension-schema/meta-keys.ts";
-import type { ClientRecord, PathTemplates } from "../src/install/clients/client.ts";
-import { clients } from "../src/install/clients/index.ts";
+import { type ClientRecord, clients, type PathTemplates } from "../src/install/clients/index.ts";
 import { kinds } from "../src/kinds.ts";
 
 type JsonSchema = Record<string, unknown>;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../data/parse-json.ts";
 import { failure, quote } from "../problems/index.ts";
-import type { ClientRecord, Scope } from "./clients/client.ts";
+import type { ClientRecord, Scope } from "./clients/index.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 import type { InstallOptions } from "./plan-install.ts";
 

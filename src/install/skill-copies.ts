@@ -17,8 +17,7 @@ import { fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
 import { digestOf, readSkillFiles } from "../skills/read-skill.ts";
 import { digestsOf } from "../skills/skill-entry.ts";
-import type { Scope } from "./clients/client.ts";
-import { findClient } from "./clients/index.ts";
+import { findClient, type Scope } from "./clients/index.ts";
 import { readHost } from "./clients/locations.ts";
 import { refuseLinkOut } from "./plan-install.ts";
 

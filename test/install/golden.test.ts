@@ -3,8 +3,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import type { Scope } from "../../src/install/clients/client.ts";
-import { clients } from "../../src/install/clients/index.ts";
+import { clients, type Scope } from "../../src/install/clients/index.ts";
 import { inRepository } from "../support/repository.ts";
 import { makeInstallPlace, node, script } from "./install-place.ts";
 

@@ -10,11 +10,14 @@ import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/index.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
-import { checkLabels, checkProgram, createEntry, listServerTools } from "../../install/added-server.ts";
 import { planImport } from "../../install/import-servers.ts";
 import {
   type ConfigEdit,
+  checkLabels,
+  checkProgram,
+  createEntry,
   type EntryToWrite,
+  listServerTools,
   locateServer,
   planConfigEdit,
   readProjectServers,

@@ -3,8 +3,7 @@ import { findProject } from "../../discovery/project.ts";
 import { fileExists } from "../../files/edit.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { ConfigFormatName } from "../editing/config-format.ts";
-import type { ClientRecord, Scope } from "./client.ts";
-import { clients } from "./index.ts";
+import { type ClientRecord, clients, type Scope } from "./index.ts";
 
 export interface Host {
   platform: NodeJS.Platform;
