@@ -7,6 +7,8 @@ export interface CommandInput<Own = unknown> {
   options: ValuesOf<Own & typeof commonOptions>;
   /** The folder to run in: `--cwd`, or else the working folder of the process. */
   cwd: string;
+  /** Set by a command that catches signals, until it ends. */
+  interruption?: { signal: AbortSignal; restore(): void };
 }
 
 export interface TextStyle {

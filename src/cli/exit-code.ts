@@ -14,13 +14,9 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "LockMalformed",
 ] satisfies ProblemCode[]);
 
-/** Errors by which commands that Ctrl-C stopped have ended. */
-export const stoppedBy = new WeakSet<object>();
-
 export function exitCodeOfFailure(failure: TrailblazeError): ExitCode {
   const { problem, isMissingTarget } = failure;
   const { code } = problem;
-  if (stoppedBy.has(failure)) return 130;
   if (code === "SessionClosed" && "signal" in problem.args && problem.args.signal === "SIGINT") return 130;
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }

@@ -1,5 +1,6 @@
 import { failure } from "../problems/index.ts";
-import { exitCodeOfFailure, stoppedBy } from "./exit-code.ts";
+import type { CommandInput } from "./command.ts";
+import { exitCodeOfFailure } from "./exit-code.ts";
 import { output } from "./output.ts";
 import { printError } from "./problem-text.ts";
 
@@ -17,37 +18,38 @@ export function onSignals(listener: (signal: NodeJS.Signals) => void): () => voi
 const repeatMs = 250;
 
 /**
- * Runs `use` with a signal that Ctrl-C, SIGTERM and the end of the terminal abort, instead of ending the process. With
- * `hardStop`, another Ctrl-C ends it, and the watcher then stops the remaining servers. If Ctrl-C makes `use` throw, the command exits with 130. Output of packs' code goes to stderr.
+ * From now on until the command ends, Ctrl-C, SIGTERM and the end of the terminal abort the returned signal instead of ending the
+ * process, and output of packs' code goes to stderr. A command that Ctrl-C makes fail exits with 130. With `isHard`, another Ctrl-C
+ * ends it, and the watcher then stops the remaining servers; that code of a tool ends the process is then an error.
  */
-export async function withSignals<Answer>(
-  use: (signal: AbortSignal) => Promise<Answer>,
-  hardStop?: { asJson: boolean; beforeExit?: () => void },
-): Promise<Answer> {
+export async function catchSignals(input: CommandInput, isHard = false): Promise<AbortSignal> {
   const interruption = new AbortController();
+  const { signal } = interruption;
+  const asJson = input.options.json;
   let interruptedAt = 0;
-  const restore = onSignals((signal) => {
-    if (!interruption.signal.aborted) {
+  const restoreSignals = onSignals((name) => {
+    if (!signal.aborted) {
       interruptedAt = performance.now();
-      if (hardStop !== undefined) output.note("Stopping… Press Ctrl-C again to exit immediately.");
-      const reason = `it was interrupted by ${signal}`;
-      const stopped = signal === "SIGINT" ? "SIGINT" : "SIGTERM";
+      if (isHard) output.note("Stopping… Press Ctrl-C again to exit immediately.");
+      const reason = `it was interrupted by ${name}`;
+      const stopped = name === "SIGINT" ? "SIGINT" : "SIGTERM";
       interruption.abort(failure("SessionClosed", { reason, signal: stopped }));
-    } else if (hardStop !== undefined && performance.now() - interruptedAt > repeatMs) {
-      hardStop.beforeExit?.();
-      const error = interruption.signal.reason;
-      if (hardStop.asJson) printError(error.problem, true);
-      process.exit(exitCodeOfFailure(error));
-    }
+    } else if (isHard && performance.now() - interruptedAt > repeatMs) process.exit();
   });
-  try {
-    await output.reserve();
-    return await use(interruption.signal);
-  } catch (error) {
-    const isStopped = interruption.signal.reason?.problem.args.signal === "SIGINT";
-    if (isStopped && error instanceof Error) stoppedBy.add(error);
-    throw error;
-  } finally {
-    restore();
-  }
+  const onExit = () => {
+    const reason = "code of a tool ended the process";
+    const error = signal.aborted ? signal.reason : failure("SessionClosed", { reason });
+    process.exitCode = exitCodeOfFailure(error);
+    if (asJson || !signal.aborted) printError(error.problem, asJson);
+  };
+  if (isHard) process.once("exit", onExit);
+  input.interruption = {
+    signal,
+    restore() {
+      restoreSignals();
+      process.off("exit", onExit);
+    },
+  };
+  await output.reserve();
+  return signal;
 }

@@ -1,6 +1,7 @@
 import { parseArgs } from "node:util";
 import type { Problem } from "../problems/index.ts";
 import { hostVersion } from "../version.ts";
+import type { CommandAnswer } from "./command.ts";
 import type { ExitCode } from "./exit-code.ts";
 import { output, type Write } from "./output.ts";
 
@@ -55,10 +56,16 @@ async function runCommand(name: string, args: readonly string[], cwd: string | u
     else output.answer(formatCommandHelp(name, command, output.stdoutStyle().width));
     return 0;
   }
-  const answer = await command.run(input).catch(async (error: unknown) => {
-    const { explainLayout } = await import("./problem-text.ts");
-    throw await explainLayout(error, input.cwd);
-  });
+  let answer: CommandAnswer;
+  try {
+    answer = await command.run(input);
+  } catch (error) {
+    const { explainLayout, reportFailure } = await import("./problem-text.ts");
+    const { reason } = input.interruption?.signal ?? {};
+    return reportFailure(await explainLayout(error, input.cwd), input.options.json, reason);
+  } finally {
+    input.interruption?.restore();
+  }
   const { json, formatText, exitCode, isDocument } = answer;
   const problems = answer.problems ?? (json as { problems?: Problem[] } | undefined)?.problems ?? [];
   if (input.options.json) {

@@ -39,8 +39,8 @@ export function printError({ severity, ...error }: Problem, asJson: boolean): vo
   else output.note(formatProblemText({ ...error, severity }, output.stderrStyle()));
 }
 
-/** An error that is not a `TrailblazeError` is reported as `InternalError`. */
-export function reportFailure(error: unknown, asJson: boolean): ExitCode {
+/** An error that is not a `TrailblazeError` is reported as `InternalError`. `stopped`: why the command was to end. */
+export function reportFailure(error: unknown, asJson: boolean, stopped?: TrailblazeError): ExitCode {
   const known =
     error instanceof TrailblazeError
       ? error
@@ -48,7 +48,8 @@ export function reportFailure(error: unknown, asJson: boolean): ExitCode {
   printError(known.problem, asJson);
   if (!asJson && known !== error && error instanceof Error && process.env.TRAILBLAZE_DEBUG)
     output.note(printableLines(error.stack ?? ""));
-  return exitCodeOfFailure(known);
+  const isStopped = stopped !== undefined && exitCodeOfFailure(stopped) === 130;
+  return isStopped ? 130 : exitCodeOfFailure(known);
 }
 
 /** The error for a name that is not found because of how packages are installed; otherwise the same error. */

@@ -10,7 +10,7 @@ import { failure, listOf, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { configOption, flag } from "../options.ts";
 import { output } from "../output.ts";
 import { readSessionOptions } from "../session/session-command.ts";
@@ -70,37 +70,32 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options } = input;
   const { asks } = checkConsent(input);
   const isDryRun = options["dry-run"];
-  return withSignals(
-    async (signal) => {
-      const settings = {
-        ...readSessionOptions(input),
-        signal,
-        // On a terminal, everything is shown.
-        all: options.all || positionals.length === 0,
-        static: options.static,
-        deny: options.deny,
-      };
-      const agree = async (plan: ApprovalPlan) => {
-        if (plan.text !== "") output.note(plan.text);
-        const isAgreed =
-          !asks || plan.text === "" || (await askForYes("Write this to trailblaze.lock?", signal));
-        signal.throwIfAborted();
-        return isAgreed;
-      };
-      const approval = isDryRun
-        ? await dryRun(positionals, settings)
-        : await approve(positionals, settings, agree);
-      const { result, plan, isDeclined } = approval;
-      const { problems } = plan;
-      return {
-        json: problems.length === 0 ? result : { ...result, problems },
-        formatText: () => formatResult(approval, isDryRun),
-        problems,
-        exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
-      };
-    },
-    { asJson: input.options.json },
-  );
+  const signal = await catchSignals(input, true);
+  const settings = {
+    ...readSessionOptions(input),
+    signal,
+    // On a terminal, everything is shown.
+    all: options.all || positionals.length === 0,
+    static: options.static,
+    deny: options.deny,
+  };
+  const agree = async (plan: ApprovalPlan) => {
+    if (plan.text !== "") output.note(plan.text);
+    const isAgreed = !asks || plan.text === "" || (await askForYes("Write this to trailblaze.lock?", signal));
+    signal.throwIfAborted();
+    return isAgreed;
+  };
+  const approval = isDryRun
+    ? await dryRun(positionals, settings)
+    : await approve(positionals, settings, agree);
+  const { result, plan, isDeclined } = approval;
+  const { problems } = plan;
+  return {
+    json: problems.length === 0 ? result : { ...result, problems },
+    formatText: () => formatResult(approval, isDryRun),
+    problems,
+    exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
+  };
 }
 
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
@@ -117,27 +112,23 @@ export const diff = defineCommand({
     ...configOption,
   },
   async run(input) {
-    return withSignals(
-      async (signal) => {
-        const { failedServers, ...difference } = await diffLock({
-          ...readSessionOptions(input),
-          signal,
-          targets: input.positionals,
-          static: input.options.static,
-        });
-        const { inSync, entries, problems } = difference;
-        return {
-          json: difference,
-          formatText: () =>
-            inSync
-              ? "The installation does not differ from trailblaze.lock."
-              : entries.map(({ diff }) => diff).join("\n"),
-          problems,
-          // Broken items of packs are no difference.
-          exitCode: inSync && failedServers.length === 0 ? 0 : 1,
-        };
-      },
-      { asJson: input.options.json },
-    );
+    const signal = await catchSignals(input, true);
+    const { failedServers, ...difference } = await diffLock({
+      ...readSessionOptions(input),
+      signal,
+      targets: input.positionals,
+      static: input.options.static,
+    });
+    const { inSync, entries, problems } = difference;
+    return {
+      json: difference,
+      formatText: () =>
+        inSync
+          ? "The installation does not differ from trailblaze.lock."
+          : entries.map(({ diff }) => diff).join("\n"),
+      problems,
+      // Broken items of packs are no difference.
+      exitCode: inSync && failedServers.length === 0 ? 0 : 1,
+    };
   },
 });

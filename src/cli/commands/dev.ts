@@ -10,7 +10,7 @@ import type { SessionOptions } from "../../session/session-options.ts";
 import { openSession } from "../../session.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { output } from "../output.ts";
 import { formatProblemText, formatReport } from "../problem-text.ts";
 import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
@@ -24,9 +24,9 @@ export const command = defineCommand({
     const style = options.json ? output.stderrStyle() : output.stdoutStyle();
     const say = options.json ? output.note : output.answer;
     const watching = { ...readSessionOptions(input), strict: options.strict };
-    const result = await withSignals((signal) =>
-      watchPack(positionals[0] ?? ".", { ...watching, signal }, (format) => say(format(style))),
-    );
+    const signal = await catchSignals(input);
+    const directory = positionals[0] ?? ".";
+    const result = await watchPack(directory, { ...watching, signal }, (format) => say(format(style)));
     const { runs, ok } = result;
     const state = `The pack is ${ok ? "valid" : "invalid"}.`;
     return {

@@ -2,9 +2,8 @@ import { checkHealth, type Health } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { formatColumns, shortenForPeople } from "../layout.ts";
-
 import { readSessionOptions, sessionOptions } from "../session/session-command.ts";
 
 export const command = defineCommand({
@@ -13,24 +12,20 @@ export const command = defineCommand({
   options: sessionOptions,
   async run(input) {
     const options = readSessionOptions(input);
-    return withSignals(
-      async (signal) => {
-        const health = await checkHealth({ ...options, signal });
-        const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
-        // Nothing is wrong with the arguments or the config.
-        const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
-        const isBroken = health.checks.some(({ ok }) => !ok);
-        const strict = input.options.strict;
-        const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
-        return {
-          json: health,
-          formatText: (style) => formatHealth(health, style),
-          problems: health.problems,
-          exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
-        };
-      },
-      { asJson: input.options.json },
-    );
+    const signal = await catchSignals(input, true);
+    const health = await checkHealth({ ...options, signal });
+    const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
+    // Nothing is wrong with the arguments or the config.
+    const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
+    const isBroken = health.checks.some(({ ok }) => !ok);
+    const strict = input.options.strict;
+    const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
+    return {
+      json: health,
+      formatText: (style) => formatHealth(health, style),
+      problems: health.problems,
+      exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
+    };
   },
 });
 

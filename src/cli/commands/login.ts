@@ -8,7 +8,7 @@ import { login } from "../../sign-in/login.ts";
 import { expiryOf, scopesOf, withSignInLock } from "../../sign-in/stored.ts";
 import { withAsk } from "../ask.ts";
 import { type CommandInput, defineCommand } from "../command.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { configOption, flag, integer, texts } from "../options.ts";
 import { output } from "../output.ts";
 
@@ -50,19 +50,18 @@ export const command = defineCommand({
     const server = await findRemoteServer(label, input);
     const asked = options.scope?.flatMap(scopesOf) ?? [];
     const scopes = asked.length > 0 ? asked : server.oauth.scopes;
-    const record = await withSignals((signal) =>
-      login(
-        { ...server, oauth: { ...server.oauth, scopes } },
-        {
-          timeoutMs: (options.timeout ?? 300) * 1000,
-          signal,
-          show: (address) =>
-            output.note(`Open this URL to sign in to ${printable(label)}:\n${printable(address)}`),
-          readPasted: options["no-browser"]
-            ? () => withAsk((ask) => ask("Paste the URL to which the browser was sent:"), signal)
-            : undefined,
-        },
-      ),
+    const signal = await catchSignals(input);
+    const record = await login(
+      { ...server, oauth: { ...server.oauth, scopes } },
+      {
+        timeoutMs: (options.timeout ?? 300) * 1000,
+        signal,
+        show: (address) =>
+          output.note(`Open this URL to sign in to ${printable(label)}:\n${printable(address)}`),
+        readPasted: options["no-browser"]
+          ? () => withAsk((ask) => ask("Paste the URL to which the browser was sent:"), signal)
+          : undefined,
+      },
     );
     const { issuer = null, tokens } = record ?? {};
     const granted = scopesOf(tokens?.scope);

@@ -32,7 +32,7 @@ import { failure, printable, printableLines, shorten, TrailblazeError } from "..
 import { quoteForShell } from "../../problems/text.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
 import { defineCommand } from "../command.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { countItems, wrap } from "../layout.ts";
 import { choice, flag, text, texts } from "../options.ts";
 import { output } from "../output.ts";
@@ -73,17 +73,19 @@ export const add = defineCommand({
     "no-config": flag("Install a server without an entry in the config"),
     check: flag("Start an added server once and list its tools"),
   },
-  async run({ positionals, options, cwd }) {
+  async run(input) {
+    const { positionals, options, cwd } = input;
     const { yes: isConfirmed, name, arg: args = [], env = [], bin, check } = options;
     const writesConfig = !options["no-config"];
     parseSpecs(positionals);
     if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
     const { directory } = await openProject(cwd);
+    const signal = await catchSignals(input);
     let planned: (EntryToWrite & { version: string | null })[] = [];
     let edit: ConfigEdit | undefined;
     let shown: ShownAdditions | undefined;
 
-    async function consent(previews: readonly PackPreview[], signal: AbortSignal): Promise<boolean> {
+    async function consent(previews: readonly PackPreview[]): Promise<boolean> {
       output.note(formatPreviews(previews, output.stderrStyle().width));
       const servers = previews.filter(isServer);
       const ofOne = servers.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
@@ -109,55 +111,53 @@ export const add = defineCommand({
       return isConfirmed || (await askForYes(question, signal));
     }
 
-    return await withSignals(async (signal) => {
-      const { added, problems, declined } = await addPacks(positionals, {
-        cwd,
-        signal,
-        // Without a prompt, names that resemble another pack's need --allow-similar.
-        allowSimilar: !isConfirmed || options["allow-similar"],
-        servers: options.server ? "any" : "declared",
-        onCommand,
-        consent: (previews) => consent(previews, signal),
-        async complete() {
-          for (const server of planned) checkProgram(directory, server);
-          await edit?.apply();
-        },
-      });
-      const servers: object[] = [];
-      const json = { added, removed: [], servers, problems };
-      if (declined) return { json, formatText: () => "Nothing was installed.", exitCode: 1 };
-      const starts =
-        check ||
-        (planned.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
-      const file = edit?.file ?? null;
-      const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
-      for (const { label, entry, version } of planned) {
-        const where = file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
-        lines.push(`Added ${entry.package} ${version ?? ""} ${where}`);
-        const notes = { isInConfig: file !== null, ...serverNotes };
-        let tools: string[] | undefined;
-        try {
-          if (starts) tools = await listServerTools(directory, { label, entry }, notes);
-        } catch (error) {
-          if (!(error instanceof TrailblazeError)) throw error;
-          problems.push(error.problem);
-        }
-        if (tools !== undefined) lines.push(`  tools: ${tools.join(", ") || "none"}`);
-        servers.push({ name: label, package: entry.package, version, file, tools });
-      }
-      const labels = writesConfig ? planned.map(({ label }) => label) : [];
-      const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
-        starts: check,
-        shown,
-        signal,
-        ...serverNotes,
-        async agree({ text }) {
-          if (text !== "") output.note(text);
-          return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
-        },
-      });
-      return { json, formatText: () => [...lines, ...recorded].map(printable).join("\n") };
+    const { added, problems, declined } = await addPacks(positionals, {
+      cwd,
+      signal,
+      // Without a prompt, names that resemble another pack's need --allow-similar.
+      allowSimilar: !isConfirmed || options["allow-similar"],
+      servers: options.server ? "any" : "declared",
+      onCommand,
+      consent,
+      async complete() {
+        for (const server of planned) checkProgram(directory, server);
+        await edit?.apply();
+      },
     });
+    const servers: object[] = [];
+    const json = { added, removed: [], servers, problems };
+    if (declined) return { json, formatText: () => "Nothing was installed.", exitCode: 1 };
+    const starts =
+      check ||
+      (planned.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
+    const file = edit?.file ?? null;
+    const lines = added.map((pack) => `Added ${pack.name} ${pack.version ?? ""}: ${countItems(pack)}`);
+    for (const { label, entry, version } of planned) {
+      const where = file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
+      lines.push(`Added ${entry.package} ${version ?? ""} ${where}`);
+      const notes = { isInConfig: file !== null, ...serverNotes };
+      let tools: string[] | undefined;
+      try {
+        if (starts) tools = await listServerTools(directory, { label, entry }, notes);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        problems.push(error.problem);
+      }
+      if (tools !== undefined) lines.push(`  tools: ${tools.join(", ") || "none"}`);
+      servers.push({ name: label, package: entry.package, version, file, tools });
+    }
+    const labels = writesConfig ? planned.map(({ label }) => label) : [];
+    const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
+      starts: check,
+      shown,
+      signal,
+      ...serverNotes,
+      async agree({ text }) {
+        if (text !== "") output.note(text);
+        return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
+      },
+    });
+    return { json, formatText: () => [...lines, ...recorded].map(printable).join("\n") };
   },
 });
 
@@ -223,33 +223,33 @@ export const remove = defineCommand({
   options: {
     yes: { ...flag("Accepted for scripts; remove never asks"), short: "y" },
   },
-  async run({ positionals, cwd }) {
+  async run(input) {
+    const { positionals, cwd } = input;
     const { directory } = await openProject(cwd);
     const servers = (await readProjectServers(directory)).filter(
       ({ values }) => values.package !== undefined,
     );
     let own: ServerEntry[] = [];
     let edit: ConfigEdit | undefined;
-    const { removed } = await withSignals((signal) =>
-      removePacks(positionals, {
-        cwd,
-        signal,
-        onCommand,
-        isServer: (name) => servers.some(({ values }) => values.package === name),
-        async complete(names) {
-          own = servers.filter(({ values }) => names.includes(String(values.package)));
-          const entries = own.flatMap(({ label, isPasted }) =>
-            isPasted ? [{ label: String(label), entry: undefined }] : [],
-          );
-          edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
-            // A layout that cannot be edited is named as entries of the list are.
-            if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
-            throw error;
-          });
-          await edit?.apply();
-        },
-      }),
-    );
+    const signal = await catchSignals(input);
+    const { removed } = await removePacks(positionals, {
+      cwd,
+      signal,
+      onCommand,
+      isServer: (name) => servers.some(({ values }) => values.package === name),
+      async complete(names) {
+        own = servers.filter(({ values }) => names.includes(String(values.package)));
+        const entries = own.flatMap(({ label, isPasted }) =>
+          isPasted ? [{ label: String(label), entry: undefined }] : [],
+        );
+        edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
+          // A layout that cannot be edited is named as entries of the list are.
+          if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
+          throw error;
+        });
+        await edit?.apply();
+      },
+    });
     const gone: { name: string; package: unknown }[] = [];
     const byHand: ((typeof gone)[number] & { place: string })[] = [];
     for (const entry of own) {

@@ -15,7 +15,7 @@ import { type DetailedReport, validateTarget } from "../../validate/validate-tar
 import { askForYes, requireTerminal } from "../ask.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { choice, flag, inspectionOptions, readInspectionOptions, texts } from "../options.ts";
 import { disarmCommands, formatJson, output } from "../output.ts";
 import { formatReport } from "../problem-text.ts";
@@ -77,28 +77,27 @@ async function addAsInstalled(
     throw failure("InvalidArguments", { reason: `--with: ${quote(path, 400)} is not a tarball`, hint });
   });
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
-  await withSignals(async (signal) => {
-    await confirmAsInstalled(input, signal);
-    for (const { report, location } of details) {
-      const isPack = !report.problems.some(({ code }) => code === "NoExtension");
-      if (report.pack === null || !isPack) continue;
-      const found = await validateAsInstalled(location, report.pack, {
-        tarballs,
-        offline: options.offline,
-        requireConfinement: options["require-confinement"],
-        signal,
-        onCommand: (command) => output.note(`Running ${printable(command)}`),
-        onWait: (await import("../session/session-command.ts")).serverNotes.onWait,
-      }).catch((error: unknown) => {
-        const isLost = isOne && report.ok;
-        if (isLost || signal.aborted || !(error instanceof TrailblazeError)) throw error;
-        if (error.code !== "InstallFailed") throw error;
-        return [error.problem];
-      });
-      report.problems.push(...found);
-      report.ok &&= found.length === 0;
-    }
-  });
+  const signal = await catchSignals(input);
+  await confirmAsInstalled(input, signal);
+  for (const { report, location } of details) {
+    const isPack = !report.problems.some(({ code }) => code === "NoExtension");
+    if (report.pack === null || !isPack) continue;
+    const found = await validateAsInstalled(location, report.pack, {
+      tarballs,
+      offline: options.offline,
+      requireConfinement: options["require-confinement"],
+      signal,
+      onCommand: (command) => output.note(`Running ${printable(command)}`),
+      onWait: (await import("../session/session-command.ts")).serverNotes.onWait,
+    }).catch((error: unknown) => {
+      const isLost = isOne && report.ok;
+      if (isLost || signal.aborted || !(error instanceof TrailblazeError)) throw error;
+      if (error.code !== "InstallFailed") throw error;
+      return [error.problem];
+    });
+    report.problems.push(...found);
+    report.ok &&= found.length === 0;
+  }
 }
 
 /**

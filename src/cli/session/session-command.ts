@@ -11,10 +11,9 @@ import {
   type StartedCommand,
 } from "../../session/session-options.ts";
 import type { CommandInput } from "../command.ts";
-import { withSignals } from "../interruption.ts";
+import { catchSignals } from "../interruption.ts";
 import { configOption, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { printError } from "../problem-text.ts";
 import { splitPair } from "./read-arguments.ts";
 
 /** The options of every command that opens a session. */
@@ -104,22 +103,12 @@ export async function withSession<Answer>(
     served: input.options.served === true,
     ...more,
   };
-  const asJson = input.options.json;
-  const onExit = () => {
-    process.exitCode = 1;
-    const reason = "code of a tool ended the process";
-    printError(failure("SessionClosed", { reason }).problem, asJson);
-  };
-  const run = async (signal: AbortSignal) => {
-    const { openSession } = await import("../../session.ts");
-    const session = await openSession({ ...options, signal });
-    process.once("exit", onExit);
-    try {
-      return await use(session, signal);
-    } finally {
-      process.off("exit", onExit);
-      await session.close();
-    }
-  };
-  return withSignals(run, { asJson, beforeExit: () => process.off("exit", onExit) });
+  const signal = await catchSignals(input, true);
+  const { openSession } = await import("../../session.ts");
+  const session = await openSession({ ...options, signal });
+  try {
+    return await use(session, signal);
+  } finally {
+    await session.close();
+  }
 }
