@@ -1,21 +1,18 @@
 import { definitionProblems } from "./definition-problems.ts";
 import type { CatalogEntry } from "./entry.ts";
-import { installProblems, remoteProblems } from "./install-problems.ts";
+import { installProblems } from "./install-problems.ts";
 import { lockProblems } from "./lock-problems.ts";
 import { operationProblems } from "./operation-problems.ts";
-import { extensionProblems, packageProblems, publishProblems } from "./package-problems.ts";
+import { packageProblems } from "./package-problems.ts";
 import { sessionProblems } from "./session-problems.ts";
 
 const entries = {
-  ...extensionProblems,
   ...definitionProblems,
   ...packageProblems,
   ...operationProblems,
   ...sessionProblems,
-  ...remoteProblems,
   ...installProblems,
   ...lockProblems,
-  ...publishProblems,
 };
 
 /** A code is permanent: it may be added, never renamed or given another meaning. */

@@ -2,12 +2,13 @@ import type { Kind } from "../kinds.ts";
 import { entry, entryOf } from "./entry.ts";
 
 const invalidDefinition = (kind: Kind) =>
-  entryOf<{ reason: string; hint?: string | undefined }>({
+  entry({
     message: `Invalid ${kind} definition: {reason}.`,
     when: { hint: { hint: "{hint}" } },
   });
 
-const fileProblems = {
+export const definitionProblems = {
+  // Their files.
   MissingRootDirectory: entry({
     message: 'The package declares items, but its definition folder "{root}" does not exist.',
     hint: 'Create the folder "{root}", or set "root" to another folder.',
@@ -69,10 +70,9 @@ const fileProblems = {
     message: '"{name}" is defined in "{file}", so its definition in "{combined}" is ignored.',
     hint: "Remove one of the two definitions.",
   }),
-};
 
-const skillProblems = {
-  InvalidSkill: entryOf<{ reason: string; hint?: string | undefined }>({
+  // Skills.
+  InvalidSkill: entry({
     message: "Invalid skill: {reason}.",
     hint: "Correct SKILL.md: it begins with front matter, which has `name`, the name of the folder, and `description`.",
     when: { hint: { hint: "{hint}" } },
@@ -82,9 +82,8 @@ const skillProblems = {
     message: 'The link leads to "{target:200}", which the skill does not have.',
     hint: "Add the file to the skill's folder, or correct the link.",
   }),
-};
 
-const contentProblems = {
+  // Their contents.
   InvalidServerDefinition: invalidDefinition("server"),
   InvalidToolDefinition: invalidDefinition("tool"),
   InvalidToolsetDefinition: invalidDefinition("toolset"),
@@ -212,10 +211,8 @@ const contentProblems = {
       nearest: { hint: "Did you mean {nearest:or}? If the host provides it, pass --built-ins {reference}." },
     },
   }),
-};
 
-/** Problems of the package around the definitions. */
-const packageProblems = {
+  // The package around them.
   /** `packages` were installed with scripts disabled; `command` runs their scripts. */
   LifecycleScript: entryOf<{ script: string } | { packages: readonly string[]; command: string }>({
     severity: "warning",
@@ -234,11 +231,4 @@ const packageProblems = {
     message: '"keywords" in package.json does not contain "{keyword}".',
     hint: 'Add "{keyword}" to "keywords".',
   }),
-};
-
-export const definitionProblems = {
-  ...fileProblems,
-  ...skillProblems,
-  ...contentProblems,
-  ...packageProblems,
 };

@@ -21,18 +21,15 @@ export type Severity = "error" | "warning" | "info";
 type Words<Args> = string | ((args: Args) => string | undefined);
 
 interface Part<Args> {
-  readonly severity?: Severity;
-  readonly message?: Words<Args>;
-  readonly hint?: Words<Args>;
-}
-
-/** The catalog's entry for one code: the only source of its messages. Its title and explanation are in docs/problems.md. */
-export interface CatalogEntry<Args> {
   /** Default: `error`. */
   readonly severity?: Severity;
   readonly message?: Words<Args>;
   /** An instruction that fixes the problem. */
   readonly hint?: Words<Args>;
+}
+
+/** The catalog's entry for one code: the only source of its messages. Its title and explanation are in docs/problems.md. */
+export interface CatalogEntry<Args> extends Part<Args> {
   /**
    * What applies instead where an argument is set, by its name, or has a value, by `name=value`: the first one that has the
    * severity, message or hint.

@@ -1,6 +1,7 @@
 import { entry, entryOf, type Restored } from "./entry.ts";
 
 export const installProblems = {
+  // Configs of clients.
   UnknownClient: entry({
     message: 'Unknown MCP client "{name}".',
     hint: "Run `trailblaze clients` to list all clients.",
@@ -58,9 +59,8 @@ export const installProblems = {
     hint: "The file was not changed. Check the permissions of the file and its folder, and the free disk space.",
     when: { byHand: { hint: "The file was not changed. Edit it by hand: {byHand:lines}" } },
   }),
-};
 
-export const remoteProblems = {
+  // Registries, and packages from them.
   /**
    * `registry` is its address, without credentials. `answered`: there is an answer anyway, from the cache, or incomplete.
    * `withheld` are lines of the project's .npmrc with credentials that were not sent, because no file of the user names
@@ -91,12 +91,7 @@ export const remoteProblems = {
     },
   }),
   /** `package`: its name and version, unless it is the pack that is validated. `what`: the requested change, such as `add @acme/jira`. */
-  ReservedCommand: entryOf<{
-    package?: string | undefined;
-    command: string;
-    what?: string;
-    restored?: Restored;
-  }>({
+  ReservedCommand: entry({
     message: 'The pack provides a command "{command}", which overrides `npx trailblaze`.',
     hint: 'Rename the command in "bin".',
     when: {

@@ -1,6 +1,7 @@
 import { entry } from "./entry.ts";
 
-export const extensionProblems = {
+export const packageProblems = {
+  // The `trailblaze` field.
   /** `name` is that of the package, or the path of the workspace's root, whose members may be packs. */
   NoExtension: entry({
     message: "{name} is not a pack: its package.json has no `trailblaze` field.",
@@ -51,10 +52,8 @@ export const extensionProblems = {
       },
     },
   }),
-};
 
-/** Problems of the package itself: what works in its own folder but fails after publishing or installation. */
-export const packageProblems = {
+  // The package itself: what works in its own folder but fails after publishing or installation.
   /** `others`: how many other modules import it. `isServer`: a subprocess server runs a command of it. */
   UndeclaredDependency: entry({
     message:
@@ -117,10 +116,8 @@ export const packageProblems = {
     message: "The package is private: npm refuses to publish it.",
     hint: 'Remove "private" from package.json before you publish the pack.',
   }),
-};
 
-/** Problems of what is written from a pack: its documentation and its exports. */
-export const publishProblems = {
+  // What is written from a pack: its documentation and its exports.
   DocsMarkersMissing: entry({
     message:
       'Cannot write the documentation into "{file:400}": it needs one opening marker, then one closing marker; found {opening:number} and {closing:number}.',
