@@ -1,4 +1,5 @@
-import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   accessSync,
   appendFileSync,
@@ -8,7 +9,7 @@ import {
   readFileSync,
   statSync,
 } from "node:fs";
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { attempt } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
 import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
@@ -40,19 +41,13 @@ export const endDurations: EndDurations = { inputMs: 5000, termMs: 2000 };
 
 /** A process that ends, with its whole process group, at most a few seconds after this process. */
 export interface SupervisedProcess {
-  /** `undefined` if it could not be started. */
-  readonly pid: number | undefined;
+  readonly pid: number;
   readonly stdin: Writable;
   readonly stdout: Readable;
   readonly stderr: Readable;
   /** Its messages, if it has a channel. Ends with the input. */
   readonly channel: Pick<ChildProcess, "send" | "on"> | undefined;
-  /** Rejects with an `Error` whose message is a reason for users if the program cannot be started. */
-  readonly started: Promise<void>;
-  /**
-   * Resolves when the process itself has exited, even if others of its group still hold its output; those are then ended.
-   * Never rejects, and never settles if the process could not be started.
-   */
+  /** Resolves when the process itself has exited, even if others of its group still hold its output; those are then ended. */
   readonly exited: Promise<ProcessEnd>;
   /**
    * Ends the input, then sends SIGTERM and SIGKILL to the whole group, each after its time. Resolves when the group has
@@ -62,8 +57,8 @@ export interface SupervisedProcess {
 }
 
 export interface ProcessPort {
-  /** Returns immediately; a failure to start rejects `started`. */
-  start(launch: ProcessLaunch): SupervisedProcess;
+  /** Rejects with an `Error` whose message is a reason for users if the program cannot be started. */
+  start(launch: ProcessLaunch): Promise<SupervisedProcess>;
 }
 
 type GroupSignal = "SIGTERM" | "SIGKILL";
@@ -225,41 +220,16 @@ function describeSpawnError(
   return `the command ${name} cannot be started (${code ?? message})`;
 }
 
-function failedProcess(reason: string): SupervisedProcess {
-  const started = Promise.reject(new Error(reason));
-  started.catch(() => {});
-  const stdin = new PassThrough().destroy();
-  const [stdout, stderr] = [new PassThrough().destroy(), new PassThrough().destroy()];
-  return {
-    pid: undefined,
-    stdin,
-    stdout,
-    stderr,
-    channel: undefined,
-    started,
-    exited: new Promise(() => {}),
-    end: async () => {},
-  };
-}
-
+/** Of a child that has just been spawned, and cannot have exited yet. */
 function supervise(
-  child: ChildProcess,
-  launch: ProcessLaunch,
+  child: ChildProcessWithoutNullStreams,
+  { hasChannel }: ProcessLaunch,
   lifeline: Lifeline | undefined,
   { haste, leftoverMs = 2000 }: ProcessPortOptions,
 ): SupervisedProcess {
-  const { stdin, stdout, stderr, pid } = child;
-  const started = new Promise<void>((resolve, reject) => {
-    child.on("spawn", resolve);
-    child.on("error", (error) => reject(new Error(describeSpawnError(error, launch))));
-  });
-  started.catch(() => {});
-  if (stdin === null || stdout === null || stderr === null || pid === undefined) {
-    lifeline?.release(undefined);
-    return { ...failedProcess(""), started };
-  }
+  const { stdin, stdout, stderr, pid = 0 } = child;
   // An exit or a closed input is noticed in another way.
-  for (const stream of [stdin, stdout, stderr]) stream.on("error", () => {});
+  for (const emitter of [child, stdin, stdout, stderr]) emitter.on("error", () => {});
   const exited = new Promise<ProcessEnd>((resolve) => {
     child.on("exit", (exitCode, signal) => resolve({ exitCode, signal }));
   });
@@ -308,8 +278,8 @@ function supervise(
   };
   // Immediately, while the number of the group cannot be reused.
   child.on("exit", () => void end({ inputMs: 0, termMs: leftoverMs }));
-  const channel = launch.hasChannel ? child : undefined;
-  return { pid, stdin, stdout, stderr, channel, started, exited, end };
+  const channel = hasChannel ? child : undefined;
+  return { pid, stdin, stdout, stderr, channel, exited, end };
 }
 
 /** Starts programs as leaders of process groups. A single shell process ends those that outlive this process. */
@@ -318,7 +288,7 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
   // On Windows, Node's job object ends children with the host.
   const lifeline = isWindows ? undefined : createLifeline(startWatcher);
   return {
-    start(launch) {
+    async start(launch) {
       lifeline?.prepare();
       try {
         const program = findProgramHere(launch);
@@ -330,11 +300,12 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
           detached: !isWindows,
           windowsHide: true,
           stdio: ["pipe", "pipe", "pipe", ...(launch.hasChannel ? (["ipc"] as const) : [])],
-        });
+        }) as ChildProcessWithoutNullStreams;
+        await once(child, "spawn");
         return supervise(child, launch, lifeline, options);
       } catch (error) {
         lifeline?.release(undefined);
-        return failedProcess(describeSpawnError(error as NodeJS.ErrnoException, launch));
+        throw new Error(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },
   };

@@ -71,7 +71,8 @@ export function createProcessRunner(
     number,
     { context: RunContext | undefined; resolve(outcome: Outcome): void; reject(error: unknown): void }
   >();
-  let child: SupervisedProcess | undefined;
+  /** `undefined` if it could not be started. */
+  let child: Promise<SupervisedProcess | undefined> | undefined;
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
@@ -80,8 +81,8 @@ export function createProcessRunner(
     notifyExit = resolve;
   });
 
-  // Its exit is noticed in another way.
-  const send = (message: object) => void child?.channel?.send(message, () => {});
+  /** Rejects if the message cannot be written as JSON. An exit is noticed in another way. */
+  const send = async (message: object): Promise<void> => void (await child)?.channel?.send(message, () => {});
 
   const onExit = (exited: ProcessEnd, stderrTail: string, fault?: string) => {
     if (ended !== undefined) return;
@@ -106,9 +107,9 @@ export function createProcessRunner(
     }
     answer.memory = context.memory?.snapshot() ?? null;
     try {
-      send(answer);
+      await send(answer);
     } catch {
-      send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
+      await send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
     }
   };
 
@@ -132,9 +133,13 @@ export function createProcessRunner(
     }
   };
 
-  const startChild = (): SupervisedProcess => {
+  const startChild = async (): Promise<SupervisedProcess | undefined> => {
     const launch = { command: process.execPath, args: [program], cwd: root, env, hasChannel: true };
-    const started = (options.processes ?? createProcessPort()).start(launch);
+    const starting = (options.processes ?? createProcessPort()).start(launch);
+    const started = await starting.catch(({ message }: Error) =>
+      onExit({ exitCode: null, signal: null }, "", message),
+    );
+    if (started === undefined) return undefined;
     const { stdin, stdout, stderr, channel } = started;
     let tail = Buffer.alloc(0);
     stdin.end();
@@ -147,9 +152,6 @@ export function createProcessRunner(
       if (ended === undefined) onMessage(message as ChildMessage);
     });
     const disconnected = new Promise((resolve) => channel?.on("disconnect", () => resolve(undefined)));
-    started.started.catch((error: Error) =>
-      onExit({ exitCode: null, signal: null }, tail.toString(), error.message),
-    );
     void started.exited.then(async (exited) => {
       await Promise.all([readToEnd([stdout, stderr]), atMost(disconnected, restMs)]);
       onExit(exited, tail.toString());
@@ -169,9 +171,11 @@ export function createProcessRunner(
       if (isClosed) throw new Error("The session is closed.");
       if (ended !== undefined) throw ended;
       child ??= startChild();
-      // Throws if the message cannot be written as JSON.
-      send({ ...message, source, id });
       pending.set(id, { context, resolve, reject });
+      send({ ...message, source, id }).catch((error) => {
+        pending.delete(id);
+        reject(error);
+      });
     });
     return { id, returned: outcome.then(readOutcome) };
   };
@@ -196,7 +200,7 @@ export function createProcessRunner(
           // The caller no longer waits, so the answer is dropped.
           if (!pending.delete(id) || ended !== undefined) return;
           const reason = signal.reason instanceof Error ? signal.reason.message : "The call was canceled.";
-          send({ kind: "abort", id, reason });
+          void send({ kind: "abort", id, reason });
         };
         return returned.finally(whenAborted(signal, giveUp));
       });
@@ -209,7 +213,7 @@ export function createProcessRunner(
     },
     async close() {
       isClosed = true;
-      await child?.end(end);
+      await (await child)?.end(end);
       onExit({ exitCode: null, signal: null }, "");
     },
   };

@@ -42,14 +42,11 @@ export async function passThrough(
   // It has no session, so the session's variables are omitted.
   const session = { device: undefined, sessionId: undefined, callback: undefined };
   const env = createEnvironment(environment, { hostEnvironment, platform, ...session });
-  const child = createProcessPort().start({ command, args, cwd, env });
   const redactor = createRedactor(secrets);
-  try {
-    await child.started;
-  } catch (cause) {
-    const reason = redactor.redact(cause instanceof Error ? cause.message : String(cause));
-    throw failure("ServerStartFailed", { label, reason });
-  }
+  const starting = createProcessPort().start({ command, args, cwd, env });
+  const child = await starting.catch(({ message }: Error) => {
+    throw failure("ServerStartFailed", { label, reason: redactor.redact(message) });
+  });
   let isClosing = false;
   let inputEndsAt = Number.POSITIVE_INFINITY;
   // When either side closes its stream, the other one sees the end of it.

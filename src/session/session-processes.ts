@@ -148,14 +148,16 @@ export class SessionProcesses {
     const env = createEnvironment(plan.environment, this.#environmentFacts(token, config));
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
-    const server = startServer(
+    const starting = startServer(
       { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk, apps },
       events,
       { processes },
     );
-    if (callback !== undefined && token !== undefined)
-      whenAborted(server.closing, () => callback.revokeToken(token));
-    return server;
+    if (callback !== undefined && token !== undefined) {
+      const revoke = () => callback.revokeToken(token);
+      starting.then(({ closing }) => whenAborted(closing, revoke), revoke);
+    }
+    return starting;
   }
 
   /** Where the tokens for a server are from; `undefined` if its headers have credentials. */

@@ -13,8 +13,8 @@ import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 const at = { cwd: process.cwd(), env: {} };
 const haste = { inputMs: 0, termMs: 0 };
 
-function startNode(port: ProcessPort, code: string) {
-  const child = port.start({ command: process.execPath, args: ["-e", code], ...at });
+async function startNode(port: ProcessPort, code: string) {
+  const child = await port.start({ command: process.execPath, args: ["-e", code], ...at });
   onTestFinished(() => child.end(haste));
   return child;
 }
@@ -22,19 +22,22 @@ function startNode(port: ProcessPort, code: string) {
 describe("a supervised process", () => {
   test("a process reports how it exited", async () => {
     const port = createProcessPort();
-    expect(await startNode(port, "process.exit(3)").exited).toEqual({ exitCode: 3, signal: null });
-    const killed = startNode(port, "process.kill(process.pid, 'SIGTERM')");
+    expect(await (await startNode(port, "process.exit(3)")).exited).toEqual({ exitCode: 3, signal: null });
+    const killed = await startNode(port, "process.kill(process.pid, 'SIGTERM')");
     expect(await killed.exited).toEqual({ exitCode: null, signal: "SIGTERM" });
   });
 
   test("a process exits when its input closes, without a signal", async () => {
-    const child = startNode(createProcessPort(), "process.stdin.resume().on('end', () => process.exit(5))");
+    const child = await startNode(
+      createProcessPort(),
+      "process.stdin.resume().on('end', () => process.exit(5))",
+    );
     await child.end({ inputMs: 20_000, termMs: 0 });
     expect(await child.exited).toEqual({ exitCode: 5, signal: null });
   });
 
   test("a second request to end a process shortens the waiting", async () => {
-    const child = startNode(createProcessPort(), "setInterval(() => {}, 1000)");
+    const child = await startNode(createProcessPort(), "setInterval(() => {}, 1000)");
     const slow = child.end({ inputMs: 600_000, termMs: 600_000 });
     await child.end(haste);
     await slow;
@@ -45,7 +48,10 @@ describe("a supervised process", () => {
     "a process gets little time if haste is requested %s its end begins",
     async (when) => {
       const haste = new AbortController();
-      const child = startNode(createProcessPort({ haste: haste.signal }), "setInterval(() => {}, 1000)");
+      const child = await startNode(
+        createProcessPort({ haste: haste.signal }),
+        "setInterval(() => {}, 1000)",
+      );
       if (when === "before") haste.abort();
       const ended = child.end({ inputMs: 600_000, termMs: 600_000 });
       haste.abort();
@@ -70,12 +76,13 @@ describe("a supervised process", () => {
           }).length;
       // Those of other tests are on their way.
       await expect.poll(watchers).toBe(0);
-      const children = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
+      const starting = [1, 2, 3].map(() => startNode(port, "setInterval(() => {}, 1000)"));
+      const children = await Promise.all(starting);
       expect(watchers()).toBe(1);
       await Promise.all(children.map((child) => child.end(haste)));
       await expect.poll(watchers).toBe(0);
       for (const command of ["no-such-command-here", "a\0b"]) {
-        await expect(port.start({ command, args: [], ...at }).started).rejects.toThrow("the command");
+        await expect(port.start({ command, args: [], ...at })).rejects.toThrow("the command");
       }
       await expect.poll(watchers).toBe(0);
     },
@@ -84,9 +91,9 @@ describe("a supervised process", () => {
 
 describe("process groups", () => {
   test("ended groups are recognized, and the host's own process numbers are rejected", async () => {
-    const child = startNode(createProcessPort(), "");
+    const child = await startNode(createProcessPort(), "");
     await child.exited;
-    const group = createPosixGroup(child.pid ?? Number.NaN, () => false);
+    const group = createPosixGroup(child.pid, () => false);
     await expect.poll(() => group.isAlive()).toBe(false);
     for (const leader of [0, 1, -5, Number.NaN])
       expect(() => createPosixGroup(leader, () => false)).toThrow();

@@ -2,9 +2,9 @@ import { expect, onTestFinished, test } from "vitest";
 import { createProcessPort } from "../../src/processes/server-process.ts";
 import { readToEnd } from "../../src/runtime/process-output.ts";
 
-function startNode(code: string) {
+async function startNode(code: string) {
   const launch = { command: process.execPath, args: ["-e", code], cwd: process.cwd(), env: {} };
-  const child = createProcessPort({ leftoverMs: 10_000 }).start(launch);
+  const child = await createProcessPort({ leftoverMs: 10_000 }).start(launch);
   onTestFinished(() => child.end({ inputMs: 0, termMs: 0 }));
   return child;
 }
@@ -13,7 +13,7 @@ function startNode(code: string) {
 const holder = "process.on('SIGTERM', () => {}); setInterval(() => {}, 1000)";
 
 test("all output of a process is read even if another process holds its stream open, without waiting for that process", async () => {
-  const child = startNode(`
+  const child = await startNode(`
     const { spawn } = require("node:child_process");
     const { writeSync } = require("node:fs");
     spawn(process.execPath, ["-e", ${JSON.stringify(holder)}], { stdio: ["ignore", "inherit", "inherit"] });

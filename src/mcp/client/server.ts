@@ -58,7 +58,7 @@ import {
 
 interface FailedStart {
   reason?: string | undefined;
-  hint: string | undefined;
+  hint?: string | undefined;
   stderrTail?: string | undefined;
   stdout?: string | undefined;
 }
@@ -84,7 +84,6 @@ export interface Carrier {
   protocolVersion?: string | undefined;
   readonly redactor: Redactor;
   readonly limits: { list: ListLimits };
-  readonly started?: Promise<void>;
   readonly bytesRead: number;
   onReady?(tools: readonly Tool[]): void;
   /** What is known of a failed start, which has ended, besides its error. The reason continues the server's name. */
@@ -207,8 +206,6 @@ export class Server {
     let limitMs = timeouts.handshakeMs;
     const forget = this.#clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
     whenAborted(this.#closing.signal, forget);
-    await this.#carrier.started;
-    this.#throwIfEnded();
     const deadline = AbortSignal.timeout(timerMs(limitMs));
     const { capabilities, ...facts } = await this.#shakeHands(deadline).catch((error) => {
       throw deadline.aborted ? new Error(describeLate(handshakeOf[this.#era], limitMs)) : error;

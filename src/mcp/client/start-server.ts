@@ -1,6 +1,6 @@
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { findExcessiveDepth } from "../../data/parse-json.ts";
-import { formatSize } from "../../problems/index.ts";
+import { failure, formatSize } from "../../problems/index.ts";
 import {
   type EndDurations,
   endDurations,
@@ -52,17 +52,26 @@ const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
 
-/** Starts the process immediately; `ready` resolves when its tools are known. */
-export function startServer(
+/** Resolves when the process has started, and `ready` when its tools are known. Rejects with `ServerStartFailed`. */
+export async function startServer(
   launch: ServerLaunch,
   events: ServerEvents,
   { processes, ...options }: StartOptions,
-): Server {
+): Promise<Server> {
   const limits = { ...defaultLimits, ...options.limits };
   const durations = { ...endDurations, ...options.durations };
   const redactor = createRedactor(launch.secrets);
   const log = launch.logFile === undefined ? undefined : openServerLog(launch.logFile, limits.logBytes);
-  const child = processes.start(launch);
+  const child = await processes.start(launch).catch((error: Error) => {
+    const reason = redactor.redact(error.message);
+    const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
+    throw failure(
+      "ServerStartFailed",
+      { label: launch.label, reason, hint },
+      {},
+      { cause: new Error(reason) },
+    );
+  });
   const { stdin, stdout, stderr } = child;
   let errorOutput = "";
   const redacting = redactor.createStream();
@@ -162,20 +171,14 @@ export function startServer(
     bytesRead: 0,
     redactor,
     limits,
-    started: child.started,
     explain: (_error, exit) => ({
       reason: broken?.reason,
-      hint:
-        child.pid !== undefined || broken !== undefined
-          ? undefined
-          : "Check `command` and `cwd` of the server, and that the program is installed.",
       stderrTail: (broken?.stderrTail ?? exit?.stderrTail ?? tailOf()) || undefined,
       stdout: redactor.redactCut(noise).trim() || undefined,
     }),
     async end(hasFailed) {
       isEnding = true;
       isOpen = false;
-      if (child.pid === undefined) return;
       await child.end(hasFailed ? { ...durations, inputMs: 0 } : durations);
       // Do not wait for a process that survives SIGKILL.
       await atMost(exited, lastMs);

@@ -26,7 +26,7 @@ export interface Reports {
 /** A server that is ready, with what it says. */
 export type Started = Omit<Server, "ready"> & Introduction & ReturnType<typeof listsOf>;
 
-const started: Server[] = [];
+const started: { close(): Promise<void> }[] = [];
 const pids: number[] = [];
 
 /** Waits until the process is gone. */
@@ -76,26 +76,30 @@ export function startFixture(
   let pid = 0;
   const port: StartOptions["processes"] = {
     ...processes,
-    start(wanted) {
-      const child = processes.start(wanted);
-      if (child.pid !== undefined) pids.push(child.pid);
-      pid = child.pid ?? 0;
+    async start(wanted) {
+      const child = await processes.start(wanted);
+      ({ pid } = child);
+      pids.push(pid);
       return child;
     },
   };
   const means: StartOptions = { processes: port, durations: { ...soon, ...given.durations } };
   if (given.limits !== undefined) means.limits = given.limits;
-  const server = startServer(launch, events, means);
-  started.push(server);
-  const ready = server.ready.then((said) => {
+  const starting = startServer(launch, events, means);
+  const close = () => starting.then((server) => server.close()).catch(() => {});
+  started.push({ close });
+  const start = async () => {
+    const server = await starting;
+    const said = await server.ready;
     for (const { list, name, key, reason } of said.leftOut)
       if (name === undefined) reports.failed.push([list, reason]);
       else if (key === undefined) reports.invalid.push([list, name, reason]);
       else reports.keys.push([list, name, key, reason]);
     return Object.assign(server, said, listsOf(said), { pid });
-  });
+  };
+  const ready = start();
   ready.catch(() => {});
-  return { ready, reports, close: () => server.close() };
+  return { ready, reports, close };
 }
 
 /** The problem that a start ends with; nothing of the server may run any more by then. */
