@@ -60,17 +60,13 @@ export async function startServer(
 ): Promise<Server> {
   const limits = { ...defaultLimits, ...options.limits };
   const durations = { ...endDurations, ...options.durations };
+  const { label, logFile } = launch;
   const redactor = createRedactor(launch.secrets);
-  const log = launch.logFile === undefined ? undefined : openServerLog(launch.logFile, limits.logBytes);
-  const child = await processes.start(launch).catch((error: Error) => {
-    const reason = redactor.redact(error.message);
+  const log = logFile === undefined ? undefined : openServerLog(logFile, limits.logBytes);
+  const child = await processes.start(launch).catch(({ message }: Error) => {
+    const cause = new Error(redactor.redact(message));
     const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
-    throw failure(
-      "ServerStartFailed",
-      { label: launch.label, reason, hint },
-      {},
-      { cause: new Error(reason) },
-    );
+    throw failure("ServerStartFailed", { label, reason: cause.message, hint }, {}, { cause });
   });
   const { stdin, stdout, stderr } = child;
   let errorOutput = "";
@@ -85,23 +81,15 @@ export async function startServer(
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
   let noiseLeft = noiseBytes;
-  /** Whether what it writes is heard, and reasons for its end count. */
+  /** Whether what it writes is heard. */
   let isOpen = true;
-  /** Why the host ends the process, and what it had written to stderr before its stdout was closed. */
-  let broken: { reason: string; stderrTail: string | undefined } | undefined;
-  let isEnding = false;
-  /** Ends a server that can no longer communicate; the first reason counts. */
-  const breakOff = (reason: string, stderrTail?: string) => {
-    if (isEnding) return;
-    broken ??= { reason, stderrTail };
-    void child.end({ ...durations, inputMs: 0 });
-  };
-  const fail = (reason: string) => {
+  /** Why the host has ended a server that could no longer communicate. */
+  let broken: string | undefined;
+  const breakOff = (reason: string) => {
     if (!isOpen) return;
     isOpen = false;
-    stdout.destroy();
-    // Later output is about its closed stdout.
-    breakOff(reason, tailOf());
+    broken = reason;
+    void child.end({ ...durations, inputMs: 0 });
   };
   const onNoise = (line: Buffer) => {
     if (noiseLeft <= 0) return;
@@ -118,7 +106,7 @@ export async function startServer(
     if (!isOpen) return;
     const text = line.toString("utf8").replace(/^\uFEFF/, "");
     if (findExcessiveDepth(text, limits.depth) >= 0)
-      return fail(`it sent a message that is nested more than ${limits.depth} levels deep`);
+      return breakOff(`it sent a message that is nested more than ${limits.depth} levels deep`);
     let value: unknown;
     try {
       value = parseExactly(text);
@@ -132,7 +120,7 @@ export async function startServer(
   };
   const decoder = new LineDecoder(limits.frameBytes, {
     onLine,
-    onTooLong: () => fail(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
+    onTooLong: () => breakOff(`it sent a message of more than ${formatSize(limits.frameBytes)}`),
   });
   stdout.on("data", (chunk: Buffer) => {
     carrier.bytesRead += chunk.length;
@@ -151,8 +139,7 @@ export async function startServer(
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);
     keepError(redacting.end());
-    const stderrTail = broken?.stderrTail ?? tailOf();
-    server.lose({ ...end, reason: broken?.reason, stderrTail });
+    server.lose({ ...end, reason: broken, stderrTail: tailOf() });
   });
   const carrier: Carrier & { bytesRead: number } = {
     send(message) {
@@ -172,12 +159,11 @@ export async function startServer(
     redactor,
     limits,
     explain: (_error, exit) => ({
-      reason: broken?.reason,
-      stderrTail: (broken?.stderrTail ?? exit?.stderrTail ?? tailOf()) || undefined,
+      reason: broken,
+      stderrTail: (exit?.stderrTail ?? tailOf()) || undefined,
       stdout: redactor.redactCut(noise).trim() || undefined,
     }),
     async end(hasFailed) {
-      isEnding = true;
       isOpen = false;
       await child.end(hasFailed ? { ...durations, inputMs: 0 } : durations);
       // Do not wait for a process that survives SIGKILL.
