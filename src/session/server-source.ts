@@ -9,7 +9,6 @@ import {
 } from "../json-schema/reserved-parameters.ts";
 import type { ListedServer, ListVerdict } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { describeLeftOut } from "../mcp/client/server-calls.ts";
 import { findInvalidTools, type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
@@ -271,7 +270,9 @@ export function collectServer(from: ServerSource): Contribution {
   const invalid = invalidTools.map(
     ({ name, reason: message }): Skipped => ({ kind: "tool", name, source, reason: "Invalid", message }),
   );
-  const problems = leftOut.map((fault) => ({ ...describeLeftOut(plan.label, fault, {}), ...place }));
+  const problems: Problem[] = leftOut.map((fault) => {
+    return { ...createProblem("ServerListIncomplete", { label: plan.label, ...fault }), ...place };
+  });
   const contribution = contribute({ skipped: invalid, problems });
   const { items, skipped } = contribution;
   const prefix = choices?.prefix;

@@ -6,7 +6,7 @@ import type { SessionConfig } from "../config/session-config.ts";
 import type { Authorization } from "../mcp/client/remote-server.ts";
 import type { Server } from "../mcp/client/server.ts";
 import type { ServerEvents } from "../mcp/client/server-calls.ts";
-import { createProblem, failure, type ProcessEnded } from "../problems/index.ts";
+import { createProblem, failure, type ProblemArguments, type ProblemPlace } from "../problems/index.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
@@ -188,9 +188,12 @@ export class SessionProcesses {
     };
   }
 
-  onExit(ended: ProcessEnded): void {
-    const { config, resources } = this.#frame;
-    if (this.#keepsRunning || config().crash === "isolate") return;
+  /** Reports an exit, which ends the session unless the process is restarted, or the config says otherwise. */
+  onExit(died: ProblemArguments["ServerDied"], place: ProblemPlace): void {
+    const { config, report, resources } = this.#frame;
+    const { isRelaunched, restartReason: _, ...ended } = died;
+    report(createProblem("ServerDied", { ...died, isServed: this.#keepsRunning || undefined }, place));
+    if (isRelaunched || this.#keepsRunning || config().crash === "isolate") return;
     void resources.close(failure("SessionClosed", ended));
   }
 
@@ -316,17 +319,14 @@ export class SessionProcesses {
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
   #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
-    const { resources, report } = this.#frame;
-    if (resources.closing.aborted) return;
+    if (this.#frame.resources.closing.aborted) return;
     const code = this.#codeOf(owner);
     code.mayRestart ??= this.createRestarts(this.#frame.config());
     const isRelaunched = code.mayRestart();
     if (isRelaunched) code.runner = undefined;
     else code.exit = error;
     const { exitCode, signal, reason, stderrTail } = error;
-    const ended = { label, of: "code" as const, exit: { exitCode, signal, reason, stderrTail } };
-    const args = { ...ended, isRelaunched, isServed: this.#keepsRunning || undefined };
-    report(createProblem("ServerDied", args, { pack: owner.pack?.name }));
-    if (!isRelaunched) this.onExit(ended);
+    const exit = { exitCode, signal, reason, stderrTail };
+    this.onExit({ label, of: "code", exit, isRelaunched }, { pack: owner.pack?.name });
   }
 }

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
-import { describeLeftOut, type ServerEvents, type ServerLog } from "../mcp/client/server-calls.ts";
+import type { ServerEvents, ServerLog } from "../mcp/client/server-calls.ts";
 import { type ListCapability, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
 import {
   createProblem,
@@ -54,7 +54,6 @@ export class SessionServer {
   exit: UnexpectedExit | undefined;
   /** The process, or the one before, which may still be ending. */
   #process: Promise<Server> | undefined;
-  #ending: Promise<void> | undefined;
   readonly #stop = new CallStop();
   #holders = 0;
   /** The resources that somebody follows, also while it does not run. */
@@ -103,20 +102,13 @@ export class SessionServer {
    * The server once it is ready, for a request. Starts it if it does not run; all requests share one start. Rejects with
    * `TrailblazeError` `ServerStartFailed`; for a while after that at once, unless it is `forced`.
    */
-  start({ forced = false } = {}): Promise<Server> {
-    const life = this.life;
-    switch (life.is) {
-      case "starting":
-        return life.ready;
-      case "running":
-        return Promise.resolve(life.server);
-      case "ended":
-        return Promise.reject(life.error);
-      case "failed": {
-        const isLater = forced || this.#frame.clock.now() >= life.until;
-        if (this.#hasFailedForGood || !isLater) return Promise.reject(life.error);
-      }
-    }
+  async start({ forced = false } = {}): Promise<Server> {
+    const { life } = this;
+    if (life.is === "starting") return life.ready;
+    if (life.is === "running") return life.server;
+    const isPast = life.is === "failed" && this.#frame.clock.now() >= life.until;
+    const mayRetry = isPast || (forced && life.is === "failed" && !this.#hasFailedForGood);
+    if (life.is !== "idle" && !mayRetry) throw life.error;
     return this.#begin("request");
   }
 
@@ -134,7 +126,7 @@ export class SessionServer {
 
   /** Starts the process. Resolves when what it says has been compared with what it said before. */
   async #run(cause: Cause, before: Introduction | undefined): Promise<Server> {
-    await this.#ending;
+    await this.#endProcess();
     this.#process = this.#frame.processes.start(this.#plan, this.#config, this.#listen(), this.#stop);
     const server = await this.#process;
     this.said = await server.ready;
@@ -147,7 +139,12 @@ export class SessionServer {
       if (cause === "restart") notifyHost(watch.changed);
     }
     if (cause === "session") this.#announce();
-    void server.exit.then((exit) => this.#onExit(server, exit));
+    void server.exit.then((exit) => {
+      // One that was idle may exit by itself while it is ended.
+      if (this.current !== server) return;
+      this.#cancelIdle();
+      this.#restart(exit);
+    });
     this.#awaitIdle();
     return server;
   }
@@ -195,7 +192,8 @@ export class SessionServer {
         else if (!told.has(list)) report(createProblem("ToolListChanged", { label, list }, this.#place));
         told.add(list);
       },
-      onLeftOut: (fault) => this.#frame.reportOnce(describeLeftOut(label, fault, this.#place)),
+      onLeftOut: (fault) =>
+        this.#frame.reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place)),
       onSlow: (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms }),
       // Modern servers are asked for log messages only then.
       ...(options.onLog !== undefined && {
@@ -207,12 +205,12 @@ export class SessionServer {
   /** Notes a request, which it does not end before. Call `endRequest` once. */
   beginRequest(): void {
     this.#requests += 1;
-    if (this.#idleMs !== undefined) this.#cancelIdle();
+    this.#cancelIdle();
   }
 
   endRequest(): void {
     this.#requests -= 1;
-    if (this.#idleMs !== undefined) this.#awaitIdle();
+    this.#awaitIdle();
   }
 
   /** After how long without a request it ends, from now on. Milliseconds; `undefined`: never. */
@@ -227,23 +225,15 @@ export class SessionServer {
     this.#cancelIdle();
     if (idleMs === undefined || this.#requests > 0 || this.life.is !== "running") return;
     this.#cancelIdle = this.#frame.clock.after(idleMs, () => {
-      if (this.#requests > 0 || this.life.is !== "running") return;
       // The next request starts it again, when this process has ended.
       this.life = { is: "idle" };
-      this.#ending = this.#endProcess();
+      void this.#endProcess();
     });
   }
 
+  /** Ends the process, if there is one that has not ended. Never rejects. */
   async #endProcess(): Promise<void> {
-    const starting = await this.#process?.catch(() => undefined);
-    await starting?.close().catch(() => {});
-  }
-
-  #onExit(server: Server, exit: UnexpectedExit): void {
-    // One that was idle may exit by itself while it is ended.
-    if (this.current !== server) return;
-    this.#cancelIdle();
-    this.#restart(exit);
+    await this.#process?.then((server) => server.close()).catch(() => {});
   }
 
   /** Compares what it lists with the lock, or else with what it said before. Rejects if the session ends for it. */
@@ -262,22 +252,16 @@ export class SessionServer {
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
   #restart(exit: UnexpectedExit, restartReason?: string): void {
     const { label } = this.#plan;
-    const { clock, report } = this.#frame;
+    const { clock, processes } = this.#frame;
     const isRelaunched = this.#mayRestart();
     // Before the host hears of it.
     if (!isRelaunched) {
       this.exit = exit;
       this.life = { is: "ended", error: failure("ServerStartFailed", { label, exit }) };
-    }
-    if (!isRelaunched || restartReason === undefined) {
-      const how = isRelaunched ? { isRelaunched } : restartReason === undefined ? {} : { restartReason };
-      const served = this.#isServed ? { isServed: true } : {};
-      report(createProblem("ServerDied", { label, exit, ...how, ...served }, this.#place));
-    }
-    if (!isRelaunched) {
-      this.#frame.processes.onExit({ label, exit });
+      processes.onExit({ label, exit, restartReason }, this.#place);
       return;
     }
+    if (restartReason === undefined) processes.onExit({ label, exit, isRelaunched }, this.#place);
     this.#begin("restart").catch(({ cause, message }: Error) => {
       const reason = cause instanceof Error ? cause.message : message;
       const failed = this.life;
@@ -356,6 +340,6 @@ export class SessionServer {
     this.#cancelIdle();
     this.#cancelListing?.();
     this.#stop.abort(error);
-    await Promise.all([this.#ending, this.#endProcess()]);
+    await this.#endProcess();
   }
 }

@@ -1,7 +1,7 @@
 // What a server is started with and asked, and how its results are read.
 import { carryIntegers } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
-import { createProblem, type Problem, type ProblemPlace, type UnexpectedExit } from "../../problems/index.ts";
+import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
 import type {
@@ -15,7 +15,7 @@ import { findInputFault } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
 import { type JsonObject, own, type ServerProtocol } from "./json-rpc.ts";
-import type { ListCapability, ListFault } from "./server-lists.ts";
+import type { ListCapability } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
 export interface ServerLaunch {
@@ -152,15 +152,6 @@ export function noteLeftOut(
     onLeftOut({ method, name: about, key, reason: `it ${reason}` });
   };
 }
-
-export const describeLeftOut = (
-  label: string,
-  fault: ListFault | ResultFault,
-  place: ProblemPlace,
-): Problem =>
-  "method" in fault
-    ? createProblem("ServerResultIncomplete", { label, ...fault }, place)
-    : createProblem("ServerListIncomplete", { label, ...fault }, place);
 
 /** The request in a message of MCP; `undefined` for a method that is unknown. Its values are not checked. */
 export function toInputRequest(method: unknown, params: JsonObject): unknown {
