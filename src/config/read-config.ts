@@ -1,6 +1,6 @@
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { checkDefinition } from "../extension-schema/index.ts";
+import { checkDefinition } from "../extension-schema/check-definition.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
 import { parseHandler } from "../extension-schema/references.ts";
 import {

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import { normalizeDefinition } from "../extension-schema/index.ts";
+import { normalizeDefinition } from "../extension-schema/check-definition.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
 import { normalizeToolName } from "./config-rules.ts";

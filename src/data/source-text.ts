@@ -15,13 +15,13 @@ export async function createLocator({ text, format }: SourceText): Promise<Locat
   return format && (await import("./line-index.ts")).createCodeLocator(text);
 }
 
+/** In valid JSON, each key has a colon. */
 function countKeysInText(text: string): number {
   let count = 0;
   for (let index = 0; index < text.length; index++) {
-    if (text.charCodeAt(index) !== 0x22) continue;
-    index = endOfString(text, index);
-    while (index < text.length && " \t\r\n".includes(text.charAt(index))) index++;
-    if (text.charCodeAt(index) === 0x3a) count++;
+    const unit = text.charCodeAt(index);
+    if (unit === 0x22) index = endOfString(text, index) - 1;
+    else if (unit === 0x3a) count++;
   }
   return count;
 }

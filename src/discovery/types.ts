@@ -1,4 +1,4 @@
-import type { Extension, Needs } from "../extension-schema/index.ts";
+import type { Extension, Needs } from "../extension-schema/parse-extension.ts";
 import type { KindKey } from "../kinds.ts";
 import type { Problem } from "../problems/index.ts";
 

@@ -21,19 +21,9 @@ export const text = z.string();
 /** A string that is not blank. */
 export const name = z.string().check(z.regex(/\S/, { abort: true }));
 
-const devices = ["con", "prn", "aux", "nul"].map(anyCase);
-const numberedDevices = ["com", "lpt"].map((name) => `${anyCase(name)}[0-9]`);
-
-function anyCase(word: string): string {
-  return word.replace(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
-}
-
 /** JSON Schema patterns have no flags, so this repeats the rule of `explainInvalidItemName`; a test compares the two. */
-export const itemNamePattern = new RegExp(
-  "^(?!(?:__proto__|constructor|prototype)$)" +
-    `(?!(?:${[...devices, ...numberedDevices].join("|")})(?:\\..*)?$)(?!.*\\.$)` +
-    "[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$",
-);
+export const itemNamePattern =
+  /^(?!(?:__proto__|constructor|prototype)$)(?!(?:[Cc][Oo][Nn]|[Pp][Rr][Nn]|[Aa][Uu][Xx]|[Nn][Uu][Ll]|[Cc][Oo][Mm][0-9]|[Ll][Pp][Tt][0-9])(?:\..*)?$)(?!.*\.$)[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 
 /** An npm name without a version. */
 export const npmName = name.check(

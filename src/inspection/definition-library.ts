@@ -2,7 +2,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import type { Declaration } from "../extension-schema/index.ts";
+import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import type { PackageManager, Problem } from "../problems/index.ts";

@@ -1,6 +1,6 @@
 import { posix, win32 } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
-import type { Declaration } from "../extension-schema/index.ts";
+import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { type DefinedKind, definedKinds, keyOfKind } from "../kinds.ts";
 import type { ProblemArguments, ProblemCode, ProblemPlace } from "../problems/index.ts";

@@ -1,7 +1,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredItem } from "../discovery/types.ts";
-import { type Needs, parseExtension } from "../extension-schema/index.ts";
+import { type Needs, parseExtension } from "../extension-schema/parse-extension.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";

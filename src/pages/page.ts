@@ -1,5 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
-import { isDefinitionKey, type Needs, needsKeys } from "../extension-schema/index.ts";
+import { isDefinitionKey } from "../extension-schema/check-definition.ts";
+import { type Needs, needsKeys } from "../extension-schema/parse-extension.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";

@@ -7,7 +7,7 @@ import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
-import type { Declaration } from "../extension-schema/index.ts";
+import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";

@@ -6,7 +6,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Workspace } from "../discovery/workspace.ts";
-import type { Declaration } from "../extension-schema/index.ts";
+import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";

@@ -5,7 +5,7 @@ import { Ajv } from "ajv";
 import { describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { fillTemplate, templateNames } from "../../src/author/init-pack.ts";
-import { checkDefinition } from "../../src/extension-schema/index.ts";
+import { checkDefinition } from "../../src/extension-schema/check-definition.ts";
 import { validateExtension } from "../../src/index.ts";
 import { type DefinedKind, definedKinds, keyOfKind } from "../../src/kinds.ts";
 import { makeTree, packManifest } from "../support/packs.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import schema from "../../schema/extension.schema.json" with { type: "json" };
-import { parseExtension } from "../../src/extension-schema/index.ts";
+import { parseExtension } from "../../src/extension-schema/parse-extension.ts";
 
 const empty = {
   root: "trailblaze",

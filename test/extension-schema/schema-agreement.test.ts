@@ -3,7 +3,7 @@ import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { generateFiles } from "../../scripts/generate.ts";
-import { parseExtension } from "../../src/extension-schema/index.ts";
+import { parseExtension } from "../../src/extension-schema/parse-extension.ts";
 import { inRepository } from "../support/repository.ts";
 
 describe("generated files", () => {

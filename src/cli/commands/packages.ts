@@ -7,7 +7,7 @@ import {
 import type { ServerEntry } from "../../config/server-entries.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
-import { needsKeys } from "../../extension-schema/index.ts";
+import { needsKeys } from "../../extension-schema/parse-extension.ts";
 import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { planImport } from "../../install/import-servers.ts";

@@ -1,6 +1,6 @@
 import { isRecord } from "../../data/parse-json.ts";
+import { findMisspelledKeys } from "../../extension-schema/check-definition.ts";
 import { schemaOf } from "../../extension-schema/definition-schema.ts";
-import { findMisspelledKeys } from "../../extension-schema/index.ts";
 import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/index.ts";
