@@ -51,7 +51,7 @@ const references = z.array(name.check(rule(rules.explainBadReference)));
 const platform = matching(
   /^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/,
   (written) => `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
-);
+).check(z.toUpperCase());
 
 const device = z.object({
   platform: optional(platform, "ANDROID, IOS or WEB, ignoring case.", ["ANDROID", "IOS", "WEB"]),
@@ -81,7 +81,7 @@ const packName = matching(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z
     `is ${quote(written)}, which is not the name of a pack`,
     'Use "publisher/pack", or "pack" if the npm name has no scope.',
   ),
-);
+).check(z.overwrite((written) => written.replace(/^@/, "")));
 
 const packs = z.object({
   allow: optional(
@@ -329,6 +329,7 @@ export const config = z
       z.record(
         matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
           rule(rules.explainToolName),
+          z.overwrite(rules.normalizeToolName),
         ),
         z.record(z.string(), z.unknown()),
       ),

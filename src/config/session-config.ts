@@ -1,9 +1,7 @@
 import { resolve } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
 import { normalizeDefinition } from "../extension-schema/check-definition.ts";
 import type { Problem } from "../problems/index.ts";
 import type { ConfigText } from "./config-file.ts";
-import { normalizeToolName } from "./config-rules.ts";
 import { type CheckedConfig, type CheckedServer, userServer } from "./config-schema.ts";
 import { isDisabled, listServerEntries, type ServerEntry } from "./server-entries.ts";
 
@@ -40,8 +38,8 @@ export interface ConfigSource {
 
 export function buildDevice(device: CheckedConfig["device"]): Device | undefined {
   if (device === undefined) return undefined;
-  const { platform, widthPixels = null, heightPixels = null, driverType = null } = device;
-  return { platform: platform?.toUpperCase() ?? null, widthPixels, heightPixels, driverType };
+  const { platform = null, widthPixels = null, heightPixels = null, driverType = null } = device;
+  return { platform, widthPixels, heightPixels, driverType };
 }
 
 type ToolChoices = CheckedServer["tools"] & Pick<CheckedServer, "prefix" | "toolset">;
@@ -67,24 +65,15 @@ export function buildConfig(checked: CheckedConfig, source: ConfigSource, proble
   const { $schema: _, mcpServers: __, trailblazeSubprocessToolsets: ___, ...config } = checked;
   const { value: ____, ...place } = source;
   const entries = listServerEntries(checked);
-  /** The map of an object by the normal forms of its keys. */
-  const mapOf = <Value>(record: Readonly<Record<string, Value>>, normalize = (key: string) => key) =>
-    new Map(Object.entries(record).map(([key, value]) => [normalize(key), value]));
-  const { memory: ofPacks } = config.packs;
-  // Names of packs without `@`.
-  const memory = isRecord(ofPacks)
-    ? Object.fromEntries(mapOf(ofPacks, (name) => name.replace(/^@/, "")))
-    : ofPacks;
   return {
     ...config,
     ...place,
     device: buildDevice(config.device),
-    memory: mapOf(config.memory),
-    packs: { ...config.packs, memory },
+    memory: new Map(Object.entries(config.memory)),
     /** Values of tools' options, by qualified name (without `@`) or a built-in's name. */
-    options: mapOf(config.options, normalizeToolName),
+    options: new Map(Object.entries(config.options)),
     /** The user's toolsets: references by name, in file order. */
-    toolsets: mapOf(config.toolsets),
+    toolsets: new Map(Object.entries(config.toolsets)),
     /** The user's composed servers, with unresolved references. */
     servers: Object.entries(config.servers).map(([name, server]) => ({ ...noItems, ...server, name })),
     builtIns: (config.builtIns as BuiltInDefinition[]).map(normalizeBuiltIn),
