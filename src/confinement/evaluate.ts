@@ -102,6 +102,8 @@ function findReadable(root: string): string[] {
 }
 
 interface Run {
+  /** A folder of its own, by its real path. */
+  temporary: string;
   readable: readonly string[];
   /** Real paths of the files to evaluate, in order. */
   files: readonly string[];
@@ -111,7 +113,7 @@ interface Run {
 }
 
 /** Starts the child: stdin takes the request, descriptor 3 returns answers, all other output is dropped. */
-function start({ readable, limits, isIsolated, signal }: Run, temporary: string) {
+function start({ temporary, readable, limits, isIsolated, signal }: Run) {
   const script = realpathSync.native(fileURLToPath(new URL("./confined-child.mjs", import.meta.url)));
   const grants = [script, temporary, ...readable].map((path) => `--allow-fs-read=${path}`);
   // No core dumps, at most 1 GiB of private memory, and an end on every system, even if this process is gone.
@@ -145,18 +147,29 @@ const abortExitCode = 134;
 /** Bytes for the index and a fault besides the data. */
 const overhead = 32 << 10;
 
-/** Runs a child. Returns what it wrote, and in words why the file after those with answers has none. */
-async function runChild(run: Run, temporary: string): Promise<{ output: Buffer; end: string }> {
+/** The answer for a file, as JSON. Not trusted more than the pack. */
+interface Answer {
+  kind: string | undefined;
+  json: Uint8Array;
+}
+
+const answerLine = /^(\d{1,7}) (value|fault) (.*)\n/gm;
+
+/**
+ * Evaluates files in a new child, in order. If it ends early, there are fewer answers than files, and `end` says in words why the
+ * next one has none.
+ */
+async function runChild(run: Run): Promise<{ answers: Answer[]; end: string }> {
   const { files, signal } = run;
   const { wallMs, heapMiB, answerBytes, packBytes } = run.limits;
   const tooLarge = `its result is larger than ${formatSize(answerBytes)}`;
-  const child = start(run, temporary);
+  const child = start(run);
   const chunks: Buffer[] = [];
   let left = packBytes + answerBytes + overhead;
   // With too many open files, a child has no pipes. One that exits before it has read the request is noticed by its exit.
-  const answers = child.stdio?.[3] as Readable | undefined;
-  answers?.on("error", () => {});
-  answers?.on("data", (chunk: Buffer) => {
+  const pipe = child.stdio?.[3] as Readable | undefined;
+  pipe?.on("error", () => {});
+  pipe?.on("data", (chunk: Buffer) => {
     left -= chunk.length;
     if (left < 0) child.kill("SIGKILL");
     else chunks.push(chunk);
@@ -177,35 +190,12 @@ async function runChild(run: Run, temporary: string): Promise<{ output: Buffer; 
       else resolve(`it ended the process (exit code ${code})`);
     });
   });
-  return { output: Buffer.concat(chunks), end };
-}
-
-/** The answer for a file, as JSON. Not trusted more than the pack. */
-interface Answer {
-  kind: string | undefined;
-  json: Uint8Array;
-}
-
-const answerLine = /^(\d{1,7}) (value|fault) (.*)\n/gm;
-
-/** Evaluates files in a new child, in order. There are fewer answers than files if it ends early. */
-async function evaluateFiles(run: Run): Promise<{ answers: Answer[]; end: string }> {
   const answers: Answer[] = [];
-  let temporary: string | undefined;
-  try {
-    temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
-    const { output, end } = await runChild(run, temporary);
-    // Other lines are the pack's own.
-    for (const [, index, kind, json = ""] of output.toString("latin1").matchAll(answerLine))
-      if (Number(index) === answers.length && answers.length < run.files.length)
-        answers.push({ kind, json: Buffer.from(json, "latin1") });
-    return { answers, end };
-  } catch {
-    // There is no space for a folder, or no memory for a process.
-    return { answers, end: notStarted };
-  } finally {
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
-  }
+  // Other lines are the pack's own.
+  for (const [, index, kind, json = ""] of Buffer.concat(chunks).toString("latin1").matchAll(answerLine))
+    if (Number(index) === answers.length && answers.length < files.length)
+      answers.push({ kind, json: Buffer.from(json, "latin1") });
+  return { answers, end };
 }
 
 /** Counts from 1. */
@@ -319,34 +309,37 @@ export async function evaluateConfined(
     for (const file of refused) results.set(file, { reason });
   };
   const isIsolated = !hasNetwork && isolatesNetwork();
-  const readable = findReadable(packageRoot);
   const deadline = performance.now() + limits.packMs;
   let { packBytes } = limits;
   // Node's permission model treats * as a wildcard.
   let pending = packageRoot.includes("*") ? [] : files;
   if (pending.length === 0) refuse("its path contains a *", files);
-  while (pending.length > 0) {
-    const wallMs = Math.ceil(Math.min(limits.wallMs, deadline - performance.now()));
-    if (wallMs <= 0 || packBytes < 0 || signal?.aborted) {
-      refuse(signal?.aborted ? interrupted : notReached, pending);
-      break;
+  let temporary: string | undefined;
+  try {
+    temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
+    const run = { temporary, readable: findReadable(packageRoot), isIsolated, signal };
+    while (pending.length > 0) {
+      const wallMs = Math.ceil(Math.min(limits.wallMs, deadline - performance.now()));
+      if (wallMs <= 0 || packBytes < 0 || signal?.aborted) {
+        refuse(signal?.aborted ? interrupted : notReached, pending);
+        break;
+      }
+      const bounds = { ...limits, wallMs, packBytes };
+      const { answers, end } = await runChild({ ...run, files: pending, limits: bounds });
+      for (const [index, answer] of answers.entries()) {
+        const file = pending[index] ?? "";
+        packBytes -= answer.json.length;
+        results.set(file, await readAnswer(answer, file, deadline));
+      }
+      // An earlier file may have ended the child. The first file of a child is the culprit itself.
+      if (answers.length === 0) refuse(end, pending.slice(0, 1));
+      pending = pending.slice(answers.length || 1);
     }
-    const bounds = { ...limits, wallMs, packBytes };
-    const { answers, end } = await evaluateFiles({
-      readable,
-      files: pending,
-      limits: bounds,
-      isIsolated,
-      signal,
-    });
-    for (const [index, answer] of answers.entries()) {
-      const file = pending[index] ?? "";
-      packBytes -= answer.json.length;
-      results.set(file, await readAnswer(answer, file, deadline));
-    }
-    // An earlier file may have ended the child. The first file of a child is the culprit itself.
-    if (answers.length === 0) refuse(end, pending.slice(0, 1));
-    pending = pending.slice(answers.length || 1);
+  } catch {
+    // There is no space for a folder, or no memory for a process.
+    refuse(notStarted, pending);
+  } finally {
+    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
   }
   const network = isIsolated ? "permission+netns" : "permission";
   const confinement: Confinement = permissionOption === undefined ? "none" : network;
