@@ -151,27 +151,18 @@ export class ServerContentsReader {
     return from && { from, item, references: findReferences(item) };
   }
 
-  async #read(referrer: Referrer, kind: Kind): Promise<ServerMember[]> {
-    const names = await this.#resolve(referrer, kind);
-    const items = await this.#library.load(kind, names);
-    const byName = new Map(items.map((item) => [item.qualifiedName, item]));
-    return names.flatMap((name) => {
-      const item = byName.get(name);
-      return item === undefined && name.includes("/") ? [] : [{ kind, name, item }];
-    });
-  }
-
-  async #resolve({ from, references, item }: Referrer, kind: Kind): Promise<string[]> {
-    const names: string[] = [];
-    const problems: Problem[] = [];
+  async #read({ from, references, item: owner }: Referrer, kind: Kind): Promise<ServerMember[]> {
     const written = references.filter((one) => one.kind === kind);
-    if (written.length === 0) return names;
-    await this.#library.lookUp(
+    if (written.length === 0) return [];
+    const library = this.#library;
+    await library.lookUp(
       written.map(({ reference }) => reference),
       from,
     );
-    const packs = this.#library.found.packs.map(({ pack }) => pack);
-    const context = { from, kind, packs, builtIns: this.#builtIns, manager: this.#library.manager };
+    const packs = library.found.packs.map(({ pack }) => pack);
+    const context = { from, kind, packs, builtIns: this.#builtIns, manager: library.manager };
+    const names: string[] = [];
+    const problems: Problem[] = [];
     for (const { reference, path } of written) {
       try {
         names.push(resolveReference(reference, context).qualifiedName);
@@ -192,8 +183,13 @@ export class ServerContentsReader {
         );
       }
     }
-    const placed = item && (await locateProblems(problems.map((problem) => placeInItem(item, problem))));
-    this.#library.problems.push(...(placed ?? problems));
-    return names;
+    const placed = owner && (await locateProblems(problems.map((problem) => placeInItem(owner, problem))));
+    library.problems.push(...(placed ?? problems));
+    const items = await library.load(kind, names);
+    const byName = new Map(items.map((item) => [item.qualifiedName, item]));
+    return names.flatMap((name) => {
+      const item = byName.get(name);
+      return item === undefined && name.includes("/") ? [] : [{ kind, name, item }];
+    });
   }
 }

@@ -174,13 +174,11 @@ export class PackUnderTest {
   async findLeftOut(files: readonly string[]): Promise<ReadonlySet<string>> {
     if (files.length === 0 || !this.isUnderDevelopment || !this.isPublished) return new Set();
     const { pack, manifest } = this.inspected;
-    const { findPacked } = await import("./packing.ts");
-    // If a package lists its files, the workspace's ignore files have no effect.
+    const { findUnpacked } = await import("./packing.ts");
     const project = { directory: pack.location, manifest };
+    // If a package lists its files, the workspace's ignore files have no effect.
     const found = Array.isArray(manifest.value.files) ? undefined : await findWorkspace(this.port, project);
     const workspace = found?.isDeclared ? found : undefined;
-    const request = { packageRoot: pack.location, manifest: manifest.value, files, workspace };
-    const packed = await findPacked(request);
-    return new Set(packed === undefined ? [] : files.filter((file) => !packed.has(file)));
+    return findUnpacked({ location: pack.location, manifest: manifest.value, workspace }, files);
   }
 }

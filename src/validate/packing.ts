@@ -1,16 +1,15 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
+import type { Workspace } from "../discovery/workspace.ts";
 
 // Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
 
-export interface PackingRequest {
-  packageRoot: string;
+interface Package {
+  location: string;
   manifest: Readonly<Record<string, unknown>>;
-  /** Relative to the package, with `/`. */
-  files: readonly string[];
-  /** The workspace of the package: its root's ignore files apply, and its members are excluded. */
-  workspace?: { root: string; members: readonly string[] } | undefined;
+  /** The workspace whose root's ignore files apply, and whose members are excluded. */
+  workspace: Workspace | undefined;
 }
 
 /** A path that npm's own rules certainly do not exclude. */
@@ -20,13 +19,13 @@ const plainPath =
 const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Recognizes files that npm certainly publishes, which most are: no ignore file is on the way, and `files` names them. */
-function createShortcut({ packageRoot, manifest, workspace }: PackingRequest): (file: string) => boolean {
+function createShortcut({ location, manifest, workspace }: Package): (file: string) => boolean {
   const entries = Array.isArray(manifest.files) ? manifest.files.map(String) : undefined;
   const listed = new Set(entries?.map((entry) => entry.replace(/^(?:\.?\/)+/, "")));
   const hasNegation = entries?.some((entry) => entry.startsWith("!")) === true;
-  const kindOf = (file: string) => lstatSync(join(packageRoot, file), { throwIfNoEntry: false });
+  const kindOf = (file: string) => lstatSync(join(location, file), { throwIfNoEntry: false });
   const hasNoRules = (folder: string) =>
-    [".npmignore", ".gitignore"].every((name) => !existsSync(join(packageRoot, folder, name)));
+    [".npmignore", ".gitignore"].every((name) => !existsSync(join(location, folder, name)));
   const folders = new Map([[".", entries !== undefined || (workspace === undefined && hasNoRules("."))]]);
   const isPlainFolder = (folder: string): boolean => {
     let isPlain = folders.get(folder);
@@ -46,7 +45,7 @@ function createShortcut({ packageRoot, manifest, workspace }: PackingRequest): (
 }
 
 /** The part of package.json that npm-packlist reads, normalized as by npm. Bundled dependencies are left out. */
-function normalizeManifest({ files, main, browser, bin }: PackingRequest["manifest"]) {
+function normalizeManifest({ files, main, browser, bin }: Package["manifest"]) {
   const programs = typeof bin === "string" ? [bin] : Object.values(isRecord(bin) ? bin : {});
   return {
     ...(Array.isArray(files) && { files: files.filter(isText) }),
@@ -54,20 +53,17 @@ function normalizeManifest({ files, main, browser, bin }: PackingRequest["manife
   };
 }
 
-/** The requested files that npm would publish; `undefined` if an ignore file or a folder cannot be read. */
-export async function findPacked(request: PackingRequest): Promise<ReadonlySet<string> | undefined> {
-  const { packageRoot, files, workspace } = request;
-  if (files.every(createShortcut(request))) return new Set(files);
+/** The files that npm would not publish; none if an ignore file or a folder cannot be read. Paths are relative, with `/`. */
+export async function findUnpacked(pack: Package, files: readonly string[]): Promise<ReadonlySet<string>> {
+  if (files.every(createShortcut(pack))) return new Set();
   const { default: packlist } = await import("npm-packlist");
-  const tree = { path: packageRoot, package: normalizeManifest(request.manifest), isProjectRoot: true };
+  const { location, manifest, workspace } = pack;
+  const tree = { path: location, package: normalizeManifest(manifest), isProjectRoot: true };
+  const around = workspace && { prefix: workspace.root, workspaces: [...workspace.members] };
   try {
-    const packed = await packlist(
-      tree,
-      workspace && { prefix: workspace.root, workspaces: [...workspace.members] },
-    );
-    const names = new Set(packed.map((file) => file.replace(/^\.\//, "")));
-    return new Set(files.filter((file) => names.has(file)));
+    const packed = new Set((await packlist(tree, around)).map((file) => file.replace(/^\.\//, "")));
+    return new Set(files.filter((file) => !packed.has(file)));
   } catch {
-    return undefined;
+    return new Set();
   }
 }
