@@ -11,6 +11,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
+import { formatJson } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import {
   badRequest,
@@ -86,20 +87,10 @@ export function serveEras(
 /** How long clients may take to answer. */
 const ttlSeconds = 600;
 
-/** The same text for the same JSON: clients may send keys in another order. */
-const writeSorted = (value: object): string =>
-  unmarkText(
-    JSON.stringify(markIntegers(value), (_, inner: unknown) =>
-      isRecord(inner)
-        ? Object.fromEntries(Object.entries(inner).sort(([one], [other]) => (one < other ? -1 : 1)))
-        : inner,
-    ),
-  );
-
 /** Creates a seal for a server. `token`: what clients authenticate with. */
 export function createStateSeal(key: Buffer, token?: string): StateSeal {
-  // What the SDK passes on to `bind` is the request of `seal` and `open`.
-  const bind = (request: unknown) => writeSorted([request, token ?? null]);
+  // What the SDK passes on to `bind` is the request of `seal` and `open`. Clients may send keys in another order.
+  const bind = (request: unknown) => unmarkText(formatJson(markIntegers([request, token ?? null])));
   const codec = createRequestStateCodec<unknown>({ key, ttlSeconds, bind });
   return {
     seal: (request, state) => codec.mint(state, request as ServerContext),
