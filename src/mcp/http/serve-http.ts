@@ -62,21 +62,6 @@ const tokenMessages = {
 
 const digestOf = (token: string): Uint8Array => createHash("sha256").update(token).digest();
 
-/** The headers with which pages of the origins that the operator allows, and of no others, may read answers (CORS). */
-function createCors({ allowedOrigins = [] }: HttpTransport) {
-  const origins = new Set(allowedOrigins.map((text) => text.toLowerCase().replace(/\/$/, "")));
-  return ({ headers }: HttpRequest): Record<string, string> | undefined => {
-    const origin = headers.get("origin") ?? "";
-    return origins.has(origin)
-      ? {
-          "access-control-allow-origin": origin,
-          "access-control-expose-headers": "Mcp-Session-Id, Mcp-Protocol-Version",
-          vary: "Origin",
-        }
-      : undefined;
-  };
-}
-
 function createPlaceCheck(options: ServeHttpOptions) {
   const isOurHost = createHostCheck(hostOf(options), options.allowedHosts ?? []);
   const isOurOrigin = (origin: string, port: number): boolean => {
@@ -253,7 +238,7 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
   const host = hostOf(options);
   const protocol = modern === undefined ? "legacy" : (options.protocol ?? "both");
   const methods = stateless || protocol === "modern" ? ["POST"] : ["GET", "POST", "DELETE"];
-  const findCors = createCors(options);
+  const origins = new Set(options.allowedOrigins?.map((text) => text.toLowerCase().replace(/\/$/, "")));
   const checkPlace = createPlaceCheck(options);
   const digest = options.token === undefined ? undefined : digestOf(options.token);
   const sessions = createSessions(create, options);
@@ -316,13 +301,19 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
       maxConnections: 5120,
       ...options.limits,
       async answer(request) {
-        const cors = findCors(request);
-        const response = await answer(request, cors !== undefined).catch((error) =>
+        const origin = request.headers.get("origin") ?? "";
+        const isAllowedOrigin = origins.has(origin);
+        const response = await answer(request, isAllowedOrigin).catch((error) =>
           error instanceof Refusal
             ? refuse(error.status, error.message, undefined, null, error.headers)
             : refuse(500, "The server failed.", rpcCode.internal),
         );
-        for (const [name, value] of Object.entries(cors ?? {})) response.headers.set(name, value);
+        if (!isAllowedOrigin) return response;
+        // Pages of the origins that the operator allows, and of no others, may read answers (CORS).
+        const { headers } = response;
+        headers.set("access-control-allow-origin", origin);
+        headers.set("access-control-expose-headers", "Mcp-Session-Id, Mcp-Protocol-Version");
+        headers.set("vary", "Origin");
         return response;
       },
     });
