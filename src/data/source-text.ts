@@ -8,11 +8,20 @@ export interface SourceText {
   format?: "json" | "yaml" | "code";
 }
 
-/** Resolves with `undefined` if positions are unknown. They need separate parsers, which are loaded only here. */
-export async function createLocator({ text, format }: SourceText): Promise<Locate | undefined> {
+// They need separate parsers, which are loaded only when there is a problem to locate.
+async function createLocator({ text, format }: SourceText): Promise<Locate | undefined> {
   if (format === "json") return (await import("./json-positions.ts")).createJsonLocator(text);
   if (format === "yaml") return (await import("./parse-yaml.ts")).createYamlLocator(text);
   return format && (await import("./line-index.ts")).createCodeLocator(text);
+}
+
+const locators = new WeakMap<SourceText, Promise<Locate | undefined>>();
+
+/** The locator of a text, created once. Resolves with `undefined` if positions are unknown. */
+export function findLocator(source: SourceText): Promise<Locate | undefined> {
+  const locator = locators.get(source) ?? createLocator(source);
+  locators.set(source, locator);
+  return locator;
 }
 
 /** In valid JSON, each key has a colon. */
@@ -65,14 +74,11 @@ export interface UnlocatedProblem {
   at: Path;
 }
 
-/** Adds line and column to problems: the only function that does. Creates one locator per text. */
-export async function locateProblems(found: readonly UnlocatedProblem[]): Promise<Problem[]> {
-  const locators = new Map<SourceText | undefined, Locate | undefined>();
-  for (const { source } of found) {
-    if (source !== undefined && !locators.has(source)) locators.set(source, await createLocator(source));
-  }
-  return found.map(({ problem, source, at }) => ({
-    ...problem,
-    ...locators.get(source)?.(at),
-  }));
-}
+/** Adds line and column to problems: the only function that does. */
+export const locateProblems = (found: readonly UnlocatedProblem[]): Promise<Problem[]> =>
+  Promise.all(
+    found.map(async ({ problem, source, at }) => ({
+      ...problem,
+      ...(source && (await findLocator(source))?.(at)),
+    })),
+  );

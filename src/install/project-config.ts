@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { parseConfig } from "../config/config-file.ts";
 import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
-import { createLocator } from "../data/source-text.ts";
+import { findLocator } from "../data/source-text.ts";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
@@ -31,7 +31,7 @@ export async function readProjectServers(directory: string): Promise<ServerEntry
 /** The place of a server in the project's config, as `FILE:LINE`. */
 export async function locateServer(directory: string, { path }: ServerEntry): Promise<string> {
   const { text } = await readConfig(port, { directory });
-  const locate = text && (await createLocator(text.source));
+  const locate = text && (await findLocator(text.source));
   return `${text?.file}:${locate?.(path)?.line ?? 1}`;
 }
 

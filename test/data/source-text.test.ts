@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { createLocator, hasDuplicateKeys, locateProblems, parseSource } from "../../src/data/source-text.ts";
+import { findLocator, hasDuplicateKeys, locateProblems, parseSource } from "../../src/data/source-text.ts";
 import { createProblem } from "../../src/problems/index.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
@@ -11,7 +11,7 @@ test.each([
   const { value, source } = await parseSource(format, bytes(text));
   expect(value).toEqual({ a: [1] });
   expect(source.text).toBe(text);
-  expect((await createLocator(source))?.(["a", 0])).toEqual(place);
+  expect((await findLocator(source))?.(["a", 0])).toEqual(place);
 });
 
 test("a repeated key in JSON is an error at its repetition", async () => {
@@ -24,7 +24,7 @@ test("a repeated key in JSON is an error at its repetition", async () => {
   });
 });
 
-test("problems get the positions of their values", async () => {
+test("problems get the positions of their values, with one locator for each text", async () => {
   const problem = createProblem("UnknownExtensionKey", { key: "a", known: ["b"], suggestion: "b" });
   const source = { text: '{\n  "a": [1],\n  "b": 2\n}', format: "json" } as const;
   const unknown = { text: "?" };
@@ -40,6 +40,7 @@ test("problems get the positions of their values", async () => {
     problem,
     problem,
   ]);
+  expect(findLocator(source)).toBe(findLocator(source));
 });
 
 test.each([
