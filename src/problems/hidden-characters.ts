@@ -10,10 +10,6 @@ const joiningScripts =
   "Arabic Syriac Mongolian Devanagari Bengali Gurmukhi Gujarati Oriya Tamil Telugu Kannada Malayalam Sinhala Khmer Myanmar";
 const joined = joiningScripts.replace(/\w+ ?/g, (script) => `\\p{Script=${script.trim()}}`);
 
-/** Letters as tag characters, which spell the region of a flag. */
-const tags = (letters: string) =>
-  [...letters].map((letter) => `\\u{${(0xe0000 + letter.charCodeAt(0)).toString(16)}}`).join("");
-
 /**
  * Characters that are invisible or change the order of text: everything that Unicode calls ignorable by default
  * (zero-width characters, tags, variation selectors, soft hyphen, fillers, bidirectional controls, unassigned ones),
@@ -28,7 +24,7 @@ const unprintable = `(?!\\n)[${invisible}\\p{C}\\p{Zl}\\p{Zp}]`;
 const emoji = [
   `${pictograph}(?:\\u200d${pictograph})+`,
   "\\p{Emoji}[\\ufe0e\\ufe0f]",
-  `\\u{1f3f4}${tags("gb")}(?:${["eng", "sct", "wls"].map(tags).join("|")})\\u{e007f}`,
+  "\\p{RGI_Emoji_Tag_Sequence}",
 ].join("|");
 
 /** Joiners between letters of scripts that need them: allowed in a pack, but escaped in output. */
@@ -40,7 +36,7 @@ const expressions = new Map<string, RegExp>();
 function expressionOf(source: string): RegExp {
   let expression = expressions.get(source);
   if (expression === undefined) {
-    expression = new RegExp(source, "gu");
+    expression = new RegExp(source, "gv");
     expressions.set(source, expression);
   }
   return expression;

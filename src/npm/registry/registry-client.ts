@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { getAgent } from "@npmcli/agent";
 import fetch from "npm-registry-fetch";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { findUserFolder } from "../../files/user-folders.ts";
 
@@ -32,17 +33,6 @@ export const usualRetries: ReadonlyMap<string, number> = new Map([
   ["fetch-retry-maxtimeout", 10_000],
 ]);
 
-/** Splits a file into certificates, as TLS requires; `undefined` if it cannot be read. */
-function readCertificates(file: string): string[] | undefined {
-  const end = "-----END CERTIFICATE-----";
-  try {
-    const parts = readFileSync(file, "utf8").replace(/\r\n/g, "\n").split(end);
-    return parts.filter((part) => part.trim() !== "").map((part) => part.trimStart() + end);
-  } catch {
-    return undefined;
-  }
-}
-
 /**
  * Converts npm's configuration to options of npm-registry-fetch. Excludes registries that are not web addresses. The result
  * may contain credentials: pass it only to npm-registry-fetch.
@@ -60,7 +50,7 @@ export function toFetchOptions(configuration: NpmConfiguration): FetchOptions {
   }
   const ca = configuration.get("ca");
   const cafile = text("cafile");
-  if (cafile !== undefined) options.ca = readCertificates(cafile);
+  if (cafile !== undefined) options.ca = attempt(() => readFileSync(cafile, "utf8"));
   else options.ca = Array.isArray(ca) ? ca.map(lineBreaks) : lineBreaks(text("ca"));
   options.cert = lineBreaks(text("cert"));
   options.key = lineBreaks(text("key"));
@@ -143,15 +133,13 @@ function createAgent(url: string, options: FetchOptions): (url: URL) => object {
 /** The folder of cached responses; `undefined` if it cannot be written. */
 function openCache(): string | undefined {
   const caches = findUserFolder("cache");
-  if (caches === undefined) return undefined;
-  const folder = join(caches, "trailblaze", "registry");
-  try {
+  return attempt(() => {
+    if (caches === undefined) return undefined;
+    const folder = join(caches, "trailblaze", "registry");
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     accessSync(folder, constants.W_OK);
     return folder;
-  } catch {
-    return undefined;
-  }
+  });
 }
 
 /**
