@@ -13,22 +13,6 @@ const deepest = 1000;
 /** Secrets, or a function that returns the current ones. It is called for each string, so it must be fast. */
 type SecretSource = readonly string[] | (() => readonly string[]);
 
-/** Redacts output that arrives in chunks. What becomes a secret later is redacted from then on. */
-export interface RedactingStream {
-  /** Returns redacted output. What may be the start of a secret, or of a character, is held back. */
-  push(chunk: string | Buffer): string;
-  end(): string;
-}
-
-export interface Redactor {
-  redact(text: string): string;
-  /** The same for a string that may end within a secret. */
-  redactCut(text: string): string;
-  /** A redacted copy of JSON data, keys included. Numbers and booleans that look like a secret are replaced. */
-  redactValue<Value>(value: Value): Value;
-  createStream(): RedactingStream;
-}
-
 /** The forms in which a program may print a secret: as it is, in JSON, in a URL. */
 function formsOf(secret: string): string[] {
   const forms = [secret, JSON.stringify(secret).slice(1, -1)];
@@ -81,7 +65,7 @@ function isSame(one: readonly string[], other: readonly string[]): boolean {
  * Replaces secrets by `[redacted]`, the longest first, also in the forms of JSON and URLs. Ignores empty secrets.
  * Secrets of fewer than 4 characters are replaced only as whole strings, so never in a stream.
  */
-export function createRedactor(source: SecretSource): Redactor {
+export function createRedactor(source: SecretSource) {
   let known: readonly string[] = [];
   let wanted = prepare(known);
   const look = (): Wanted => {
@@ -125,18 +109,20 @@ export function createRedactor(source: SecretSource): Redactor {
     return carryIntegers(value, made);
   };
 
-  const createStream = (): RedactingStream => {
+  /** Redacts output that arrives in chunks. What becomes a secret later is redacted from then on. */
+  const createStream = () => {
     let pending = "";
     const decoder = new StringDecoder("utf8");
     return {
-      push(chunk) {
+      /** Returns redacted output. What may be the start of a secret, or of a character, is held back. */
+      push(chunk: string | Buffer): string {
         const { forms } = look();
         const all = pending + decoder.write(chunk);
         const end = findEnd(all, forms);
         pending = all.slice(end);
         return replaceSecrets(all.slice(0, end), forms);
       },
-      end() {
+      end(): string {
         const rest = replaceSecrets(pending, look().forms);
         const isCutOff = rest === pending && rest.length >= tellingLength;
         pending = "";
@@ -146,10 +132,12 @@ export function createRedactor(source: SecretSource): Redactor {
   };
   return {
     redact,
-    redactCut(text) {
+    /** The same for a string that may end within a secret. */
+    redactCut(text: string): string {
       const stream = createStream();
       return stream.push(text) + stream.end();
     },
+    /** A redacted copy of JSON data, keys included. Numbers and booleans that look like a secret are replaced. */
     redactValue<Value>(value: Value): Value {
       const { forms, whole } = look();
       return forms.length === 0 && whole.size === 0 ? value : (copy(value, new Map(), 0) as Value);
@@ -157,3 +145,5 @@ export function createRedactor(source: SecretSource): Redactor {
     createStream,
   };
 }
+
+export type Redactor = ReturnType<typeof createRedactor>;
