@@ -13,7 +13,7 @@ import type { Readable, Writable } from "node:stream";
 import { attempt } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
 import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
-import { createLifeline, type Lifeline, lifelineScript, type Watcher } from "./server-lifeline.ts";
+import { lifelineScript } from "./server-lifeline.ts";
 
 // What a session may do with processes: start supervised programs, and log their stderr.
 
@@ -177,30 +177,55 @@ const programFiles: ProgramFiles = {
 export const findProgramHere = (launch: WrittenCommand): FoundProgram | undefined =>
   findProgram(launch, { platform: process.platform, node: process.execPath, files: programFiles });
 
-/** A shell takes a millisecond and a megabyte to start; a Node process takes forty of each. */
-function startWatcher(groups: readonly number[]): Watcher | undefined {
-  let child: ChildProcess;
-  try {
-    child = spawn("/bin/sh", ["-c", lifelineScript, "sh", ...groups.map(String)], {
-      cwd: "/",
-      env: {},
-      // Its own session, so that signals of the terminal do not reach it.
-      detached: true,
-      stdio: ["pipe", "ignore", "ignore"],
-    });
-  } catch {
-    return undefined;
+/** How often a watcher that was killed is replaced. */
+const mostRestarts = 3;
+
+/** One watcher for all groups. Without a watcher, groups are not ended with the host. */
+class Lifeline {
+  readonly #groups = new Set<number>();
+  #watcher: ChildProcess | undefined;
+  #restarts = 0;
+
+  /** Starts the watcher in advance, so that `hold` takes effect immediately after a start. */
+  prepare(): void {
+    if (this.#watcher !== undefined) return;
+    // A shell takes a millisecond and a megabyte to start; a Node process takes forty of each.
+    const watcher = attempt(() =>
+      spawn("/bin/sh", ["-c", lifelineScript, "sh", ...Array.from(this.#groups, String)], {
+        cwd: "/",
+        env: {},
+        // Its own session, so that signals of the terminal do not reach it.
+        detached: true,
+        stdio: ["pipe", "ignore", "ignore"],
+      }),
+    );
+    this.#watcher = watcher;
+    // Neither keeps the host running.
+    watcher?.unref();
+    (watcher?.stdin as { unref?(): void } | null | undefined)?.unref?.();
+    watcher?.stdin?.on("error", () => {});
+    const onEnd = () => {
+      if (this.#watcher !== watcher) return;
+      this.#watcher = undefined;
+      // The watcher was killed.
+      if (this.#groups.size > 0 && this.#restarts++ < mostRestarts) this.prepare();
+    };
+    watcher?.on("error", onEnd).on("exit", onEnd);
   }
-  const { stdin } = child;
-  if (stdin === null) return undefined;
-  // Neither keeps the host running.
-  child.unref();
-  (stdin as unknown as { unref(): void }).unref();
-  const onEnd = (listener: () => void) => {
-    child.on("error", listener);
-    child.on("exit", listener);
-  };
-  return { input: stdin, onEnd };
+
+  hold(group: number): void {
+    this.prepare();
+    this.#groups.add(group);
+    this.#watcher?.stdin?.write(`+ ${group}\n`);
+  }
+
+  /** Forgets a group that has ended or was never started. Without groups, the watcher ends. */
+  release(group?: number): void {
+    if (group !== undefined && this.#groups.delete(group)) this.#watcher?.stdin?.write(`- ${group}\n`);
+    if (this.#groups.size > 0) return;
+    this.#watcher?.stdin?.end();
+    this.#watcher = undefined;
+  }
 }
 
 /** Explains why a program could not be started; Node's own message often names the wrong path. */
@@ -286,7 +311,7 @@ function supervise(
 export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort {
   const isWindows = process.platform === "win32";
   // On Windows, Node's job object ends children with the host.
-  const lifeline = isWindows ? undefined : createLifeline(startWatcher);
+  const lifeline = isWindows ? undefined : new Lifeline();
   return {
     async start(launch) {
       lifeline?.prepare();
@@ -304,7 +329,7 @@ export function createProcessPort(options: ProcessPortOptions = {}): ProcessPort
         await once(child, "spawn");
         return supervise(child, launch, lifeline, options);
       } catch (error) {
-        lifeline?.release(undefined);
+        lifeline?.release();
         throw new Error(describeSpawnError(error as NodeJS.ErrnoException, launch));
       }
     },
