@@ -13,85 +13,61 @@ delete process.send;
 const send = (message) => post(message, (error) => error && exit(1));
 
 const calls = new Map();
-
-/** The call's copy of the memory. Its writes go to the host with the next message. */
-function createMemory(call) {
-  return {
-    get: (key) => call.memory.get(key),
-    set(key, value) {
-      call.memory.set(key, value);
-      call.writes.push([key, value]);
-    },
-    delete(key) {
-      call.writes.push([key, null]);
-      return call.memory.delete(key);
-    },
-  };
-}
-
-const takeWrites = (call) => call.writes.splice(0);
-
-function createCallContext(call, { options, extras, memory, watches }) {
-  const { id } = call;
-  const host = {
-    log: (level, data) => send({ kind: "log", id, level, data }),
-    progress: (progress, total, message) => send({ kind: "progress", id, progress, total, message }),
-    callTool(name, args) {
-      const number = ++call.toolCalls;
-      send({ kind: "callTool", id, number, name, args, writes: takeWrites(call) });
-      return new Promise((resolve, reject) => call.answers.set(number, { resolve, reject }));
-    },
-    changed: watches ? () => send({ kind: "changed", id }) : undefined,
-    memory: memory === null ? undefined : createMemory(call),
-  };
-  const context = createContext(freeze(options), host, () => !calls.has(id));
-  return Object.freeze(Object.assign(context, { signal: call.controller.signal }, freeze(extras)));
-}
-
+const tried = new WeakMap();
 const find = (source) => findFunction({ root, source });
 
-async function runCall(message) {
-  const { id, memory, source, args, legacyContext } = message;
+async function call({ id, source, args, legacyContext, data, memory, watches }) {
   if (legacyContext !== undefined)
     Object.defineProperty(args, "_trailblazeContext", { value: legacyContext, configurable: true });
   const controller = new AbortController();
-  const entries = memory === null ? [] : Object.entries(memory);
-  const call = { id, controller, memory: new Map(entries), writes: [], answers: new Map(), toolCalls: 0 };
-  calls.set(id, call);
-  const context = createCallContext(call, message);
+  const open = {
+    controller,
+    memory: new Map(Object.entries(memory ?? {})),
+    answers: new Map(),
+    toolCalls: 0,
+  };
+  calls.set(id, open);
+  const run = {
+    ...data,
+    signal: controller.signal,
+    log: (level, data) => send({ kind: "log", id, level, data }),
+    progress: (progress, total, message) => send({ kind: "progress", id, progress, total, message }),
+    callTool(name, args) {
+      const number = ++open.toolCalls;
+      send({ kind: "callTool", id, number, name, args });
+      return new Promise((resolve, reject) => open.answers.set(number, { resolve, reject }));
+    },
+    changed: watches ? () => send({ kind: "changed", id }) : undefined,
+    memory: memory && {
+      get: (key) => open.memory.get(key),
+      write: (key, value) => send({ kind: "write", id, key, value }),
+    },
+  };
+  const context = createContext(run, () => !calls.has(id), freeze);
   const outcome = await runCode(() => find(source), args, context, controller.signal);
   calls.delete(id);
-  send({ kind: "done", id, outcome, writes: takeWrites(call) });
-  for (const { reject } of call.answers.values()) reject(new Error("The call has ended."));
+  for (const { reject } of open.answers.values()) reject(new Error("The call has ended."));
+  return outcome;
 }
 
-const tried = new WeakMap();
+/** What is answered with its outcome. */
+const jobs = {
+  call,
+  initialize: ({ source, options }) =>
+    runInitialize(() => find(source), Object.freeze({ options: freeze(options) }), tried),
+  load: ({ source }) =>
+    runCode(async () => {
+      await find(source);
+      return () => {};
+    }),
+};
 
-async function initialize({ id, source, options }) {
-  const context = Object.freeze({ options: freeze(options) });
-  const outcome = await runInitialize(() => find(source), context, tried);
-  send({ kind: "done", id, outcome, writes: [] });
-}
-
-async function runLoad({ id, source }) {
-  const outcome = await runCode(async () => {
-    await find(source);
-    return () => {};
-  });
-  send({ kind: "done", id, outcome, writes: [] });
-}
-
-function takeAnswer({ id, number, value, fault, memory }) {
+function answer({ id, number, value, fault, memory }) {
   const call = calls.get(id);
   const waiting = call?.answers.get(number);
   if (waiting === undefined) return;
   call.answers.delete(number);
-  // The tool's changes, then those that this handler made meanwhile.
-  if (memory !== null) call.memory = new Map(Object.entries(memory));
-  for (const [key, written] of call.writes) {
-    if (written === null) call.memory.delete(key);
-    else call.memory.set(key, written);
-  }
+  if (memory !== undefined) call.memory = new Map(Object.entries(memory));
   if (fault === undefined) waiting.resolve(value);
   else waiting.reject(new Error(fault));
 }
@@ -100,13 +76,18 @@ function abort({ id, reason }) {
   calls.get(id)?.controller.abort(new DOMException(reason, "AbortError"));
 }
 
-const actions = { load: runLoad, call: runCall, initialize, answer: takeAnswer, abort };
+const actions = { answer, abort };
 
 // Only the pack's code runs here, so every late error is its own.
 const reportLate = (thrown) => send({ kind: "late", message: describeThrown(thrown).message });
 process.on("uncaughtException", reportLate);
 process.on("unhandledRejection", reportLate);
 
-process.on("message", (message) => void actions[message.kind](message));
+process.on("message", async (message) => {
+  const { kind, id } = message;
+  const job = jobs[kind];
+  if (job === undefined) actions[kind](message);
+  else send({ kind: "done", id, outcome: await job(message) });
+});
 // The host has exited, or closes the session.
 process.on("disconnect", () => exit(0));

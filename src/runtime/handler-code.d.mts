@@ -1,4 +1,4 @@
-import type { HandlerContext } from "./handler-context.ts";
+import type { HandlerContext, RunContext } from "./handler-context.ts";
 import type { CodePlace, Outcome } from "./tool-code.ts";
 
 /** Any function of a pack. */
@@ -10,17 +10,11 @@ export class HandlerNotFoundError extends Error {
 
 export function findFunction(place: CodePlace): PackFunction | Promise<PackFunction>;
 export function freeze<Value>(value: Value): Value;
-/** Where what a handler does goes. */
-export interface ContextHost extends Pick<HandlerContext, "log" | "progress"> {
-  callTool(name: string, json: string): Promise<unknown>;
-  readonly memory: HandlerContext["memory"];
-  readonly changed: HandlerContext["changed"];
-}
 export function createContext(
-  options: HandlerContext["options"],
-  host: ContextHost,
+  run: RunContext,
   isOver: () => boolean,
-): { -readonly [Key in keyof Omit<HandlerContext, "signal">]: HandlerContext[Key] };
+  freeze: <Data>(data: Data) => Data,
+): Readonly<HandlerContext>;
 export function runCode(
   find: () => PackFunction | Promise<PackFunction>,
   args: unknown,

@@ -114,40 +114,60 @@ function checkStrings(...values) {
   throw new TypeError("Keys and values of memory must be strings.");
 }
 
-/** A handler's context, not frozen yet. What the handler does reaches `host` as JSON, and no more once the call `isOver`. */
-export function createContext(options, host, isOver) {
-  const { memory, changed } = host;
+/** The memory as a handler sees it: with its own writes, which `memory` gets, too. */
+function createMemory(memory, isOver) {
+  const written = new Map();
+  const get = (key) => (written.has(key) ? written.get(key) : memory.get(key));
+  const write = (key, value) => {
+    if (isOver()) return;
+    written.set(key, value);
+    memory.write(key, value);
+  };
+  return Object.freeze({
+    get,
+    set(key, value) {
+      checkStrings(key, value);
+      write(key, value);
+    },
+    delete(key) {
+      checkStrings(key);
+      const had = !isOver() && get(key) !== undefined;
+      write(key, undefined);
+      return had;
+    },
+  });
+}
+
+const dataKeys = ["options", "sessionId", "invocationId", "device", "input", "state", "arguments"];
+
+/**
+ * The handler's context of a run's, whose data it gets as `freeze` returns it. What the handler does reaches `run` as JSON, and no
+ * more once the call `isOver`.
+ */
+export function createContext(run, isOver, freeze) {
   const context = {
-    options,
+    // A signal costs as much as the rest of a call, so a `CallStop` creates it when it is read.
+    get signal() {
+      return run.signal.signal ?? run.signal;
+    },
     log(level, data) {
-      if (!isOver()) host.log(String(level), toLogData(data));
+      if (!isOver()) run.log(String(level), toLogData(data));
     },
     // Async, so that handlers can await it.
     async progress(progress, total, message) {
       checkProgress(progress, total, message);
-      if (!isOver()) host.progress(progress, total, message);
+      if (!isOver()) run.progress(progress, total, message);
     },
     async callTool(name, args) {
       const json = toArgumentsJson(args);
       if (isOver()) throw new Error("The call has ended, so it cannot call other tools.");
-      return await host.callTool(String(name), json);
+      return await run.callTool(String(name), json);
     },
   };
-  if (changed !== undefined) context.changed = () => void (isOver() || changed());
-  if (memory !== undefined) {
-    context.memory = Object.freeze({
-      get: (key) => memory.get(key),
-      set(key, value) {
-        checkStrings(key, value);
-        if (!isOver()) memory.set(key, value);
-      },
-      delete(key) {
-        checkStrings(key);
-        return !isOver() && memory.delete(key);
-      },
-    });
-  }
-  return context;
+  for (const key of dataKeys) if (run[key] !== undefined) context[key] = freeze(run[key]);
+  if (run.changed !== undefined) context.changed = () => void (isOver() || run.changed());
+  if (run.memory !== undefined) context.memory = createMemory(run.memory, isOver);
+  return Object.freeze(context);
 }
 
 /**

@@ -14,12 +14,20 @@ export interface HandlerMemory {
 }
 
 /** The context as the host passes it on to a runner, which makes the handler's of it. */
-export interface RunContext extends Omit<HandlerContext, "signal" | "memory"> {
+export interface RunContext extends Omit<HandlerContext, "signal" | "callTool" | "memory"> {
   signal: Cancellation;
-  memory?: HandlerMemory & {
-    /** Everything that `get` can find, for a handler in another process. */
-    snapshot(): Readonly<Record<string, string>>;
-  };
+  /** Gets the arguments as JSON. */
+  callTool(name: string, json: string): Promise<unknown>;
+  memory?: RunMemory | undefined;
+}
+
+/** The memory without the writes of the call. */
+export interface RunMemory {
+  get(key: string): string | undefined;
+  /** `undefined` deletes. */
+  write(key: string, value: string | undefined): void;
+  /** Everything that `get` can find, for a handler in another process. */
+  snapshot(): Readonly<Record<string, string>>;
 }
 
 /** What a handler gets besides its arguments (CONTRACT 4). `input` and `state` are set if it runs again after it asked; the last four only in a session. */

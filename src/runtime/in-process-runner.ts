@@ -1,6 +1,5 @@
-import { abortable, CallStop } from "./abort-listeners.ts";
+import { abortable } from "./abort-listeners.ts";
 import {
-  type ContextHost,
   createContext,
   findFunction,
   freeze,
@@ -8,7 +7,6 @@ import {
   runCode,
   runInitialize,
 } from "./handler-code.mjs";
-import type { HandlerContext, RunContext } from "./handler-context.ts";
 import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
 
 const frozen = new WeakMap<object, object>();
@@ -21,26 +19,6 @@ function freezeCopy<Data>(data: Data): Data {
     frozen.set(data, copy);
   }
   return copy as Data;
-}
-
-const passedOn = ["sessionId", "invocationId", "device", "input", "state", "arguments"] as const;
-
-/** The context for a handler in this process: frozen, and without access to the host's own context. */
-function createOwnContext(context: RunContext, isOver: () => boolean): Readonly<HandlerContext> {
-  const { options, signal, log, progress, callTool, memory, changed } = context;
-  const host: ContextHost = {
-    ...{ log, progress, memory, changed },
-    callTool: (name, json) => callTool(name, JSON.parse(json)),
-  };
-  const own = createContext(freezeCopy(options), host, isOver);
-  for (const key of passedOn)
-    if (context[key] !== undefined) Object.assign(own, { [key]: freezeCopy(context[key]) });
-  // A signal costs as much as the rest of a call, so it is created when it is read.
-  Object.defineProperty(own, "signal", {
-    enumerable: true,
-    get: () => (signal instanceof CallStop ? signal.signal : signal),
-  });
-  return Object.freeze(own as HandlerContext);
 }
 
 /**
@@ -60,7 +38,7 @@ export function createInProcessRunner(): CodeRunner {
       const end = () => {
         isOver = true;
       };
-      const own = createOwnContext(context, () => isOver);
+      const own = createContext(context, () => isOver, freezeCopy);
       const { signal } = context;
       const run = async () => readOutcome(await runCode(() => find(place), args, own, signal));
       return abortable(signal, run, end);

@@ -8,27 +8,18 @@ import {
   type SupervisedProcess,
 } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
-import { type HandlerMemory, legacyContextKey, type RunContext } from "./handler-context.ts";
+import { legacyContextKey, type RunContext } from "./handler-context.ts";
 import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "./process-output.ts";
 import type { Returned } from "./returned-value.mjs";
 import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
-/** A write to memory; `null` deletes. */
-type MemoryWrite = readonly [key: string, value: string | null];
-
 /** What the child sends. `args` is JSON. */
 type ChildMessage =
-  | { kind: "done"; id: number; outcome: Outcome; writes: readonly MemoryWrite[] }
+  | { kind: "done"; id: number; outcome: Outcome }
   | { kind: "log"; id: number; level: string; data: unknown }
   | { kind: "progress"; id: number; progress: number; total?: number; message?: string }
-  | {
-      kind: "callTool";
-      id: number;
-      number: number;
-      name: string;
-      args: string;
-      writes: readonly MemoryWrite[];
-    }
+  | { kind: "callTool"; id: number; number: number; name: string; args: string }
+  | { kind: "write"; id: number; key: string; value?: string }
   | { kind: "changed"; id: number }
   | { kind: "late"; id?: undefined; message: string };
 
@@ -49,13 +40,6 @@ export interface ProcessRunnerOptions {
 /** How long messages may still arrive after an exit. Milliseconds. */
 const restMs = 500;
 const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
-
-function applyWrites(memory: HandlerMemory | undefined, writes: readonly MemoryWrite[]): void {
-  for (const [key, value] of writes) {
-    if (value === null) memory?.delete(key);
-    else memory?.set(key, value);
-  }
-}
 
 /**
  * Runs a pack's code in a child process with an environment of its own, started by the first call. Calls settle with a
@@ -95,17 +79,16 @@ export function createProcessRunner(
   };
 
   const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
-    const { id, number, name, args, writes } = message;
+    const { id, number, name, args } = message;
     const context = pending.get(id)?.context;
     if (context === undefined) return;
     const answer: Record<string, unknown> = { kind: "answer", id, number };
     try {
-      applyWrites(context.memory, writes);
-      answer.value = await context.callTool(name, JSON.parse(args));
+      answer.value = await context.callTool(name, args);
     } catch (error) {
       answer.fault = error instanceof Error ? error.message : String(error);
     }
-    answer.memory = context.memory?.snapshot() ?? null;
+    answer.memory = context.memory?.snapshot();
     try {
       await send(answer);
     } catch {
@@ -120,12 +103,13 @@ export function createProcessRunner(
     switch (message.kind) {
       case "done":
         pending.delete(message.id);
-        applyWrites(context?.memory, message.writes);
         return call?.resolve(message.outcome);
       case "log":
         return context?.log(message.level, message.data);
       case "progress":
         return context?.progress(message.progress, message.total, message.message);
+      case "write":
+        return context?.memory?.write(message.key, message.value);
       case "changed":
         return context?.changed?.();
       case "callTool":
@@ -183,17 +167,16 @@ export function createProcessRunner(
   return {
     exit,
     invoke(place, args, context) {
-      const { options: values, signal, memory, log, progress, callTool, changed, ...extras } = context;
+      const { signal, memory, log, progress, callTool, changed, ...data } = context;
       return abortable(signal, () => {
         const message = {
           kind: "call",
           args,
           // Not enumerable, so JSON omits it.
           legacyContext: (args as Record<string, unknown>)[legacyContextKey],
-          options: values,
-          extras,
+          data,
+          memory: memory?.snapshot(),
           watches: changed !== undefined,
-          memory: memory?.snapshot() ?? null,
         };
         const { id, returned } = ask(message, place, context);
         const giveUp = () => {

@@ -29,11 +29,10 @@ export interface ToolResult {
 
 const isText = (value: unknown): value is string => typeof value === "string";
 
-/** Converts a tool's answer for a session, with the changes of its memory that a success requests. */
+/** Converts a tool's answer for a session, with the `writes` to its memory that a success requests; `undefined` deletes. */
 export function readToolResult(answer: CallToolResult): {
   result: ToolResult;
-  delta: readonly [string, string][];
-  deletions: readonly string[];
+  writes: readonly (readonly [key: string, value: string | undefined])[];
 } {
   const { content, structuredContent, isError, _meta = {} } = answer;
   const { trailblaze, ...meta } = _meta;
@@ -46,15 +45,16 @@ export function readToolResult(answer: CallToolResult): {
   if (Object.keys(meta).length > 0) result._meta = meta;
   if (isError !== true) {
     const { memoryDelta, memoryDeletions } = said;
+    const deleted = Array.isArray(memoryDeletions) ? memoryDeletions.filter(isText) : [];
     const written = Object.entries(isRecord(memoryDelta) ? memoryDelta : {});
     const delta = written.filter((entry): entry is [string, string] => isText(entry[1]));
-    return { result, delta, deletions: Array.isArray(memoryDeletions) ? memoryDeletions.filter(isText) : [] };
+    return { result, writes: [...deleted.map((key) => [key, undefined] as const), ...delta] };
   }
   const { variant, ...details } = said;
   const failures = variants.filter((one) => one !== "Success" && one !== "InputRequired");
   result.variant = failures.find((one) => one === variant) ?? "ExceptionThrown";
   if (Object.keys(details).length > 0) result.details = details;
-  return { result, delta: [], deletions: [] };
+  return { result, writes: [] };
 }
 
 /** The result of a call that failed without an answer from the tool. */

@@ -68,7 +68,7 @@ import { LargeResults } from "./large-results.ts";
 import { patternNames } from "./names.ts";
 import { type PackPrompt, type PackResource, suggestValues } from "./pack-content.ts";
 import type { SessionFrame } from "./session-frame.ts";
-import { CallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
+import { createCallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
 import type { LinkMaker, SessionState } from "./session-state.ts";
 
@@ -484,12 +484,15 @@ export class Calls {
     return this.callTool(tool, args, { scope, state, onLog: parent.heard.onLog, parent, ...how });
   }
 
-  /** Converts an answer. If it is a success, applies the changes of `callMemory` and then its own. */
-  #readAnswer(answer: CallToolResult, { memory }: CallScope, callMemory?: CallMemory): ToolResult {
-    const { result, delta, deletions } = readToolResult(answer);
-    if (result.variant === "Success") callMemory?.commit();
-    for (const key of deletions) memory.delete(key);
-    for (const [key, value] of delta) memory.set(key, value);
+  /** Converts an answer. If it is a success, writes to the memory what its handler has `written`, and then its own. */
+  #readAnswer(
+    answer: CallToolResult,
+    { memory }: CallScope,
+    written: Iterable<readonly [string, string | undefined]> = [],
+  ): ToolResult {
+    const { result, writes } = readToolResult(answer);
+    if (result.variant === "Success") for (const [key, value] of written) memory.write(key, value);
+    for (const [key, value] of writes) memory.write(key, value);
     return result;
   }
 
@@ -533,7 +536,7 @@ export class Calls {
     const { sessionId, memory } = scope;
     const { owner, options } = tool;
     const visible = visibleMemory(state.config, owner.pack?.qualifiedName);
-    const callMemory = new CallMemory(memory, visible);
+    const callMemory = createCallMemory(memory, visible);
     const legacyContext = createLegacyContext(memory.snapshot(visible), state.config.device);
     // Members of a composed server get nothing of a session: no id, device or memory.
     const isWithoutSession = this.#frame.rules.selection !== undefined;
@@ -548,7 +551,7 @@ export class Calls {
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
     });
-    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope, callMemory);
+    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope, callMemory.written);
   }
 
   /**
@@ -691,7 +694,7 @@ export class Calls {
           heard.onLog?.({ level, data });
         },
         progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
-        callTool: (inner, args = {}) => this.#callFromCode(call, inner, args),
+        callTool: (inner, json) => this.#callFromCode(call, inner, JSON.parse(json)),
         ...more,
       },
       leaveOut: noteLeftOut(methods[kind], { name }, (fault) =>

@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
-import type { HandlerMemory } from "../runtime/handler-context.ts";
+import type { RunMemory } from "../runtime/handler-context.ts";
 
 /**
  * A session's memory: a `Map` of strings that knows which keys are sensitive. Every value that a sensitive key ever had
@@ -29,6 +29,11 @@ export class SessionMemory extends Map<string, string> {
   override set(key: string, value: string): this {
     this.noteSecret(key, value);
     return super.set(key, value);
+  }
+
+  write(key: string, value: string | undefined): void {
+    if (value === undefined) this.delete(key);
+    else this.set(key, value);
   }
 
   /** Makes further keys sensitive. Keys stay sensitive until the session ends. */
@@ -81,51 +86,22 @@ export class SessionMemory extends Map<string, string> {
   }
 }
 
-/** One call's view of the memory: reads see the session's, writes take effect when the call succeeds. */
-export class CallMemory implements HandlerMemory {
-  readonly #memory: SessionMemory;
-  readonly #visible: readonly string[] | undefined;
-  readonly #written = new Map<string, string | undefined>();
-
-  constructor(memory: SessionMemory, visible: readonly string[] | undefined) {
-    this.#memory = memory;
-    this.#visible = visible;
-  }
-
-  get(key: string): string | undefined {
-    if (this.#written.has(key)) return this.#written.get(key);
-    return this.#memory.shows(key, this.#visible) ? this.#memory.get(key) : undefined;
-  }
-
-  set(key: string, value: string): void {
-    // A call that fails may print the value before it is stored.
-    this.#memory.noteSecret(key, value);
-    this.#written.set(key, value);
-  }
-
-  delete(key: string): boolean {
-    const had = this.get(key) !== undefined;
-    this.#written.set(key, undefined);
-    return had;
-  }
-
-  snapshot(): Record<string, string> {
-    const seen = new Map(Object.entries(this.#memory.snapshot(this.#visible)));
-    this.#write(seen);
-    return Object.fromEntries(seen);
-  }
-
-  commit(): void {
-    this.#write(this.#memory);
-    this.#written.clear();
-  }
-
-  #write(memory: Map<string, string>): void {
-    for (const [key, value] of this.#written) {
-      if (value === undefined) memory.delete(key);
-      else memory.set(key, value);
-    }
-  }
+/** One call's view of the memory: reads see the session's, and what is `written` takes effect when the call succeeds. */
+export function createCallMemory(
+  memory: SessionMemory,
+  visible: readonly string[] | undefined,
+): RunMemory & { readonly written: ReadonlyMap<string, string | undefined> } {
+  const written = new Map<string, string | undefined>();
+  return {
+    written,
+    get: (key) => (memory.shows(key, visible) ? memory.get(key) : undefined),
+    write(key, value) {
+      // A call that fails may print the value before it is stored.
+      if (value !== undefined) memory.noteSecret(key, value);
+      written.set(key, value);
+    },
+    snapshot: () => memory.snapshot(visible),
+  };
 }
 
 /** The keys of the memory that a tool's pack may see; `undefined` for all. */

@@ -41,7 +41,10 @@ function readGuide() {
 
 const context: Partial<RunContext> = {
   options: { mostIssues: 1 },
-  callTool: async (_name, args) => ({ structuredContent: { title: `${args?.query}, page ${args?.page}` } }),
+  callTool: async (_name, json) => {
+    const { query, page } = JSON.parse(json);
+    return { structuredContent: { title: `${query}, page ${page}` } };
+  },
 };
 
 test("the guide has examples, and each JSON block is the result of one of them", () => {

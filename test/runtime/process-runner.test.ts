@@ -109,8 +109,8 @@ test("memory is read and written immediately, also by inner calls", async () => 
   ]);
   const memory = {
     get: (key: string) => map.get(key),
-    set: (key: string, value: string) => void map.set(key, value),
-    delete: (key: string) => map.delete(key),
+    write: (key: string, value: string | undefined) =>
+      void (value === undefined ? map.delete(key) : map.set(key, value)),
     snapshot: () => Object.fromEntries(map),
   };
   const { structuredContent } = await call(
@@ -120,8 +120,7 @@ test("memory is read and written immediately, also by inner calls", async () => 
       memory,
       callTool: async () => {
         const visible = [...map];
-        memory.set("inner", "i");
-        memory.set("kept", "changed");
+        map.set("inner", "i").set("kept", "changed");
         return visible;
       },
     },

@@ -130,8 +130,7 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
       device: { platform: "WEB" },
       memory: {
         get: (key) => `${key} 1`,
-        set: (...all) => written.push(all),
-        delete: () => true,
+        write: (...all) => written.push(all),
         snapshot: () => ({ user: "user 1" }),
       },
     });
@@ -160,7 +159,7 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
     );
     const seen: unknown[] = [];
     const note = (...all: unknown[]) => void seen.push(all);
-    const memory = { get: () => undefined, set: note, delete: () => true, snapshot: () => ({}) };
+    const memory = { get: () => undefined, write: note, snapshot: () => ({}) };
     const context = { log: note, progress: note, memory, callTool: async () => note("called") };
     await call("./a.mjs#keep", {}, context);
     expect(await textOf("./a.mjs#use", {}, context)).toContain("The call has ended");
@@ -188,8 +187,7 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
         progress: (...all) => seen.push(all),
         memory: {
           get: () => undefined,
-          set: (...all) => seen.push(all),
-          delete: (key) => seen.push(key) > 0,
+          write: (...all) => seen.push(all),
           snapshot: () => ({}),
         },
         callTool: async (name, args) => {
@@ -206,8 +204,8 @@ describe.each(isolations)("what a handler gets, %s", (isolation) => {
       ["info", null],
       [1, 2, "half"],
       ["k", "v"],
-      "l",
-      ["other", { x: 1 }],
+      ["l", undefined],
+      ["other", '{"x":1}'],
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { describe, expect, test } from "vitest";
-import { CallMemory, SessionMemory } from "../../src/session/session-memory.ts";
+import { createCallMemory, SessionMemory } from "../../src/session/session-memory.ts";
 
 describe("values of sensitive keys", () => {
   const make = () => new SessionMemory([["token", "first-1"]], ["token", "pin"]);
@@ -30,9 +30,9 @@ describe("values of sensitive keys", () => {
 
   test("a sensitive value is secret as soon as a call is about to write it", () => {
     const memory = make();
-    const call = new CallMemory(memory, undefined);
-    call.set("token", "pending-5");
-    call.set("other", "plain-66");
+    const call = createCallMemory(memory, undefined);
+    call.write("token", "pending-5");
+    call.write("other", "plain-66");
     expect(memory.redact("pending-5 plain-66")).toBe("[redacted] plain-66");
     expect(memory.get("token")).toBe("first-1");
   });

@@ -3,7 +3,7 @@ import type { Writable } from "node:stream";
 import { inspect } from "node:util";
 import { createLegacyQuestions, type LegacyClient } from "../../../src/mcp/questions.ts";
 import { createErrorResult } from "../../../src/runtime/convert-result.ts";
-import type { HandlerMemory, InputRound, RunContext } from "../../../src/runtime/handler-context.ts";
+import type { InputRound, RunContext, RunMemory } from "../../../src/runtime/handler-context.ts";
 import { answerRounds, InvalidQuestionError, type Round } from "../../../src/runtime/input-rounds.ts";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
@@ -26,8 +26,8 @@ interface CallServices extends LegacyClient {
 }
 
 /** A call's view of the session's memory: a copy of the values sent with the call, with its own writes. */
-class CallMemory implements HandlerMemory {
-  readonly #values: Map<string, string>;
+class CallMemory implements RunMemory {
+  readonly #values: ReadonlyMap<string, string>;
   readonly #written = new Map<string, string | undefined>();
 
   constructor(values: Readonly<Record<string, unknown>> = {}) {
@@ -38,14 +38,8 @@ class CallMemory implements HandlerMemory {
     return this.#values.get(name);
   }
 
-  set(name: string, value: string): void {
-    this.#values.set(name, value);
+  write(name: string, value: string | undefined): void {
     this.#written.set(name, value);
-  }
-
-  delete(name: string): boolean {
-    this.#written.set(name, undefined);
-    return this.#values.delete(name);
   }
 
   snapshot(): Readonly<Record<string, string>> {
@@ -93,7 +87,7 @@ async function callTool(
       log: (level, data) => void services.log(level as LogLevel, data).catch(() => {}),
       progress: (progress, total, message) =>
         void services.progress({ progress, total, message }).catch(() => {}),
-      callTool: (name, args = {}) => callTool(name, args),
+      callTool: (name, json) => callTool(name, JSON.parse(json)),
       ...round,
       sessionId: call?.sessionId,
       invocationId: call?.invocationId,

@@ -141,12 +141,21 @@ export async function invoke<Tool extends AnyTool>(
 ): Promise<CallToolResult> {
   const prepared = prepareTool(tool);
   const base = given ?? createMockContext({ options: readOptions(tool.options) });
-  const context = client === undefined ? base : { ...base, callTool: client.callTool };
-  const { device, memory, remembered } = context as Partial<MockContext>;
+  const { callTool } = client ?? base;
+  const { device, memory, remembered } = base as Partial<MockContext>;
+  const context: RunContext = {
+    ...(base as Partial<RunContext> & HandlerContext),
+    callTool: (name, json) => callTool(name, JSON.parse(json)),
+    memory: memory && {
+      get: (key) => memory.get(key),
+      write: (key, value) => void (value === undefined ? memory.delete(key) : memory.set(key, value)),
+      snapshot: () => remembered?.() ?? {},
+    },
+  };
   const before = remembered?.() ?? {};
   const { _trailblazeContext: _, ...own } = structuredClone((args ?? {}) as Record<string, unknown>);
   const envelope = device === undefined ? undefined : { memory: before, device };
-  const result = await resultOf(() => runTool(prepared, own, context as RunContext, envelope));
+  const result = await resultOf(() => runTool(prepared, own, context, envelope));
   if (result.isError === true) {
     // What a handler writes takes effect only if the call succeeds.
     for (const name of Object.keys(remembered?.() ?? {})) memory?.delete(name);
