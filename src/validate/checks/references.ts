@@ -52,17 +52,7 @@ export const checkReferences: Check = async function* (pack) {
   const packs = found.packs.map((one) => one.pack);
   const manager = managerIn(port, found.workspace);
 
-  const findFailure = (reference: string, kind: Kind): TrailblazeError | undefined => {
-    try {
-      resolveReference(reference, { from, kind, packs, builtIns, manager });
-      return undefined;
-    } catch (error) {
-      if (error instanceof TrailblazeError) return error;
-      throw error;
-    }
-  };
-
-  const describeFailure = (
+  const explainFailure = (
     item: InspectedItem,
     { reference, path }: WrittenReference,
     { code, problem }: TrailblazeError,
@@ -98,9 +88,13 @@ export const checkReferences: Check = async function* (pack) {
         extension.tools.map(({ name }) => name),
       );
       yield findInItem(item, "UnknownBuiltIn", { reference, nearest }, path);
-    } else {
-      const error = findFailure(reference, kind);
-      if (error !== undefined) yield describeFailure(item, one, error);
+      continue;
+    }
+    try {
+      resolveReference(reference, { from, kind, packs, builtIns, manager });
+    } catch (error) {
+      if (!(error instanceof TrailblazeError)) throw error;
+      yield explainFailure(item, one, error);
     }
   }
 };

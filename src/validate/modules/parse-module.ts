@@ -247,6 +247,8 @@ async function readCommonJs(text: string, program: Program): Promise<ParsedModul
 const saysEsm =
   /^(?:Cannot use import statement outside a module|Unexpected token 'export'|'import' and 'export' may|Cannot use 'import\.meta' outside a module)/;
 
+const hasEsm = "is read as CommonJS, but has `import` or `export` statements";
+
 /**
  * Parses a module in a format, or like Node in the one that its syntax shows. Only Node decides that it cannot be parsed,
  * as it may know newer syntax; if it must not be asked, because that takes a process, the parser's own error counts.
@@ -273,16 +275,8 @@ export async function parseModule(
   const askNode = async () => (await import("../../confinement/evaluate.ts")).findSyntaxErrorIn(text, kind);
   const found = mayAskNode ? await askNode() : known;
   if (found === undefined) return { kind: "opaque", why: "cannot be parsed" };
-  if (kind === "esm" || !saysEsm.test(found.reason))
-    return {
-      kind: "broken",
-      why: `cannot be parsed: ${found.reason}`,
-      fault: found,
-    };
-  const { reason: _, ...place } = found;
-  return {
-    kind: "broken",
-    why: "is read as CommonJS, but has `import` or `export` statements",
-    fault: { readAs: "commonjs", ...place },
-  };
+  const { reason: said, ...place } = found;
+  return kind === "commonjs" && saysEsm.test(said)
+    ? { kind: "broken", why: hasEsm, fault: { readAs: kind, ...place } }
+    : { kind: "broken", why: `cannot be parsed: ${said}`, fault: found };
 }
