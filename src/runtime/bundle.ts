@@ -15,7 +15,6 @@ import {
   runHandler,
 } from "./convert-result.ts";
 import { legacyContextKey } from "./handler-context.ts";
-import type { Round } from "./input-rounds.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
 import type { Returned, Thrown } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, HandlerError, placeOfCode } from "./tool-code.ts";
@@ -235,7 +234,7 @@ export async function invokeTool(
     legacyContext: object | undefined;
     validator: SchemaValidator;
   },
-): Promise<Round<CallToolResult>> {
+): Promise<CallToolResult> {
   const { entry, initialize, options } = tool;
   const { inputSchema, outputSchema } = entry ?? tool;
   const rejection = validator.check(inputSchema, args);
@@ -257,13 +256,12 @@ export async function invokeTool(
     await abortable(use.context.signal, () => runner.initialize(initialize, { options }));
   }
   try {
-    return await runHandler(use, tool.handler, input, (returned) => {
-      const result =
-        entry === undefined
-          ? convertReturned(returned, use.leaveOut)
-          : fillResult(entry, returned, entryRequest, use.leaveOut);
-      return checkStructuredContent(result, outputSchema, validator);
-    });
+    const returned = await runHandler(use, tool.handler, input);
+    const result =
+      entry === undefined
+        ? convertReturned(returned, use.leaveOut)
+        : fillResult(entry, returned, entryRequest, use.leaveOut);
+    return checkStructuredContent(result, outputSchema, validator);
   } catch (error) {
     throw entry === undefined ? error : answerError(entry, error, entryRequest);
   }

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Rejection, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/text.ts";
 import type { RunContext } from "./handler-context.ts";
-import { type Round, readReturned } from "./input-rounds.ts";
+import { expectAnswer } from "./input-rounds.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
 import type { Returned } from "./returned-value.mjs";
 import type { CodePlace, CodeRunner } from "./tool-code.ts";
@@ -22,8 +22,6 @@ export function findFaultOfResult(value: unknown, leaveOut?: LeaveOut): string |
   const hasBlocks =
     Array.isArray(content) && content.every((block) => isRecord(block) && typeof block.type === "string");
   if (!hasBlocks) return "/content must be an array of blocks with a `type`";
-  // Data must not pass for a question, which has this key: see `Round`.
-  delete value.inputRequired;
   repairResult("tools/call", value, leaveOut);
   return undefined;
 }
@@ -59,14 +57,13 @@ export interface CodeUse {
   leaveOut?: LeaveOut;
 }
 
-/** Runs code for a call: what it asks, or what `read` makes of what it returned. Rejects as the runner and `read` do. */
-export async function runHandler<Answer>(
+/** Runs code for a call. Rejects as the runner and `expectAnswer` do. */
+export async function runHandler(
   { runner, context }: CodeUse,
   place: CodePlace,
   args: Parameters<CodeRunner["invoke"]>[1],
-  read: (returned: Returned) => Answer,
-): Promise<Round<Answer>> {
-  return readReturned(await (await runner()).invoke(place, args, context), read);
+): Promise<Returned> {
+  return expectAnswer(await (await runner()).invoke(place, args, context));
 }
 
 export function describeRefusal(name: string, { message, isOfSchema }: Rejection): string {

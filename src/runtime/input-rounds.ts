@@ -28,24 +28,36 @@ export interface AskedRound extends InputRequired {
 /** Asks for the answers to one round. Rejects with an error for the tool if its requests cannot be answered. */
 export type AskInput = (round: AskedRound) => Promise<InputAnswers>;
 
-export type Round<Answer> = Answer | { inputRequired: InputRequired };
+/** Ends the run of a call that needs input first. */
+export class InputNeeded extends Error {
+  readonly asked: InputRequired;
+
+  constructor(asked: InputRequired) {
+    super("The call needs input.");
+    this.asked = asked;
+  }
+}
 
 /**
- * Runs, asks what it asks, and runs again with the answers, until nothing is asked any more. Rejects as these do, or with
- * an error for the caller. `round`: the answers to what it asked before.
+ * Runs, asks for the input that the run needs, and runs again with the answers. Rejects as these do, or with an error for the
+ * caller. `round`: the answers to what it asked before.
  */
-export async function answerRounds<Answer extends object>(
-  run: (round: InputRound | undefined) => Promise<Round<Answer>>,
+export async function answerRounds<Answer>(
+  run: (round: InputRound | undefined) => Promise<Answer>,
   ask: (asked: InputRequired) => Promise<InputAnswers>,
   round?: InputRound,
 ): Promise<Answer> {
-  let answer = await run(round);
-  for (let rounds = 0; "inputRequired" in answer; rounds++) {
-    if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
-    const { requests, ...state } = answer.inputRequired;
-    answer = await run({ input: await ask({ requests, ...state }), ...state });
+  let answered = round;
+  for (let rounds = 0; ; rounds++) {
+    try {
+      return await run(answered);
+    } catch (error) {
+      if (!(error instanceof InputNeeded)) throw error;
+      if (rounds === mostRounds) throw new Error(`It asked for input ${mostRounds} times without an answer.`);
+      const { requests: _, ...state } = error.asked;
+      answered = { input: await ask(error.asked), ...state };
+    }
   }
-  return answer;
 }
 
 const mostRequestBytes = 64 * 1024;
@@ -176,9 +188,10 @@ export class InvalidQuestionError extends Error {
   override readonly name = "InvalidQuestionError";
 }
 
-/** Parses what a handler asks. Rejects with `InvalidQuestionError` for what cannot be asked. */
-async function readInputRequired(json: string): Promise<{ inputRequired: InputRequired }> {
-  const value: unknown = JSON.parse(json);
+/** What code returned. Rejects with `InputNeeded` if it asks, and with `InvalidQuestionError` for what cannot be asked. */
+export async function expectAnswer(returned: Returned): Promise<Returned> {
+  if (returned.kind !== "input") return returned;
+  const value: unknown = JSON.parse(returned.json);
   const fault = await findInputFault(value);
   if (fault !== undefined)
     throw new InvalidQuestionError(
@@ -189,16 +202,11 @@ async function readInputRequired(json: string): Promise<{ inputRequired: InputRe
     key,
     "method" in request ? { ...request, params: request.params ?? {} } : request,
   ]);
-  return {
-    inputRequired: { requests: Object.fromEntries(complete), ...(state === undefined ? {} : { state }) },
-  };
+  throw new InputNeeded({
+    requests: Object.fromEntries(complete),
+    ...(state === undefined ? {} : { state }),
+  });
 }
-
-/** What code asks, or what `read` makes of what it returned. Rejects as `read` throws, or with `InvalidQuestionError`. */
-export const readReturned = async <Answer>(
-  returned: Returned,
-  read: (returned: Returned) => Answer,
-): Promise<Round<Answer>> => (returned.kind === "input" ? readInputRequired(returned.json) : read(returned));
 
 /** The result of a client for a request of MCP that it was asked. */
 const fitsMethod = (method: string, content: unknown) =>

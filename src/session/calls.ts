@@ -11,7 +11,6 @@ import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import type { Server } from "../mcp/client/server.ts";
 import {
   noteLeftOut,
-  type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
   type ServerCompletion,
@@ -38,7 +37,6 @@ import {
   answerRounds,
   InvalidQuestionError,
   listRequests,
-  type Round,
 } from "../runtime/input-rounds.ts";
 import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
@@ -220,7 +218,7 @@ export class Calls {
   async #execute<Answer extends object>(
     target: Target,
     request: CallRequest,
-    run: (call: Call, round: InputRound | undefined) => Promise<Round<Answer>>,
+    run: (call: Call, round: InputRound | undefined) => Promise<Answer>,
   ): Promise<Answer> {
     const { signal, timeoutMs, state, scope, parent } = request;
     const { kind, name, route, tool } = target;
@@ -327,8 +325,8 @@ export class Calls {
     call: Call,
     { from, id }: ServerRoute,
     round: InputRound | undefined,
-    ask: (server: Server, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
-  ): Promise<Round<Answer>> {
+    ask: (server: Server, how: ServerCallOptions) => Promise<Answer>,
+  ): Promise<Answer> {
     const { kind, stop: signal, limits, heard, request } = call;
     const { server: source } = from;
     let server = source.current;
@@ -345,9 +343,7 @@ export class Calls {
     const apps = declaredApps(ofClient === undefined ? this.#frame.options : ofClient.session.capabilities);
     const asked = askFor(call, { isWaiting: true });
     const { onProgress, onLog } = heard;
-    const answer = await ask(server, { signal, round, ask: asked, user, apps, onProgress, onLog });
-    const { inputRequired } = answer;
-    return inputRequired === undefined ? answer : { inputRequired };
+    return ask(server, { signal, round, ask: asked, user, apps, onProgress, onLog });
   }
 
   /** Calls a tool. Rejects only with the reason of what cancels the call. */
@@ -502,7 +498,7 @@ export class Calls {
     legacyContext: boolean | undefined,
     args: Record<string, unknown>,
     round: InputRound | undefined,
-  ): Promise<Round<ToolResult>> {
+  ): Promise<ToolResult> {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { device } = state.config;
@@ -518,7 +514,7 @@ export class Calls {
       const _meta = plan.context ? { trailblaze: createCallMeta(ids, baseUrl, seen, device) } : undefined;
       return server.call("tools/call", { name: route.id, arguments: sent, _meta }, how);
     });
-    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope);
+    return this.#readAnswer(answer, scope);
   }
 
   async #loadValidator(): Promise<SchemaValidator> {
@@ -531,7 +527,7 @@ export class Calls {
     tool: RunnableTool,
     args: Record<string, unknown>,
     round: InputRound | undefined,
-  ): Promise<Round<ToolResult>> {
+  ): Promise<ToolResult> {
     const { scope, state } = call.request;
     const { sessionId, memory } = scope;
     const { owner, options } = tool;
@@ -551,7 +547,7 @@ export class Calls {
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
       },
     });
-    return "inputRequired" in answer ? answer : this.#readAnswer(answer, scope, callMemory.written);
+    return this.#readAnswer(answer, scope, callMemory.written);
   }
 
   /**
@@ -635,8 +631,7 @@ export class Calls {
       request,
       async (server, id, how) => {
         const own = rootOf({ uri: id }) + uri.slice(rootOf(listing).length);
-        const answer = await server.call("resources/read", { uri: own }, how);
-        return answer.inputRequired ? { ...answer, isStatic: false } : readSkill(skill, uri, answer);
+        return readSkill(skill, uri, await server.call("resources/read", { uri: own }, how));
       },
       async () => readSkill(skill, uri),
     );
@@ -656,8 +651,8 @@ export class Calls {
   async #answer<Answer extends object, Code>(
     target: Target<Code>,
     request: CallRequest,
-    ofServer: (server: Server, id: string, how: ServerCallOptions) => Promise<ServerAnswer<Answer>>,
-    ofCode: (code: Code, use: CodeUse, owner: CodeOwner) => Promise<Round<Answer>>,
+    ofServer: (server: Server, id: string, how: ServerCallOptions) => Promise<Answer>,
+    ofCode: (code: Code, use: CodeUse, owner: CodeOwner) => Promise<Answer>,
   ): Promise<Answer> {
     const { kind, name, route } = target;
     try {

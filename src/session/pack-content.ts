@@ -8,7 +8,6 @@ import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import { quote } from "../problems/index.ts";
 import { type CodeUse, runHandler } from "../runtime/convert-result.ts";
-import type { Round } from "../runtime/input-rounds.ts";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
 import type { Returned } from "../runtime/returned-value.mjs";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
@@ -45,7 +44,7 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner) {
     /** Its entry in `prompts/list`. */
     listing,
     /** Fills the content, or runs the handler. */
-    async get(given: Variables, use: CodeUse): Promise<Round<PromptResult>> {
+    async get(given: Variables, use: CodeUse): Promise<PromptResult> {
       /** Leaves out what clients cannot take. */
       const repair = ({ ...answer }: PromptResult): PromptResult => {
         const fault = repairResult("prompts/get", answer, use.leaveOut);
@@ -57,9 +56,8 @@ export function createPackPrompt(item: InspectedItem, owner: CodeOwner) {
         return repair({ messages: fillPrompt(content, given, names), ...shown });
       }
       if (handler === undefined) throw new Error("The prompt has no content.");
-      return runHandler(use, handler, { ...given }, (returned) =>
-        repair({ ...shown, ...readMessages(jsonOf(returned)) }),
-      );
+      const returned = await runHandler(use, handler, { ...given });
+      return repair({ ...shown, ...readMessages(jsonOf(returned)) });
     },
   };
 }
@@ -134,15 +132,13 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner) {
     /** `undefined` if it has none. */
     watch: placeOfCode(definition.subscribe, owner.root, "subscribe", item),
     /** Reads a URI that it matches. Rejects with the message of its handler, or with why its file cannot be read. */
-    async read(asked: string, use: CodeUse): Promise<Round<ReadAnswer>> {
+    async read(asked: string, use: CodeUse): Promise<ReadAnswer> {
       const part = { uri: asked, ...(mimeType !== undefined && { mimeType }) };
       if (text !== undefined) return { contents: [{ ...part, text }], isStatic: true };
       if (file !== undefined) return { contents: [readFile(owner.root, file, part)], isStatic: true };
       if (handler === undefined) throw new Error("The resource has no content.");
-      return runHandler(use, handler, { ...match(asked), uri: asked }, (returned) => ({
-        contents: readContents(returned, part, use.leaveOut),
-        isStatic: false,
-      }));
+      const returned = await runHandler(use, handler, { ...match(asked), uri: asked });
+      return { contents: readContents(returned, part, use.leaveOut), isStatic: false };
     },
   };
 }
@@ -203,7 +199,7 @@ export async function suggestValues(
   owner: CodeOwner,
   { argument: { name, value }, context }: Pick<ServerCompletion, "argument" | "context">,
   use: CodeUse,
-): Promise<Round<{ values: readonly unknown[] }>> {
+): Promise<{ values: readonly unknown[] }> {
   const complete = item.definition?.complete;
   const source = isRecord(complete) && Object.hasOwn(complete, name) ? complete[name] : undefined;
   if (Array.isArray(source)) {
@@ -214,9 +210,7 @@ export async function suggestValues(
   const place = placeOfCode(source, owner.root, ["complete", name], item);
   if (place === undefined) return { values: [] };
   const asking = { ...use, context: { ...use.context, arguments: context.arguments } };
-  return runHandler(asking, place, value, (returned) => {
-    const values = jsonOf(returned);
-    if (!Array.isArray(values)) throw new Error("The function must return an array of strings.");
-    return { values };
-  });
+  const values = jsonOf(await runHandler(asking, place, value));
+  if (!Array.isArray(values)) throw new Error("The function must return an array of strings.");
+  return { values };
 }

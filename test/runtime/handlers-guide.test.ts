@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import type { InputAnswers, InputRequired, RunContext } from "../../src/runtime/handler-context.ts";
+import type { InputAnswers, RunContext } from "../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../src/runtime/in-process-runner.ts";
-import { readReturned } from "../../src/runtime/input-rounds.ts";
+import type { InputNeeded } from "../../src/runtime/input-rounds.ts";
 import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { scriptingPackage } from "../scripting/support/scripting-package.ts";
 import { inRepository } from "../support/repository.ts";
@@ -63,11 +63,11 @@ test.each(["in-process", "process"])(
     onTestFinished(() => runner.close());
     for (const { handler, args, input, answer } of calls) {
       const place = inModule(root, handler);
-      const asked =
-        input && (await readReturned(await runner.invoke(place, args, createContext(context)), () => ({})));
-      const { inputRequired } = (asked ?? {}) as { inputRequired?: InputRequired };
-      const round = inputRequired && input ? { input, state: inputRequired.state } : {};
-      expect(Object.keys(inputRequired?.requests ?? {})).toEqual(Object.keys(input ?? {}));
+      const needed =
+        input && (await callCode(runner, place, args, createContext(context)).catch((error) => error));
+      const { asked } = (needed ?? {}) as Partial<InputNeeded>;
+      const round = asked && input ? { input, state: asked.state } : {};
+      expect(Object.keys(asked?.requests ?? {})).toEqual(Object.keys(input ?? {}));
       const result = await callCode(runner, place, args, createContext({ ...context, ...round }));
       expect(result, handler).toEqual(answer);
     }

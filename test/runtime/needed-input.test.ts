@@ -5,8 +5,9 @@ import { convertReturned } from "../../src/runtime/convert-result.ts";
 import type { InputRequests } from "../../src/runtime/handler-context.ts";
 import {
   describeRequests,
+  expectAnswer,
+  InputNeeded,
   InvalidQuestionError,
-  readReturned,
   settleAnswers,
 } from "../../src/runtime/input-rounds.ts";
 import { describeReturned } from "../../src/runtime/returned-value.mjs";
@@ -14,12 +15,12 @@ import { describeReturned } from "../../src/runtime/returned-value.mjs";
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };
 
-const read = (value: unknown) =>
-  readReturned(describeReturned(value), (returned) => convertReturned(returned));
+const read = async (value: unknown) => convertReturned(await expectAnswer(describeReturned(value)));
 
 test("data that only looks like a question is a result", async () => {
   expect(await read({ requests: form })).toMatchObject({ structuredContent: { requests: form } });
-  expect(await read({ content: [], inputRequired: { requests: form } })).toEqual({ content: [] });
+  const result = { content: [], inputRequired: { requests: form } };
+  expect(await read(result)).toEqual(result);
 });
 
 describe("an invalid question", () => {
@@ -50,7 +51,9 @@ describe("an invalid question", () => {
     { type: "array", items: { anyOf: [{ const: "a", title: "A" }] } },
   ])("a form may ask for %j", async (schema) => {
     const requests = property(schema);
-    expect(await read(needInput(requests as never))).toEqual({ inputRequired: { requests } });
+    const needed = await read(needInput(requests as never)).catch((error) => error);
+    expect(needed).toBeInstanceOf(InputNeeded);
+    expect(needed.asked).toEqual({ requests });
   });
 });
 

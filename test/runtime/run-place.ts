@@ -1,6 +1,6 @@
 import { convertReturned, createErrorResult } from "../../src/runtime/convert-result.ts";
 import type { RunContext } from "../../src/runtime/handler-context.ts";
-import { readReturned } from "../../src/runtime/input-rounds.ts";
+import { expectAnswer } from "../../src/runtime/input-rounds.ts";
 import { type CodePlace, type CodeRunner, HandlerError } from "../../src/runtime/tool-code.ts";
 
 export const inModule = (root: string, handler: string): CodePlace => ({
@@ -25,12 +25,10 @@ export const createContext = (given: Partial<RunContext> = {}) => ({
 /** The result of a handler that asks nothing; for what fails in it, one with the message. */
 export async function callCode(runner: CodeRunner, ...call: Parameters<CodeRunner["invoke"]>) {
   try {
-    const answer = await readReturned(await runner.invoke(...call), (returned) => convertReturned(returned));
-    if (!("inputRequired" in answer)) return answer;
+    return convertReturned(await expectAnswer(await runner.invoke(...call)));
   } catch (error) {
     const isRefused = error instanceof Error && error.message.startsWith("The handler returned");
     if (error instanceof HandlerError || isRefused) return createErrorResult(error.message);
     throw error;
   }
-  throw new Error("The handler asks for input.");
 }

@@ -9,7 +9,6 @@ import {
 } from "../../../src/runtime/convert-result.ts";
 import { legacyContextKey, type RunContext } from "../../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../../src/runtime/in-process-runner.ts";
-import type { Round } from "../../../src/runtime/input-rounds.ts";
 import type { CodePlace } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { addClient } from "./client.ts";
@@ -63,12 +62,11 @@ export async function runTool(
   args: Data,
   context: RunContext,
   envelope: TrailblazeContext | undefined,
-): Promise<Round<CallToolResult>> {
+): Promise<CallToolResult> {
   const rejection = validator.check(inputSchema, args);
   if (rejection !== undefined) throw new Error(describeRefusal(name, rejection));
   if (envelope !== undefined) Object.defineProperty(args, legacyContextKey, { value: envelope });
   if (initialize !== undefined) await runner.initialize(initialize, context);
-  return runHandler({ runner: async () => runner, context }, handler, args, (returned) =>
-    checkStructuredContent(convertReturned(returned), outputSchema, validator),
-  );
+  const returned = await runHandler({ runner: async () => runner, context }, handler, args);
+  return checkStructuredContent(convertReturned(returned), outputSchema, validator);
 }

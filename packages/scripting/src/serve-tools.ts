@@ -4,7 +4,7 @@ import { inspect } from "node:util";
 import { createLegacyQuestions, type LegacyClient } from "../../../src/mcp/questions.ts";
 import { createErrorResult } from "../../../src/runtime/convert-result.ts";
 import type { InputRound, RunContext, RunMemory } from "../../../src/runtime/handler-context.ts";
-import { answerRounds, InvalidQuestionError, type Round } from "../../../src/runtime/input-rounds.ts";
+import { answerRounds, InvalidQuestionError } from "../../../src/runtime/input-rounds.ts";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { clientFrom } from "./client.ts";
@@ -79,7 +79,7 @@ async function callTool(
   const { signal } = services;
   const { callTool } = clientFrom(call, { signal });
   const { ask } = createLegacyQuestions(services);
-  const run = async (round?: InputRound): Promise<Round<CallToolResult>> => {
+  const run = async (round?: InputRound): Promise<CallToolResult> => {
     const memory = call && new CallMemory(call.memory);
     const context: RunContext = {
       signal,
@@ -95,7 +95,7 @@ async function callTool(
       memory,
     };
     const answer = await runTool(tool, structuredClone(args), context, envelope);
-    return "inputRequired" in answer ? answer : (memory?.writeBack(answer) ?? answer);
+    return memory?.writeBack(answer) ?? answer;
   };
   try {
     return await answerRounds(run, (asked) => ask({ ...asked, tool: name, signal }));

@@ -1,7 +1,7 @@
 // For tests of packs: mocks of the handler's context and the session's other tools, and a way to run a tool.
 import { convertReturned } from "../../../src/runtime/convert-result.ts";
 import type { RunContext } from "../../../src/runtime/handler-context.ts";
-import { readReturned } from "../../../src/runtime/input-rounds.ts";
+import { expectAnswer, InputNeeded } from "../../../src/runtime/input-rounds.ts";
 import { describeReturned, describeThrown } from "../../../src/runtime/returned-value.mjs";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
@@ -23,13 +23,12 @@ export type MockClient = TrailblazeClient & {
 /** The result of a tool; for a question, what a session without a user reports, and for an error its message. */
 async function resultOf(run: () => ReturnType<typeof runTool>): Promise<CallToolResult> {
   try {
-    const answer = await run();
-    if (!("inputRequired" in answer)) return answer as CallToolResult;
-    const { requests: inputRequests, ...state } = answer.inputRequired;
+    return (await run()) as CallToolResult;
+  } catch (thrown) {
+    if (!(thrown instanceof InputNeeded)) return error(describeThrown(thrown).message);
+    const { requests: inputRequests, ...state } = thrown.asked;
     const trailblaze: Record<string, unknown> = { variant: "InputRequired", inputRequests, ...state };
     return { ...error("The tool needs input."), _meta: { trailblaze } };
-  } catch (thrown) {
-    return error(describeThrown(thrown).message);
   }
 }
 
@@ -44,7 +43,7 @@ export function createMockClient(stubs: Readonly<Record<string, Stub>> = {}): Mo
     }
     const stub = stubs[name];
     const run = async () => (typeof stub === "function" ? stub(args) : stub);
-    return resultOf(async () => readReturned(describeReturned(await run()), convertReturned));
+    return resultOf(async () => convertReturned(await expectAnswer(describeReturned(await run()))));
   });
   return Object.freeze({ ...client, calls });
 }

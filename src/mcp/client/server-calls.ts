@@ -4,14 +4,8 @@ import { describeType, isRecord } from "../../data/parse-json.ts";
 import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
-import type {
-  InputAnswer,
-  InputAnswers,
-  InputRequests,
-  InputRequired,
-  InputRound,
-} from "../../runtime/handler-context.ts";
-import { findInputFault } from "../../runtime/input-rounds.ts";
+import type { InputAnswer, InputAnswers, InputRequests, InputRound } from "../../runtime/handler-context.ts";
+import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
 import { type JsonObject, own, type ServerProtocol } from "./json-rpc.ts";
@@ -50,9 +44,6 @@ export interface Suggestions {
   total?: number | undefined;
   hasMore?: boolean | undefined;
 }
-
-/** A result, or what a server asks before it is called again; the result is empty then. */
-export type ServerAnswer<Result> = Result & { inputRequired?: InputRequired };
 
 export interface ServerLog {
   level: string;
@@ -163,9 +154,7 @@ export function toInputRequest(method: unknown, params: JsonObject): unknown {
 }
 
 /** Reads the result of a modern server that asks. Nothing of it is trusted. */
-export async function readInputRequired(
-  result: JsonObject,
-): Promise<{ inputRequired: InputRequired } | { fault: string }> {
+export async function readInputRequired(result: JsonObject): Promise<InputNeeded | { fault: string }> {
   const given = own(result, "inputRequests") ?? {};
   const state = own(result, "requestState");
   if (!isRecord(given))
@@ -180,9 +169,7 @@ export async function readInputRequired(
   const isEmpty = Object.keys(requests).length === 0 && state !== undefined;
   const fault = isEmpty ? undefined : await findInputFault({ requests, state });
   if (fault !== undefined) return { fault: `\`inputRequests\` is invalid: ${fault}` };
-  return {
-    inputRequired: { requests: requests as InputRequests, ...(state !== undefined && { state }) },
-  };
+  return new InputNeeded({ requests: requests as InputRequests, ...(state !== undefined && { state }) });
 }
 
 export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });

@@ -1,5 +1,4 @@
 import type { Tool } from "@modelcontextprotocol/server";
-import { carryIntegers } from "../../data/exact-integers.ts";
 import { describeType, isRecord } from "../../data/parse-json.ts";
 import {
   describeExit,
@@ -10,7 +9,7 @@ import {
 } from "../../problems/index.ts";
 import { abortable, CallStop, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
 import { type InputRequest, mostRounds } from "../../runtime/handler-context.ts";
-import { findInputFault } from "../../runtime/input-rounds.ts";
+import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
@@ -34,7 +33,6 @@ import {
   type Results,
   readInputRequired,
   readResult,
-  type ServerAnswer,
   ServerCallError,
   type ServerCallOptions,
   type ServerCompletion,
@@ -126,7 +124,6 @@ const slowMs = 4000;
 /** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 /** The result of a call that asks. */
-const emptyResult = () => ({ content: [], messages: [], contents: [], completion: { values: [] } });
 /** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
 const canceledMs = 600_000;
 /** What the server gets as the error of a question. */
@@ -477,7 +474,7 @@ export class Server {
     method: Method,
     params: Readonly<JsonObject>,
     { signal, onProgress, onLog, ask, user, apps, round }: ServerCallOptions = {},
-  ): Promise<ServerAnswer<Results[Method]>> {
+  ): Promise<Results[Method]> {
     const { label } = this;
     const isModern = this.#era === "modern";
     const leaveOut = noteLeftOut(method, params, (fault) => notifyHost(() => this.#events.onLeftOut(fault)));
@@ -502,14 +499,13 @@ export class Server {
     try {
       const answer = await request.answer;
       const asks = isModern && own(answer, "resultType") === "input_required";
-      const asked = asks ? await readInputRequired(answer) : {};
-      const result = readResult(method, asks ? emptyResult() : answer, leaveOut);
-      const found = "fault" in asked ? asked : result;
+      const found = asks ? await readInputRequired(answer) : readResult(method, answer, leaveOut);
       if ("fault" in found)
         throw fault(`it answered \`${method}\` with an invalid result: ${this.#clean(String(found.fault))}`);
-      return carryIntegers(found, { ...found, ...asked });
+      if (found instanceof InputNeeded) throw found;
+      return found;
     } catch (error) {
-      if (error instanceof ServerCallError) throw error;
+      if (error instanceof ServerCallError || error instanceof InputNeeded) throw error;
       signal?.throwIfAborted();
       // Its message names the server, its hint what to do.
       if (error instanceof TrailblazeError)
