@@ -9,6 +9,7 @@ import {
 } from "../json-schema/reserved-parameters.ts";
 import type { ListedServer, ListVerdict } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
+import type { Introduction } from "../mcp/client/server.ts";
 import { findInvalidTools, type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
@@ -25,10 +26,10 @@ import { describeServerSkill } from "./session-skills.ts";
 type Left = Pick<Skipped, "reason" | "message" | "problem">;
 
 /** What a server may offer: entries as the lock has them, and why some of them are left out. */
-interface Offer extends Pick<ListVerdict, "problems" | "vanished" | "reserved" | "instructions" | "refusal"> {
+interface Offer extends Omit<ListVerdict, "refused"> {
   of: ListedServer;
-  entries: readonly ListedEntry[];
-  left: ReadonlyMap<ListedEntry, Left>;
+  entries: readonly (ListedEntry & { left?: Left | undefined })[];
+  /** Whether the server, if it has said this, has said something else than what is approved. */
   differs: boolean;
 }
 
@@ -115,44 +116,44 @@ export class ServerSource {
     return this.#offer;
   }
 
-  #compare(said: ListedServer): Offer {
-    const all = said.entries.map((one) => overrideEntry(one, this.plan.entry.choices));
+  #compare(said: ListedServer & { leftOut?: Introduction["leftOut"] }): Offer {
+    const { plan } = this;
+    const all = said.entries.map((one) => overrideEntry(one, plan.entry.choices));
     const isDenied = (one: ListedEntry) => this.#explainDenied(one) !== undefined;
-    const { refused, ...verdict } = this.#gate?.checkList(this.plan, { ...said, entries: all }, isDenied) ?? {
+    const { refused, ...verdict } = this.#gate?.checkList(plan, { ...said, entries: all }, isDenied) ?? {
       refused: new Map<ListedEntry, Problem>(),
       problems: [],
       vanished: [],
       instructions: said.instructions,
     };
+    const { refusal, problems, vanished } = verdict;
     if (said !== this.#approved && !this.server.isFollowed) {
       for (const one of all) {
         const before = this.#lost.get(keyOf(one));
         const problem = refused.get(one) ?? before;
         if (problem === undefined) continue;
-        if (!refused.has(one)) verdict.problems.push(problem);
+        if (!refused.has(one)) problems.push(problem);
         refused.set(one, problem);
         this.#lost.set(keyOf(one), problem);
       }
-      for (const one of verdict.vanished) this.#lost.set(keyOf(one), one.problem);
+      for (const one of vanished) this.#lost.set(keyOf(one), one.problem);
     }
     const approved = new Map(this.#approved?.entries.map((one) => [keyOf(one), one]));
-    const left = new Map<ListedEntry, Left>();
     const entries = all.map((one) => {
       const message = this.#explainDenied(one);
+      if (message !== undefined) return { ...one, left: { reason: "Denied" as const, message } };
       const problem = refused.get(one);
-      if (message !== undefined) left.set(one, { reason: "Denied", message });
-      else if (problem !== undefined)
-        left.set(one, describeUnusable(one.kind, one.id, this.plan.source, problem));
-      const recorded = left.has(one) ? undefined : approved.get(keyOf(one));
+      if (problem !== undefined)
+        return { ...one, left: describeUnusable(one.kind, one.id, plan.source, problem) };
+      const recorded = approved.get(keyOf(one));
       return recorded === undefined || recorded === one ? one : asRecorded(one, recorded);
     });
-    const { refusal, problems, vanished } = verdict;
+    const differences = refused.size + problems.length + vanished.length + (said.leftOut?.length ?? 0);
     return {
       ...verdict,
       of: said,
-      left,
       entries: this.#gate ? entries.sort(byId) : entries,
-      differs: refusal !== undefined || refused.size + problems.length + vanished.length > 0,
+      differs: refusal !== undefined || differences > 0,
     };
   }
 
@@ -165,20 +166,14 @@ export class ServerSource {
       : "`tools` of its server in the config excludes it.";
   }
 
-  /** Whether the server has said something else than what is approved. Throws `LockMismatch`. */
-  get differs(): boolean {
-    const { said } = this.server;
-    if (said === undefined || this.#gate === undefined) return false;
-    return this.offer?.differs === true || said.leftOut.length > 0;
-  }
-
   /** Why a resource is denied by its URI or by a template, listed or not; `undefined` if it is not. */
   #findDenial(uri: string): Left | undefined {
-    const { entries = [], left, reserved } = this.offer ?? {};
+    const { entries = [], reserved } = this.offer ?? {};
     const fits = (id: string) => id === uri || fitsServerTemplate(id, uri);
-    const isDenied = (one: ListedEntry) => one.kind === "resource" && left?.get(one)?.reason === "Denied";
-    const listed = entries.find((one) => isDenied(one) && fits(one.id));
-    if (listed !== undefined) return left?.get(listed);
+    const listed = entries.find(
+      ({ kind, id, left }) => kind === "resource" && left?.reason === "Denied" && fits(id),
+    );
+    if (listed !== undefined) return listed.left;
     if (reserved?.resource.some(fits) !== true) return undefined;
     const { label, pack: entry = label } = this.plan;
     const args = { name: `${label}/${uri}`, state: "denied", differences: [], entry } as const;
@@ -188,25 +183,21 @@ export class ServerSource {
 
   /** Whether a tool that is offered names a page, listed or not, which is approved with it unless somebody has denied it. */
   names(page: string): boolean {
-    const { entries = [], left } = this.offer ?? {};
     if (this.#findDenial(page) !== undefined) return false;
-    return entries.some(
-      (one) => one.kind === "tool" && left?.has(one) !== true && pagesOf(one.entry._meta).includes(page),
-    );
+    const { entries = [] } = this.offer ?? {};
+    return entries.some((one) => one.kind === "tool" && !one.left && pagesOf(one.entry._meta).includes(page));
   }
 
   /** Why something is left out that the server lists, or that is denied, by its name or URI; `undefined` for any other. */
   findLeft(kind: ListedKind, id: string): Left | undefined {
-    const { entries = [], left } = this.offer ?? {};
-    if (left === undefined || (kind === "resource" && this.names(id))) return undefined;
+    const { entries = [] } = this.offer ?? {};
+    if (kind === "resource" && this.names(id)) return undefined;
     const own = entries.find((one) => one.kind === kind && one.id === id);
-    if (own !== undefined) return left.get(own);
-    if (kind !== "resource") return undefined;
-    const isOf = (one: ListedEntry) => one.list === "resourceTemplates" && fitsServerTemplate(one.id, id);
-    const templates = entries.filter(isOf);
-    const [first] = templates;
-    const areLeft = first && templates.every((one) => left.has(one));
-    return this.#findDenial(id) ?? (areLeft ? left.get(first) : undefined);
+    if (own !== undefined || kind !== "resource") return own?.left;
+    const templates = entries.filter(
+      (one) => one.list === "resourceTemplates" && fitsServerTemplate(one.id, id),
+    );
+    return this.#findDenial(id) ?? (templates.every(({ left }) => left) ? templates[0]?.left : undefined);
   }
 
   /**
@@ -283,9 +274,8 @@ export function collectServer(from: ServerSource): Contribution {
   const names = { tool: namesOf("tool", invalidTools), prompt: namesOf("prompt") };
 
   for (const one of offer.entries) {
-    const { kind, id, entry } = one;
+    const { kind, id, entry, left } = one;
     const route = { by: "server", from, id } as const;
-    const left = offer.left.get(one);
     if (left !== undefined) {
       const name = kind === "skill" ? entry.name : makeOwnName(prefix, id);
       skipped.push({ ...left, name, source, kind });

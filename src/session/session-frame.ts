@@ -352,7 +352,7 @@ export class SessionStates {
       const source = reading && sourcesOf(reading).find((one) => one.server === server);
       if (reading === undefined || source?.isLocked !== true) return false;
       try {
-        if (source.differs) await this.#replace(reading);
+        if (source.offer?.differs) await this.#replace(reading);
       } catch (error) {
         void this.#frame.resources.close(error);
         throw error;
