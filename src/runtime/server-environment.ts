@@ -4,13 +4,13 @@ import { withoutLocalBin } from "../processes/find-program.ts";
 export interface EnvironmentFacts {
   hostEnvironment: Readonly<Record<string, string | undefined>>;
   platform: NodeJS.Platform;
-  device: Device | undefined;
+  device?: Device | undefined;
   /** `undefined` outside a session. */
-  sessionId: string | undefined;
+  sessionId?: string | undefined;
   /** Real path of the session's project; `undefined` outside a session. */
   project?: string | undefined;
   /** `undefined` for a server without the context, and if callbacks are disabled. */
-  callback: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
+  callback?: { baseUrl: string; port: number; token: string; timeoutMs: number } | undefined;
 }
 
 export interface OwnEnvironment {

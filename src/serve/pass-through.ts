@@ -40,8 +40,7 @@ export async function passThrough(
   if (protocol !== "both") throw unsupported(`--protocol ${protocol} over stdio`);
   const { stdin: input, stdout: output, stderr: error, env: hostEnvironment, platform } = process;
   // It has no session, so the session's variables are omitted.
-  const session = { device: undefined, sessionId: undefined, callback: undefined };
-  const env = createEnvironment(environment, { hostEnvironment, platform, ...session });
+  const env = createEnvironment(environment, { hostEnvironment, platform });
   const redactor = createRedactor(secrets);
   const starting = createProcessPort().start({ command, args, cwd, env });
   const child = await starting.catch(({ message }: Error) => {

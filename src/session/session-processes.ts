@@ -99,6 +99,7 @@ export class SessionProcesses {
     const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this.#frame);
     this.#servers.set(launch, server);
     server.idleMs = plan.entry.idleMs ?? config.serversIdleMs;
+    server.awaitIdle();
     if (!isLazy) server.startWithSession();
     return server;
   }
@@ -131,13 +132,13 @@ export class SessionProcesses {
     const apps = declaredApps(options);
     const { label, key, fault, entry } = plan;
     const { protocol = "auto" } = entry;
-    const timeouts = { ...config.timeouts, ...entry.timeouts };
+    const common = { protocol, timeouts: { ...config.timeouts, ...entry.timeouts }, canAsk, apps };
     const { startServer, startRemoteServer, processes } = await this.prepare();
     signal.throwIfAborted();
     if (fault !== undefined) throw fault;
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
-      const launch = { ...plan, protocol, secrets: () => memory.secrets(), timeouts, canAsk, apps };
+      const launch = { ...plan, ...common, secrets: () => memory.secrets() };
       return startRemoteServer(launch, events, { clock, authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
@@ -148,11 +149,8 @@ export class SessionProcesses {
     const env = createEnvironment(plan.environment, this.#environmentFacts(token, config));
     const logFile = this.#logFileOf(key, label);
     const secrets = () => [...(token === undefined ? [] : [token]), ...memory.secrets()];
-    const starting = startServer(
-      { label, command, args, cwd, env, logFile, secrets, timeouts, protocol, canAsk, apps },
-      events,
-      { processes },
-    );
+    const launch = { ...common, label, command, args, cwd, env, logFile, secrets };
+    const starting = startServer(launch, events, { processes });
     if (callback !== undefined && token !== undefined) {
       const revoke = () => callback.revokeToken(token);
       starting.then(({ closing }) => whenAborted(closing, revoke), revoke);

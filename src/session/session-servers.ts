@@ -64,7 +64,8 @@ export class SessionServer {
   #listedAt = Number.NEGATIVE_INFINITY;
   /** Listings come one after the other. */
   #listing: Promise<void> = Promise.resolve();
-  #idleMs: number | undefined;
+  /** After how long without a request it ends. Milliseconds; `undefined`: never. */
+  idleMs: number | undefined;
   /** What it said when it was last ready, also while it restarts; `undefined` if it never was. */
   said: Introduction | undefined;
 
@@ -145,7 +146,7 @@ export class SessionServer {
       this.#cancelIdle();
       this.#restart(exit);
     });
-    this.#awaitIdle();
+    this.awaitIdle();
     return server;
   }
 
@@ -210,21 +211,13 @@ export class SessionServer {
 
   endRequest(): void {
     this.#requests -= 1;
-    this.#awaitIdle();
+    this.awaitIdle();
   }
 
-  /** After how long without a request it ends, from now on. Milliseconds; `undefined`: never. */
-  set idleMs(idleMs: number | undefined) {
-    if (idleMs === this.#idleMs) return;
-    this.#idleMs = idleMs;
-    this.#awaitIdle();
-  }
-
-  #awaitIdle(): void {
-    const idleMs = this.#idleMs;
+  awaitIdle(): void {
     this.#cancelIdle();
-    if (idleMs === undefined || this.#requests > 0 || this.life.is !== "running") return;
-    this.#cancelIdle = this.#frame.clock.after(idleMs, () => {
+    if (this.idleMs === undefined || this.#requests > 0 || this.life.is !== "running") return;
+    this.#cancelIdle = this.#frame.clock.after(this.idleMs, () => {
       // The next request starts it again, when this process has ended.
       this.life = { is: "idle" };
       void this.#endProcess();

@@ -8,13 +8,7 @@ import {
 const factsOf = (
   hostEnvironment: EnvironmentFacts["hostEnvironment"],
   platform: NodeJS.Platform = "linux",
-): EnvironmentFacts => ({
-  hostEnvironment,
-  platform,
-  device: undefined,
-  sessionId: undefined,
-  callback: undefined,
-});
+): EnvironmentFacts => ({ hostEnvironment, platform });
 
 /** The environment of a server of the user's; with `envPassthrough`, of a pack's. */
 const environmentOf = (facts: EnvironmentFacts, own: Partial<OwnEnvironment> = {}) =>

@@ -95,13 +95,7 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
     const [server] = config.subprocessServers;
     if (server === undefined) throw new Error("The config has no server.");
     const planned = await planUserServer(createNodeInspectionPort(), server, config, isLocked);
-    const facts = {
-      hostEnvironment: { PATH: "/bin" },
-      platform: "linux",
-      device: undefined,
-      sessionId: undefined,
-      callback: undefined,
-    } as const;
+    const facts = { hostEnvironment: { PATH: "/bin" }, platform: "linux" } as const;
     return {
       planned,
       env: createEnvironment(planned.environment, facts),
