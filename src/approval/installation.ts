@@ -50,8 +50,8 @@ export interface InstallationOptions extends Pick<SessionOptions, "onCommand" | 
   static?: boolean;
 }
 
-/** What a session of a project would use, and what is there besides. */
-export interface Installation {
+/** What a session of a project would use, what is there besides, and the lock. */
+export interface LockedProject {
   /** What a session would use, as the lock records it. What a server lists is there if it has started. */
   installed: LockParts;
   /** The places of packs and servers of the config, and of what packs declare, used or not. */
@@ -61,9 +61,6 @@ export interface Installation {
   scope: LockScope;
   /** What models would read of skills, by the keys of their places: of servers, of those that are to be shown. */
   skills: ReadonlyMap<string, ShownSkill>;
-}
-
-export interface LockedProject extends Installation {
   project: string;
   /** The project's lock, or the nearest one above it up to the root of its workspace. */
   found: FoundLock | undefined;
@@ -296,7 +293,7 @@ export async function readLockedProject(
 }
 
 /** What a lock above a project says about what the project's sessions use, and what it denies. */
-const narrowLock = (lock: LockParts, places: Installation["places"]): LockParts =>
+const narrowLock = (lock: LockParts, places: LockedProject["places"]): LockParts =>
   new Map([...lock].filter(([, { place, value }]) => value === null || places.has(keyOf(entryPlace(place)))));
 
 /** What a server would say that has not started is what it said before. */
@@ -312,7 +309,7 @@ function complete({ place, value }: LockPart, before: LockedItem | null = {}): L
  */
 export function expectLock(
   lock: LockParts,
-  { installed, places, unasked, scope }: Installation,
+  { installed, places, unasked, scope }: LockedProject,
   isNamed: (place: LockPlace) => boolean = () => false,
 ): LockParts {
   const isPassedOver = ({ place }: LockPart): boolean => {

@@ -92,8 +92,7 @@ type ValueOf<Place> = Place extends `${string}:${infer Format}`
   : string;
 type Literals<Text> = Text extends `${infer First}|${infer Rest}` ? First | Literals<Rest> : Text;
 type Placed<Text> = { [Place in PlaceIn<Text> as NameOf<Place> & string]: ValueOf<Place> };
-/** The parts of a template in brackets, and what is outside them. */
-type Inside<Text> = Text extends `${string}[${infer Part}]${infer Rest}` ? Part | Inside<Rest> : never;
+/** What is outside the brackets of a template. */
 type Outside<Text> = Text extends `${infer Before}[${string}]${infer Rest}`
   ? `${Before}${Outside<Rest>}`
   : Text;
@@ -103,13 +102,12 @@ type Computed<Text> = [Extract<Text, (args: never) => unknown>] extends [(args: 
   ? Args
   : never;
 type Flat<Args> = Args extends infer All ? { [Key in keyof All]: All[Key] } : never;
-type Optional<Args> = { [Key in keyof Args]?: Args[Key] | undefined };
 type Chosen<Conditions> = {
   [Key in keyof Conditions as NameOfChoice<Key>]: Key extends `${string}=${infer Value}` ? Value : never;
 };
 type NameOfChoice<Key> = Key extends `${infer Name}=${string}` ? Name : never;
 type Flags<Name extends PropertyKey> = {
-  [_ in Name as _ extends `${string}=${string}` ? never : _]?: boolean | undefined;
+  [_ in Name as _ extends `${string}=${string}` ? never : _]?: boolean;
 };
 
 /** What an entry's words need: a value for each place of a template, and flags for conditions that have no place. */
@@ -121,7 +119,7 @@ type ArgumentsOf<
 > = Flat<
   Placed<Outside<Own>> &
     Computed<Own | Special> &
-    Optional<Placed<Inside<Own> | Special>> &
+    Partial<Placed<Own | Special>> &
     Chosen<Conditions> &
     Flags<Exclude<keyof Conditions, keyof Placed<Own | Special>>>
 >;
