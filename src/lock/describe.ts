@@ -191,24 +191,19 @@ export const runsCode = ({ declaration, shape, definition }: InspectedItem): boo
   definition?.subscribe !== undefined ||
   Object.values(isRecord(definition?.complete) ? definition.complete : {}).some((one) => !Array.isArray(one));
 
-/** The parts of a pack: its version, its needs and the items that can be recorded. `isWanted` leaves out others. */
-export function describePack(
-  inspected: InspectedPack,
-  isWanted: (item: InspectedItem) => boolean = () => true,
-): LockPart[] {
-  const { pack, items } = inspected;
-  const owner = { owner: "pack", entry: pack.name } as const;
-  const parts: LockPart[] = [];
-  const add = (place: LockPlace, value: LockedItem | undefined) => {
-    if (value !== undefined) parts.push({ place, value });
-  };
-  add(entryPlace(owner), pack.version === null ? {} : { version: pack.version });
-  add({ ...owner, kind: "needs", name: "needs" }, describeNeeds(inspected));
+/** The parts of a pack: its version, its needs and those of some items that can be recorded. */
+export function describePack(inspected: InspectedPack, items: readonly InspectedItem[]): LockPart[] {
+  const { name: entry, version } = inspected.pack;
+  const owner = { owner: "pack", entry } as const;
+  const described: [LockPlace, LockedItem | undefined][] = [
+    [entryPlace(owner), version === null ? {} : { version }],
+    [{ ...owner, kind: "needs", name: "needs" }, describeNeeds(inspected)],
+  ];
   for (const item of items) {
     const place = { ...owner, kind: item.declaration.kind, name: lockedName(item) };
-    if (isWanted(item)) add(place, describeItem(inspected, item));
+    described.push([place, describeItem(inspected, item)]);
   }
-  return parts;
+  return described.flatMap(([place, value]) => (value === undefined ? [] : { place, value }));
 }
 
 export const placesOf = (pack: DiscoveredPack): LockPlace[] => {

@@ -242,7 +242,8 @@ export class LockGate {
       const isNamed = this.scope.isPackFree(pack.qualifiedName);
       return isNamed ? { ...checked, problems: [...checked.problems, this.#noteFree(entry)] } : checked;
     }
-    this.#record(describePack(inspected, (item) => !this.#isFree(pack, item)));
+    const locked = inspected.items.filter((item) => !this.#isFree(pack, item));
+    this.#record(describePack(inspected, locked));
     const approved = this.#skillsOf(pack.name);
     if (isUnasked(inspected)) this.unasked.add(pack.name);
     // Nobody asked for the others.

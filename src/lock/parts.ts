@@ -179,20 +179,16 @@ export function* partsOfEntry(owner: Owner, entry: LockedItem, path: Path = []):
   }
 }
 
-export const tableOf = (parts: Iterable<LockPart>): Map<string, LockPart> =>
-  new Map([...parts].map((part) => [keyOf(part.place), part]));
-
 /** The parts of a lock, of which a denial replaces what is approved. Throws `LockFault`. */
 export function partsOf({ lockfileVersion, packs, servers, ...others }: LockFile): LockParts {
   const [unknown] = lockfileVersion === 1 ? Object.keys(others) : ["lockfileVersion"];
   if (unknown !== undefined) throw misshapen([unknown]);
-  return tableOf(
-    Object.entries({ packs, servers }).flatMap(([key, entries]) =>
-      objectsAt(entries, [key]).flatMap(({ name: entry, inner }) => [
-        ...partsOfEntry({ owner: key === "packs" ? "pack" : "server", entry }, inner, [key, entry]),
-      ]),
-    ),
+  const parts = Object.entries({ packs, servers }).flatMap(([key, entries]) =>
+    objectsAt(entries, [key]).flatMap(({ name: entry, inner }) => [
+      ...partsOfEntry({ owner: key === "packs" ? "pack" : "server", entry }, inner, [key, entry]),
+    ]),
   );
+  return new Map(parts.map((part) => [keyOf(part.place), part]));
 }
 
 /** The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole. */
