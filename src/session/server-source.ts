@@ -217,15 +217,9 @@ export class ServerSource {
 function collectFailedServer({ label, source, place }: ServerPlan, problem: Problem): Contribution {
   const { code, message } = problem;
   // Calls of its tools say what to do.
-  const ofCalls = code === "AuthorizationRequired" ? { problem } : {};
-  const skipped: Skipped = {
-    kind: "server",
-    name: label,
-    source,
-    reason: "ServerFailed",
-    message,
-    ...ofCalls,
-  };
+  const ofCalls = code === "AuthorizationRequired" ? problem : undefined;
+  const reason = "ServerFailed";
+  const skipped: Skipped = { kind: "server", name: label, source, reason, message, problem: ofCalls };
   const path = problem.path ?? place.path;
   return contribute({ skipped: [skipped], problems: [{ ...problem, ...place, ...(path && { path }) }] });
 }

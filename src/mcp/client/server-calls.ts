@@ -26,8 +26,8 @@ export interface ServerLaunch {
   secrets: () => readonly string[];
   timeouts: { handshakeMs: number; listMs: number };
   protocol: ServerProtocol;
-  /** Whether the server is told that it can ask the user (`elicitation`); `modern`: only if it does so by its answers. */
-  canAsk?: boolean | "modern";
+  /** Whether the server is told that it can ask the user (`elicitation`). */
+  canAsk?: boolean;
   /** What the server is told of apps when it starts; a modern one gets what its requests say, too. */
   apps?: AppsDeclaration | undefined;
 }

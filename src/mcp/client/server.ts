@@ -190,12 +190,10 @@ export class Server {
     this.ready.catch(() => {});
   }
 
-  #declare(era: Era, { apps: extensions }: Pick<Facts, "apps">): JsonObject {
+  /** What this client can do. `apps`: what a request, or the start, says of apps. */
+  #declare({ apps }: Pick<Facts, "apps">): JsonObject {
     const { canAsk } = this.#facts;
-    return {
-      ...((canAsk === true || canAsk === era) && { elicitation: { form: {}, url: {} } }),
-      ...(extensions && { extensions }),
-    };
+    return { ...(canAsk && { elicitation: { form: {}, url: {} } }), ...(apps && { extensions: apps }) };
   }
 
   async #start(): Promise<Introduction> {
@@ -238,7 +236,7 @@ export class Server {
   }
 
   async #initialize(signal: AbortSignal): Promise<ServerFacts> {
-    const capabilities = this.#declare("legacy", this.#facts);
+    const capabilities = this.#declare(this.#facts);
     const params = { protocolVersion: legacyRevisions[0], capabilities, clientInfo };
     // A client must not cancel `initialize`.
     const result = await abortable(signal, () => this.#request("initialize", params).answer);
@@ -326,7 +324,7 @@ export class Server {
     });
     const stream = isModern && this.#carrier.hasPerRequestStream ? new AbortController() : undefined;
     const meta = {
-      ...(isModern && createModernMeta(this.#declare("modern", call ?? this.#facts))),
+      ...(isModern && createModernMeta(this.#declare(call ?? this.#facts))),
       ...(params._meta as JsonObject | undefined),
       ...(call?.onProgress && { progressToken: id }),
     };
@@ -528,7 +526,7 @@ export class Server {
     requestId: unknown,
     signal: AbortSignal,
   ): Promise<JsonObject> {
-    if (method !== "elicitation/create" || !this.#isReady || this.#facts.canAsk !== true)
+    if (method !== "elicitation/create" || !this.#isReady || !this.#facts.canAsk)
       throw new AnswerError("Method not found", rpcCode.method);
     const calls = this.#calls();
     const named = calls.find(({ id }) => id === requestId);
