@@ -50,8 +50,16 @@ function findServer({ items, pack }: DescribedPack, name: string | undefined): I
   throw failure("ServerNotFound", { name: name ?? pack.name, otherKind: undefined, nearest, reason });
 }
 
+export interface ExportOptions {
+  name?: string | undefined;
+  description?: string | undefined;
+  /** Absolute. Default: the folder of the package. */
+  out?: string | undefined;
+  force: boolean;
+}
+
 /** What formats say of a server of the pack. Throws as `findServer` does, and `InvalidArguments` without a version. */
-function describeServer(pack: DescribedPack, serverName: string | undefined) {
+function describeServer(pack: DescribedPack, serverName: string | undefined, options: ExportOptions) {
   const item = findServer(pack, serverName);
   const { value: manifest } = pack.manifest;
   const { name: packName, version, needs } = pack.pack;
@@ -70,7 +78,9 @@ function describeServer(pack: DescribedPack, serverName: string | undefined) {
     publisher,
     shortName,
     version,
-    description: textIn(manifest.description) ?? textIn(description),
+    description: options.description ?? textIn(manifest.description) ?? textIn(description),
+    /** Of the plugin, if the user has chosen one. */
+    chosenName: options.name,
     name,
     qualifiedName: item.qualifiedName,
     /** In configs of clients. */
@@ -91,30 +101,19 @@ function requireBin({ bin, qualifiedName: name, name: server }: ExportedServer):
   return bin;
 }
 
-export interface ExportOptions {
-  name?: string | undefined;
-  description?: string | undefined;
-  /** Absolute. Default: the folder of the package. */
-  out?: string | undefined;
-  force: boolean;
-}
-
-type Format = (
-  server: ExportedServer,
-  options: ExportOptions,
-) => {
+type Format = (server: ExportedServer) => {
   /** Texts, or what is written as JSON, by paths relative to the folder of the export. */
   files: Readonly<Record<string, string | object>>;
   /** The variables for which the format has no place. */
   unplaced?: readonly string[];
 };
 
-function describeManifest({ manifest, version, description }: ExportedServer, options: ExportOptions) {
+function describeManifest({ manifest, version, description }: ExportedServer) {
   const { author, keywords } = manifest;
   const { name, email, url } = isRecord(author) ? author : { name: author };
   return {
     version,
-    description: options.description || description,
+    description,
     author: textIn(name) && { name, email: textIn(email), url: textIn(url) },
     homepage: readHttps(manifest.homepage),
     repository: readRepository(manifest.repository),
@@ -125,13 +124,12 @@ function describeManifest({ manifest, version, description }: ExportedServer, op
 
 /** A name for a format. Throws `ExportNameUnusable`. */
 function chooseName(
-  { publisher, shortName }: ExportedServer,
-  { name }: ExportOptions,
+  { publisher, shortName, chosenName }: ExportedServer,
   separator: string,
   pattern: RegExp,
   rule: string,
 ) {
-  const chosen = name ?? [publisher, shortName].filter(Boolean).join(separator).toLowerCase();
+  const chosen = chosenName ?? [publisher, shortName].filter(Boolean).join(separator).toLowerCase();
   if (chosen.length > 64 || !pattern.test(chosen))
     throw failure("ExportNameUnusable", { name: chosen, rule });
   return chosen;
@@ -145,18 +143,18 @@ const launchOf = (server: ExportedServer, folder: string) => ({
   args: ["-y", "--prefix", folder, `--package=${server.packName}@${server.version}`, requireBin(server)],
 });
 
-const agentPlugin: Format = (server, options) => {
+const agentPlugin: Format = (server) => {
   const rule =
     "lowercase letters, digits, hyphens and periods, not two hyphens or periods in a row, at most 64";
   const pattern = /^(?!.*(?:--|\.\.))[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?$/;
-  const name = chooseName(server, options, ".", pattern, rule);
+  const name = chooseName(server, ".", pattern, rule);
   const schemaOf = (file: string) => `https://agent-plugins.org/schemas/1.0.0/${file}.schema.json`;
   return {
     files: {
       "plugin.json": {
         $schema: schemaOf("plugin"),
         name,
-        ...describeManifest(server, options),
+        ...describeManifest(server),
         extensions: { "trailblaze.export": { server: server.qualifiedName } },
       },
       "mcp.json": {
@@ -168,7 +166,7 @@ const agentPlugin: Format = (server, options) => {
   };
 };
 
-const claudePlugin: Format = (server, options) => {
+const claudePlugin: Format = (server) => {
   const pattern = /^[a-z0-9]+(?:-[a-z0-9]+)*$/;
   const rule = "lowercase letters and digits, with single hyphens between them, at most 64";
   const { key, hosts, variables } = server;
@@ -181,8 +179,8 @@ const claudePlugin: Format = (server, options) => {
   return {
     files: {
       ".claude-plugin/plugin.json": {
-        name: chooseName(server, options, "-", pattern, rule),
-        ...describeManifest(server, options),
+        name: chooseName(server, "-", pattern, rule),
+        ...describeManifest(server),
         mcpServers: {
           [key]: {
             ...launchOf(server, "${CLAUDE_PLUGIN_DATA}"),
@@ -204,12 +202,11 @@ const claudePlugin: Format = (server, options) => {
 
 const mostCharacters = 100;
 
-const serverJson: Format = (server, options) => {
-  const { version, manifest } = server;
+const serverJson: Format = (server) => {
+  const { version, manifest, description = "" } = server;
   const mcpName = typeof manifest.mcpName === "string" ? manifest.mcpName : undefined;
   if (mcpName === undefined || !/^(?=.{1,200}$)[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/.test(mcpName))
     throw failure("ExportNeedsMcpName", { mcpName });
-  const description = options.description ?? server.description ?? "";
   const length = countCharacters(description);
   if (length > mostCharacters || length === 0)
     throw failure("ExportDescriptionTooLong", { length, most: mostCharacters });
@@ -304,7 +301,7 @@ function planManifest(
   const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
   const edited = Object.entries(changes).reduce((text, [key, value]) => {
     const place = { container: [], key, isList: false };
-    return jsonEditor.open(text).set(place, value as JsonValue)[0] ?? text;
+    return jsonEditor.open(text).edit(place, value as JsonValue)[0] ?? text;
   }, before.slice(mark.length));
   return { file, before, after: mark + edited };
 }
@@ -336,8 +333,8 @@ export function planExport(
   const isProgram = format === "bin";
   if (isProgram && out !== location)
     throw invalid("The program of a server belongs into its package", "Omit --out.");
-  const server = describeServer(pack, serverName);
-  const { files: contents, unplaced = [] } = create(server, options);
+  const server = describeServer(pack, serverName, options);
+  const { files: contents, unplaced = [] } = create(server);
   const files = Object.entries(contents).map(([inside, content]) => {
     const path = resolve(out, inside);
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;

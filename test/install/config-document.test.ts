@@ -57,20 +57,20 @@ const entry: JsonRecord = {
 /** Adds an entry, alone and beside another, and removes it again. Returns the text with the entry. */
 function expectRoundTrip(open: (text: string) => ConfigDocument, text: string, one: EntryPlace): string {
   const two = { ...one, key: "another" };
-  const first = textOf(open(text).set(one, entry));
+  const first = textOf(open(text).edit(one, entry));
   expect(open(first).get(one)).toEqual(entry);
   if (text.includes("\n")) {
     const lineEnd = text.includes("\r\n") ? "\r\n" : "\n";
     expect(first.split("\n").length).toBe(first.split(lineEnd).length);
   }
   expectAddition(text, first);
-  expectRestored(open, textOf(open(first).remove(one)), text, one.container);
+  expectRestored(open, textOf(open(first).edit(one)), text, one.container);
 
-  const second = textOf(open(first).set(two, { command: "b", args: [] }));
-  expect(textOf(open(second).remove(two))).toBe(first);
-  const withoutOne = textOf(open(second).remove(one));
+  const second = textOf(open(first).edit(two, { command: "b", args: [] }));
+  expect(textOf(open(second).edit(two))).toBe(first);
+  const withoutOne = textOf(open(second).edit(one));
   expect(open(withoutOne).get(one)).toBeUndefined();
-  const empty = textOf(open(withoutOne).remove(two));
+  const empty = textOf(open(withoutOne).edit(two));
   expect(prune(open(empty).root, one.container)).toEqual(prune(open(text).root, one.container));
   return first;
 }
@@ -199,8 +199,8 @@ describe("editing any TOML or YAML", () => {
           return;
         }
         const added = expectRoundTrip(open, text, place);
-        const replaced = textOf(open(added).set(place, { command: "z" }));
-        expect(textOf(open(replaced).set(place, entry))).toBe(added);
+        const replaced = textOf(open(added).edit(place, { command: "z" }));
+        expect(textOf(open(replaced).edit(place, entry))).toBe(added);
         edited++;
       },
     );
@@ -230,7 +230,7 @@ describe("a config that cannot be edited safely", () => {
     async (format, text, reason, line, column) => {
       const open = await opener(format);
       const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
-      const edit = () => open(text).set({ container, key: "a", isList: false }, entry);
+      const edit = () => open(text).edit({ container, key: "a", isList: false }, entry);
       const args = { file: "a config", reason: expect.stringMatching(reason) };
       const problem = { code: "ClientConfigMalformed", args, ...(line && { line, column }) };
       expect(edit).toThrow(expect.objectContaining({ problem: expect.objectContaining(problem) }));
@@ -241,9 +241,9 @@ describe("a config that cannot be edited safely", () => {
     const open = await opener("yaml");
     const place = { container: ["extensions"], key: "x", isList: false };
     const text = "base: &b {a: {k: 1}}\nextensions: *b\n";
-    expect(open(text).set(place, entry)).toBeUndefined();
+    expect(open(text).edit(place, entry)).toBeUndefined();
     const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
-    expect(open(anchored).remove(place)).toBeUndefined();
+    expect(open(anchored).edit(place)).toBeUndefined();
   });
 
   test.each([
@@ -262,8 +262,8 @@ describe("a config that cannot be edited safely", () => {
     async (format, text, isList) => {
       const open = await opener(format);
       const place = { container: ["mcpServers"], key: "x", isList: isList === true };
-      expect(open(text).set(place, entry)).toBeUndefined();
-      if (text.includes("b")) expect(open(text).remove(place)).toBeUndefined();
+      expect(open(text).edit(place, entry)).toBeUndefined();
+      if (text.includes("b")) expect(open(text).edit(place)).toBeUndefined();
     },
   );
 });

@@ -90,7 +90,7 @@ describe("an entry that Trailblaze wrote", () => {
       const at = { container: record.container, key: "mine", isList: record.isList === true };
       const open = () => new ConfigDocument(file, editor, read(file));
       const entry = () => open().get(at) as JsonRecord;
-      writeFileSync(file, String(open().set(at, { ...entry(), ...added })?.text));
+      writeFileSync(file, String(open().edit(at, { ...entry(), ...added })?.text));
       const edited = read(file);
       expect(await place.install(client, "mine", { env: ["A=1"] })).toMatchObject({ changed: false });
       expect(read(file)).toBe(edited);

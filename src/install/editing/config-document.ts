@@ -118,21 +118,17 @@ export class ConfigDocument {
     return undefined;
   }
 
-  set(place: EntryPlace, entry: JsonRecord): ConfigDocument | undefined {
+  /** Adds or replaces an entry, or without a value removes it, and the containers that are empty then and have no comment. */
+  edit(place: EntryPlace, entry?: JsonRecord): ConfigDocument | undefined {
     this.get(place);
-    return this.#verify(this.#parsed.set(place, entry), place, toPlain(entry));
-  }
-
-  /** Removes an entry, and the containers that are empty then and have no comment. */
-  remove(place: EntryPlace): ConfigDocument | undefined {
-    let edited = this.#verify(this.#parsed.remove(place), place, undefined);
-    for (let path = place.container; edited !== undefined && path.length > 0; path = path.slice(0, -1)) {
+    let edited = this.#verify(this.#parsed.edit(place, entry), place, toPlain(entry));
+    for (let path = place.container; edited && !entry && path.length > 0; path = path.slice(0, -1)) {
       const value = valueAt(edited.root, path);
       if (value === undefined) continue;
       if (!isEmptyValue(value)) break;
       const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
       const comments = countComments(edited.#body);
-      const texts = edited.#parsed.remove(outer).filter((text) => countComments(text) === comments);
+      const texts = edited.#parsed.edit(outer).filter((text) => countComments(text) === comments);
       const next: ConfigDocument | undefined = edited.#verify(texts, outer, undefined);
       if (next === undefined) break;
       edited = next;
@@ -178,7 +174,7 @@ export function editEntries(
   const changes = decide(config);
   if (changes.length === 0) return { changed: false, text, diff: "" };
   const edited = changes.reduce<ConfigDocument | undefined>(
-    (now, { place, after }) => (after === undefined ? now?.remove(place) : now?.set(place, after)),
+    (now, { place, after }) => now?.edit(place, after),
     config,
   );
   if (edited === undefined) {

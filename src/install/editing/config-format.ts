@@ -25,9 +25,11 @@ export interface ConfigEditor {
 export interface ParsedConfig {
   readonly value: unknown;
   offsetOf(path: readonly string[]): number;
-  /** Adds an entry or replaces it. What is in place of its containers is an object or an array, or nothing. */
-  set(place: EntryPlace, entry: JsonValue): string[];
-  remove(place: EntryPlace): string[];
+  /**
+   * Adds an entry or replaces it, or without a value removes it. What is in place of its containers is an object or an array, or
+   * nothing.
+   */
+  edit(place: EntryPlace, entry?: JsonValue): string[];
 }
 
 /** A value in comparable form: objects without a prototype, so that `__proto__` is an ordinary key; dates and big numbers tagged. */

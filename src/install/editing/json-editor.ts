@@ -133,13 +133,15 @@ export const jsonEditor: ConfigEditor = {
     return {
       value: root && toValue(text, root),
       offsetOf: (path) => findValue(root, path)?.offset ?? 0,
-      set({ container, key }, entry) {
-        const writer = createWriter(text, root);
+      edit({ container, key }, entry) {
         const keys = [...container, key];
+        const value = findValue(root, keys);
+        if (entry === undefined)
+          return value?.parent?.parent ? cutProperty(text, value.parent.parent, value.parent) : [];
+        const writer = createWriter(text, root);
         // What is added to a text with comments only could not be told from an object that was there before.
         if (root === undefined)
           return text.trim() === "" ? [writer.write(wrap(keys, entry), "") + writer.lineEnd] : [];
-        const value = findValue(root, keys);
         if (value !== undefined) {
           const indentation = indentationAt(text, value.parent?.offset ?? 0);
           return [splice(text, value.offset, endOf(value), writer.write(entry, indentation))];
@@ -151,11 +153,6 @@ export const jsonEditor: ConfigEditor = {
           depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
         const object = findValue(root, parents);
         return object?.type === "object" ? [addProperty(text, object, writer, name, wrap(below, entry))] : [];
-      },
-      remove({ container, key }) {
-        const object = findValue(root, container);
-        const property = findProperty(object, key);
-        return object === undefined || property === undefined ? [] : cutProperty(text, object, property);
       },
     };
   },

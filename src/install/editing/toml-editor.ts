@@ -116,9 +116,11 @@ export const tomlEditor: ConfigEditor = {
     return {
       value,
       offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
-      set(place, entry) {
+      edit(place, entry) {
+        const own = findOwn(text, sections, place);
+        const [first, ...rest] = own;
+        if (entry === undefined) return first === undefined ? [] : [remove(own)];
         const table = writeTable(place, entry as JsonRecord, lineEnd);
-        const [first, ...rest] = findOwn(text, sections, place);
         if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
         const last = sections.findLast(({ path }) => startsWith(path, place.container));
         // Trailing blanks stay on their line.
@@ -127,10 +129,6 @@ export const tomlEditor: ConfigEditor = {
           if (text.trim() === "") return [table + (text || lineEnd)];
           return [splice(text, at, at, lineEnd + lineEnd + table)];
         });
-      },
-      remove(place) {
-        const own = findOwn(text, sections, place);
-        return own.length === 0 ? [] : [remove(own)];
       },
     };
   },

@@ -158,16 +158,15 @@ export const yamlEditor: ConfigEditor = {
       // A text that only has comments has no value.
       value: root === null ? undefined : toPlain(value),
       offsetOf: (path) => rangeOf(findOwn(path)?.pair.key)[0],
-      set({ container, key }, entry) {
-        const own = findOwn([...container, key]);
-        if (own === undefined) return addEntry(text, root, [...container, key], entry);
+      edit({ container, key }, entry) {
+        const keys = [...container, key];
+        const own = findOwn(keys);
+        if (own === undefined) return entry === undefined ? [] : addEntry(text, root, keys, entry);
         if (own.map.flow) return [];
-        const written = writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
-        return [splice(text, rangeOf(own.pair.key)[0], endOfPair(text, own.pair), written)];
-      },
-      remove({ container, key }) {
-        const own = findOwn([...container, key]);
-        if (own === undefined || own.map.flow) return [];
+        if (entry !== undefined) {
+          const written = writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
+          return [splice(text, rangeOf(own.pair.key)[0], endOfPair(text, own.pair), written)];
+        }
         const texts = cutPair(text, own.pair);
         const outer = own.map.items.length > 1 ? undefined : findOwn(container)?.pair;
         if (outer === undefined) return texts;
