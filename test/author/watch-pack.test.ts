@@ -13,8 +13,8 @@ function startWatching(directory: string) {
   const said: string[] = [];
   const ending = new AbortController();
   let wake = () => {};
-  const ended = watchPack(directory, { strict: false, signal: ending.signal }, (format) => {
-    said.push(format(style));
+  const ended = watchPack(directory, { strict: false, signal: ending.signal, style }, (text) => {
+    said.push(text);
     wake();
   });
   ended.then(wake, wake);

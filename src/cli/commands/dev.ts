@@ -23,10 +23,9 @@ export const command = defineCommand({
     const { positionals, options } = input;
     const style = options.json ? output.stderrStyle() : output.stdoutStyle();
     const say = options.json ? output.note : output.answer;
-    const watching = { ...readSessionOptions(input), strict: options.strict };
     const signal = await catchSignals(input);
-    const directory = positionals[0] ?? ".";
-    const result = await watchPack(directory, { ...watching, signal }, (format) => say(format(style)));
+    const watching = { ...readSessionOptions(input), strict: options.strict, signal, style };
+    const result = await watchPack(positionals[0] ?? ".", watching, say);
     const { runs, ok } = result;
     const state = `The pack is ${ok ? "valid" : "invalid"}.`;
     return {
@@ -57,9 +56,10 @@ export async function watchPack(
     cwd = process.cwd(),
     strict,
     signal,
+    style,
     ...options
-  }: SessionOptions & { strict: boolean; signal: AbortSignal },
-  say: (format: (style: TextStyle) => string) => void,
+  }: SessionOptions & { strict: boolean; signal: AbortSignal; style: TextStyle },
+  say: (text: string) => void,
 ) {
   const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
   /** The last validation with its problems and those of its session, of which the advertised names of the tools are here, too. */
@@ -75,7 +75,7 @@ export async function watchPack(
   let sources: ReadonlySet<string> = new Set();
   const report = (problem: Problem, more = "") => {
     result.problems.push(problem);
-    say((style) => `\n${formatProblemText(problem, style)}${more}`);
+    say(`\n${formatProblemText(problem, style)}${more}`);
   };
   const close = async () => {
     const closed = session;
@@ -95,8 +95,7 @@ export async function watchPack(
       if (!reported.has(`${problem.code} ${problem.message}`)) report(problem);
     const lines = result.tools.map((name) => `\n  ${printable(name)}`);
     say(
-      () =>
-        `A session is open with ${countOf(lines.length, "tool")}${lines.length > 0 ? ":" : "."}${lines.join("")}`,
+      `A session is open with ${countOf(lines.length, "tool")}${lines.length > 0 ? ":" : "."}${lines.join("")}`,
     );
   };
 
@@ -107,7 +106,7 @@ export async function watchPack(
       sources = files;
       const { ok, pack, problems } = validated;
       Object.assign(result, { ok, pack, problems: [...problems] });
-      say((style) => `\n${formatReport(validated, style)}`);
+      say(`\n${formatReport(validated, style)}`);
       if (!hasErrors(problems)) await reopen(outdated);
     } catch (error) {
       if (outdated.aborted) return;
@@ -124,7 +123,7 @@ export async function watchPack(
     // What servers write to their pack would restart them, endlessly.
     if (paths.some((path) => isCode(path) || sources.has(path))) change.abort();
   });
-  say(() => "Watching for changes. Press Ctrl-C to stop.");
+  say("Watching for changes. Press Ctrl-C to stop.");
   try {
     while (!signal.aborted) {
       change = new AbortController();

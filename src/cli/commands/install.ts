@@ -9,7 +9,7 @@ import {
 } from "../../install.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
-import { formatTable, shortenForPeople, wrap } from "../layout.ts";
+import { formatTable, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
 import { formatProblemText } from "../problem-text.ts";
@@ -81,8 +81,8 @@ export const clients = defineCommand({
   },
 });
 
-/** What a client's config is now or would be, or with --all the problem that it has. */
-type Outcome = (InstallPlan & Pick<InstallResult, "backup">) | TrailblazeError;
+/** What a client's config would be, and is now if there is a `backup`, or with --all the problem that it has. */
+type Outcome = (InstallPlan & Partial<Pick<InstallResult, "backup">>) | TrailblazeError;
 
 /** Edits the config of one client, or with --all those of all detected clients. */
 async function changeClients(input: Input, isInstall: boolean): Promise<CommandAnswer> {
@@ -120,8 +120,7 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
   for (const client of clients) plans.push(await attempt(() => find(() => plan(client, server, place))));
   const outcomes: Outcome[] = [];
   for (const planned of plans) {
-    if (planned instanceof TrailblazeError) outcomes.push(planned);
-    else if (isDryRun) outcomes.push({ ...planned, backup: null });
+    if (isDryRun || planned instanceof TrailblazeError) outcomes.push(planned);
     else outcomes.push(await attempt(async () => ({ ...planned, ...(await applyPlan(planned)) })));
   }
   const results = outcomes.map((outcome, index) => {
@@ -129,7 +128,7 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
       const { severity: _, ...error } = outcome.problem;
       return { client: clients[index], server, error };
     }
-    const { client, server: name, file, key, changed, backup, diff } = outcome;
+    const { client, server: name, file, key, changed, backup = null, diff } = outcome;
     return { client, server: name, file, key, changed, backup, diff };
   });
   const verb = isInstall ? "install" : "uninstall";
@@ -151,18 +150,14 @@ async function findClients({ options, cwd }: Input): Promise<string[]> {
   return clients.filter((client) => client.present && client[place] !== null).map(({ id }) => id);
 }
 
-/** Longer lines of a diff are cut, because some clients keep their whole config on one line. */
-const maximumLine = 400;
-
 function formatDiffLine(line: string, color: boolean): string {
-  const shown = printable(shortenForPeople(line, maximumLine).replaceAll("\t", "    "));
   const paint = line.startsWith("+") ? 32 : line.startsWith("-") ? 31 : 39;
-  return color ? `\u001b[${paint}m${shown}\u001b[39m` : shown;
+  return color ? `\u001b[${paint}m${printable(line)}\u001b[39m` : printable(line);
 }
 
 function formatOutcome(outcome: Outcome, done: string, preposition: string, style: TextStyle): string {
   if (outcome instanceof TrailblazeError) return formatProblemText(outcome.problem, style);
-  const { client, server, file, key, changed, backup, diff, notes } = outcome;
+  const { client, server, file, key, changed, backup = null, diff, notes } = outcome;
   const show = (line: string) => wrap(printable(line), style.width, 2);
   const place = `${changed ? preposition : "in"} ${client} as "${key}": ${file}`;
   const lines = [show(`${changed ? done : "Nothing to do for"} ${server ?? "the session"} ${place}`)];
