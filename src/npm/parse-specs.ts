@@ -1,4 +1,4 @@
-import parsePackageSpec, { type PackageSpec } from "npm-package-arg";
+import parsePackageSpec from "npm-package-arg";
 import validRange from "semver/ranges/valid.js";
 import { failure } from "../problems/index.ts";
 import { isPackageName } from "../qualified-names/index.ts";
@@ -25,7 +25,7 @@ function parseSpec(spec: string): RegistrySpec {
 }
 
 function readSpec(spec: string): RegistrySpec {
-  let parsed: PackageSpec;
+  let parsed: parsePackageSpec.Result;
   try {
     parsed = parsePackageSpec(spec);
   } catch {
@@ -37,8 +37,7 @@ function readSpec(spec: string): RegistrySpec {
     const suggestion = isQualified ? ` (did you mean "@${spec}"?)` : "";
     throw unsupported(spec, `it is not a package of a registry${suggestion}`);
   }
-  if (registry !== true || typeof name !== "string" || !isPackageName(name))
-    throw unsupported(spec, "npm does not allow this name");
+  if (!registry || !name || !isPackageName(name)) throw unsupported(spec, "npm does not allow this name");
   // Without a version, or with `*`, package managers use the version tagged as latest.
   return { name, text: rawSpec === "" || rawSpec === "*" ? name : `${name}@${rawSpec}` };
 }

@@ -18,21 +18,6 @@ declare module "npm-registry-fetch" {
   export default fetch;
 }
 
-/** The parts of npm-package-arg 13 that are used here; it ships no types. */
-declare module "npm-package-arg" {
-  export interface PackageSpec {
-    readonly type: "git" | "tag" | "version" | "range" | "file" | "directory" | "remote" | "alias";
-    readonly registry?: boolean;
-    /** The package's name; `null` if the spec has none. */
-    readonly name?: string | null;
-    readonly rawSpec: string;
-  }
-
-  /** Throws if npm does not allow the name. */
-  // biome-ignore lint/style/noDefaultExport: the package has a default export.
-  export default function parse(spec: string): PackageSpec;
-}
-
 /** The parts of @npmcli/agent 4 that are used here; it ships no types. */
 declare module "@npmcli/agent" {
   import type { Agent, ClientRequest } from "node:http";
