@@ -179,17 +179,6 @@ export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">
   };
 }
 
-/** A part of a result, as AI SDK gives it to models. */
-export type AiSdkPart =
-  | { type: "text"; text: string }
-  | { type: "file-data"; data: string; mediaType: string };
-
-/** A result, as AI SDK gives it to models. */
-export type AiSdkOutput =
-  | { type: "text"; value: string }
-  | { type: "error-text"; value: string }
-  | { type: "content"; value: AiSdkPart[] };
-
 /** A tool, as `tools` of AI SDK's `generateText` and `streamText` takes it. */
 export interface AiSdkTool {
   description?: string;
@@ -201,18 +190,19 @@ export interface AiSdkTool {
     options: { abortSignal?: AbortSignal | undefined; toolCallId: string },
   ): Promise<ToolResult>;
   /** What the model gets of a result. */
-  toModelOutput(options: { output: ToolResult }): AiSdkOutput;
+  toModelOutput: typeof toModelOutput;
 }
 
-function toModelOutput({ output }: { output: ToolResult }): AiSdkOutput {
-  if (output.variant !== "Success") return { type: "error-text", value: textOfResult(output) };
+function toModelOutput({ output }: { output: ToolResult }) {
+  if (output.variant !== "Success") return { type: "error-text" as const, value: textOfResult(output) };
   const parts = output.content.map((block) => partOf(block, () => true));
-  if (parts.every((part) => "text" in part)) return { type: "text", value: textOfResult(output) };
-  const toPart = (part: Part): AiSdkPart =>
+  if (parts.every((part) => "text" in part)) return { type: "text" as const, value: textOfResult(output) };
+  const value = parts.map((part) =>
     "text" in part
-      ? { type: "text", text: part.text }
-      : { type: "file-data", data: part.data, mediaType: part.mimeType };
-  return { type: "content", value: parts.map(toPart) };
+      ? { type: "text" as const, text: part.text }
+      : { type: "file-data" as const, data: part.data, mediaType: part.mimeType },
+  );
+  return { type: "content" as const, value };
 }
 
 /**
@@ -251,17 +241,12 @@ export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}
 }
 
 const pdf = "application/pdf";
-type ImageType = "image/jpeg" | "image/png" | "image/gif" | "image/webp";
-const images: readonly string[] = [
-  "image/jpeg",
-  "image/png",
-  "image/gif",
-  "image/webp",
-] satisfies ImageType[];
+const images = ["image/jpeg", "image/png", "image/gif", "image/webp"] as const;
+type ImageType = (typeof images)[number];
 
 /** What a model gets of a block by an API that takes images and PDFs. */
 const imageOrPdfOf = (block: ContentBlock): Part =>
-  partOf(block, (type) => type === pdf || images.includes(type));
+  partOf(block, (type) => type === pdf || images.some((one) => one === type));
 
 /** A tool of the Responses API. */
 export interface OpenAiTool {
@@ -273,40 +258,11 @@ export interface OpenAiTool {
   strict: false;
 }
 
-/** An item of the type `function_call` of the Responses API. */
-export interface OpenAiFunctionCall {
-  type: "function_call";
-  call_id: string;
-  name: string;
-  arguments: string;
-}
-
 /** A part of a result in the Responses API. */
 export type OpenAiPart =
   | { type: "input_text"; text: string }
   | { type: "input_image"; image_url: string; detail: "auto" }
   | { type: "input_file"; file_data: string; filename: string };
-
-/** The item that answers a `function_call`. */
-export interface OpenAiFunctionOutput {
-  type: "function_call_output";
-  call_id: string;
-  output: string | OpenAiPart[];
-}
-
-/** The tools of a session for an API, and its calls of them. */
-export interface ApiTools<Tool, Call, Answer> {
-  /** Those of the moment: read it for each request if they can change. */
-  readonly tools: Tool[];
-  /**
-   * Runs a call and resolves with what to send back, also if the call fails. Rejects with the reason of a signal that aborted
-   * it.
-   */
-  call(call: Call, options?: { signal?: AbortSignal }): Promise<Answer>;
-}
-
-/** The tools of a session for OpenAI's Responses API. */
-export type OpenAiTools = ApiTools<OpenAiTool, OpenAiFunctionCall, OpenAiFunctionOutput>;
 
 function toOpenAiPart(block: ContentBlock): OpenAiPart {
   const part = imageOrPdfOf(block);
@@ -321,20 +277,28 @@ function toOpenAiPart(block: ContentBlock): OpenAiPart {
  * The tools of a session for OpenAI's Responses API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for names in
  * the options that the session lacks.
  */
-export function openAiTools(session: AdaptedSession, options: AdapterOptions = {}): OpenAiTools {
+export function openAiTools(session: AdaptedSession, options: AdapterOptions = {}) {
   const adapted = adaptTools(session, options);
   return {
+    /** Those of the moment: read it for each request if they can change. */
     get tools() {
       return adapted.list().map((tool): OpenAiTool => {
         const { schema: parameters, ...rest } = describeForModel(tool);
         return { type: "function", ...rest, parameters, strict: false };
       });
     },
-    async call(item, { signal } = {}) {
+    /**
+     * Runs an item of the type `function_call` and resolves with the item to send back, also if the call fails. Rejects with the
+     * reason of a signal that aborted it.
+     */
+    async call(
+      item: { type: "function_call"; call_id: string; name: string; arguments: string },
+      { signal }: { signal?: AbortSignal } = {},
+    ) {
       const result = await adapted.call(item.name, item.arguments, signal);
       const parts = result.content.map(toOpenAiPart);
       const output = parts.some(({ type }) => type !== "input_text") ? parts : textOfResult(result);
-      return { type: "function_call_output", call_id: item.call_id, output };
+      return { type: "function_call_output" as const, call_id: item.call_id, output };
     },
   };
 }
@@ -346,15 +310,7 @@ export interface AnthropicTool {
   input_schema: { type: "object" } & Record<string, unknown>;
 }
 
-/** A block of the type `tool_use`. */
-export interface AnthropicToolUse {
-  type: "tool_use";
-  id: string;
-  name: string;
-  input: unknown;
-}
-
-/** A part of a result. */
+/** A part of a result in the Messages API. */
 export type AnthropicPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
@@ -369,9 +325,6 @@ export interface AnthropicToolResult {
   is_error?: true;
 }
 
-/** The tools of a session for Anthropic's Messages API. */
-export type AnthropicTools = ApiTools<AnthropicTool, AnthropicToolUse, AnthropicToolResult>;
-
 function toAnthropicPart(block: ContentBlock): AnthropicPart {
   const part = imageOrPdfOf(block);
   if ("text" in part) return { type: "text", ...part };
@@ -385,18 +338,26 @@ function toAnthropicPart(block: ContentBlock): AnthropicPart {
  * The tools of a session for Anthropic's Messages API. Throws `TrailblazeError`: `ToolNotFound` and `ToolsetNotFound` for
  * names in the options that the session lacks.
  */
-export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}): AnthropicTools {
+export function anthropicTools(session: AdaptedSession, options: AdapterOptions = {}) {
   const adapted = adaptTools(session, options);
   // The API refuses texts without words.
   const isFilled = (part: AnthropicPart) => part.type !== "text" || part.text.trim() !== "";
   return {
+    /** Those of the moment: read it for each request if they can change. */
     get tools() {
       return adapted.list().map((tool): AnthropicTool => {
         const { schema, ...rest } = describeForModel(tool);
         return { ...rest, input_schema: schema };
       });
     },
-    async call({ id, name, input }, { signal } = {}) {
+    /**
+     * Runs a block of the type `tool_use` and resolves with the block to send back, also if the call fails. Rejects with the reason
+     * of a signal that aborted it.
+     */
+    async call(
+      { id, name, input }: { type: "tool_use"; id: string; name: string; input: unknown },
+      { signal }: { signal?: AbortSignal } = {},
+    ): Promise<AnthropicToolResult> {
       const result = await adapted.call(name, input, signal);
       const failed = result.variant !== "Success";
       // The API takes nothing but text in a failure.
