@@ -5,51 +5,38 @@ import { setMaxListeners } from "node:events";
  * the host's own code waits with `whenAborted`.
  */
 export class CallStop {
-  #listeners: (() => void)[] | undefined;
+  aborted = false;
+  reason: unknown;
+  readonly #listeners = new Set<() => void>();
   #controller: AbortController | undefined;
-  #isAborted = false;
-  #reason: unknown;
-
-  get aborted(): boolean {
-    return this.#isAborted;
-  }
-
-  get reason(): unknown {
-    return this.#reason;
-  }
 
   /** Aborts with the same reason, after those who wait with `whenAborted`. */
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#isAborted) this.#controller.abort(this.#reason);
+      if (this.aborted) this.#controller.abort(this.reason);
     }
     return this.#controller.signal;
   }
 
   abort(reason: unknown): void {
-    if (this.#isAborted) return;
-    this.#isAborted = true;
-    this.#reason = reason;
+    if (this.aborted) return;
+    this.aborted = true;
+    this.reason = reason;
     // A listener may take away others that have not been called.
-    for (let next = this.#listeners?.shift(); next !== undefined; next = this.#listeners?.shift()) next();
+    for (const listener of this.#listeners) listener();
     this.#controller?.abort(reason);
   }
 
   throwIfAborted(): void {
-    if (this.#isAborted) throw this.#reason;
+    if (this.aborted) throw this.reason;
   }
 
   /** Use `whenAborted`, which takes signals too. */
   listen(listener: () => void): () => void {
     const own = () => listener();
-    this.#listeners ??= [];
-    const listeners = this.#listeners;
-    listeners.push(own);
-    return () => {
-      const at = listeners.indexOf(own);
-      if (at >= 0) listeners.splice(at, 1);
-    };
+    this.#listeners.add(own);
+    return () => void this.#listeners.delete(own);
   }
 }
 
@@ -86,30 +73,15 @@ export async function atMost(work: Promise<unknown>, limitMs: number): Promise<v
   clearTimeout(timer);
 }
 
-/**
- * Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped.
- * `onSettled` is called once, before.
- */
-export function abortable<T>(
-  signal: Cancellation,
-  start: () => Promise<T>,
-  onSettled: () => void = () => {},
-): Promise<T> {
+/** Settles as the work does, or rejects with the signal's reason as soon as it aborts; the work's outcome is then dropped. */
+export function abortable<T>(signal: Cancellation, start: () => Promise<T>): Promise<T> {
   return new Promise((resolve, reject) => {
     if (signal.aborted) {
-      onSettled();
       reject(signal.reason);
       return;
     }
     // Registered before any listener of the pack's code, so that it runs first.
-    const release = whenAborted(signal, () => {
-      onSettled();
-      reject(signal.reason);
-    });
-    const end = () => {
-      release();
-      onSettled();
-    };
-    start().finally(end).then(resolve, reject);
+    const release = whenAborted(signal, () => reject(signal.reason));
+    start().finally(release).then(resolve, reject);
   });
 }

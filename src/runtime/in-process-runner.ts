@@ -34,14 +34,14 @@ export function createInProcessRunner(): CodeRunner {
   };
   return {
     invoke(place, args, context) {
-      let isOver = false;
-      const end = () => {
-        isOver = true;
-      };
-      const own = createContext(context, () => isOver, freezeCopy);
       const { signal } = context;
-      const run = async () => readOutcome(await runCode(() => find(place), args, own, signal));
-      return abortable(signal, run, end);
+      let isDone = false;
+      const own = createContext(context, () => isDone || signal.aborted, freezeCopy);
+      return abortable(signal, async () => {
+        const outcome = await runCode(() => find(place), args, own, signal);
+        isDone = true;
+        return readOutcome(outcome);
+      });
     },
     async load(place) {
       await find(place);
