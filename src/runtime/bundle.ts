@@ -1,7 +1,7 @@
 // The tools that the host runs, and bundles: tools whose inputs, results and errors are templates around the code of others.
 import { isRecord } from "../data/parse-json.ts";
 import { locateProblems } from "../data/source-text.ts";
-import type { compileEntryTemplates, EntryTemplates } from "../expressions/templates.ts";
+import type { EntryTemplates } from "../expressions/templates.ts";
 import { type InspectedItem, placeInItem } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
@@ -44,29 +44,6 @@ export interface BundleEntry {
   /** As written: a reference to a tool, `./module.js#export`, or a function in a definition that is code. */
   handler: unknown;
   templates: EntryTemplates;
-}
-
-/**
- * Compiles the entries of a valid definition of the shape `toolsBundle`, and collects all faults; with one, the bundle must not
- * be served. Runs none of the pack's code.
- */
-export function compileBundle(
-  { entries: written = [] }: Readonly<Record<string, unknown>>,
-  compileEntry: typeof compileEntryTemplates,
-): { entries: BundleEntry[]; faults: Problem[] } {
-  const faults: Problem[] = [];
-  type Written = Omit<BundleEntry, "inputSchema" | "templates"> & {
-    argumentsSchema?: BundleEntry["inputSchema"];
-  };
-  const entries = (written as Written[]).map(
-    ({ argumentsSchema = { type: "object" }, ...entry }, index): BundleEntry => {
-      const templates = compileEntry({ ...entry }, ["entries", index], ({ path, ...args }) =>
-        faults.push(createProblem("InvalidExpression", args, { path })),
-      );
-      return { ...entry, inputSchema: argumentsSchema, templates };
-    },
-  );
-  return { entries, faults };
 }
 
 export interface RpcError {
@@ -267,9 +244,13 @@ export async function invokeTool(
   }
 }
 
+type WrittenEntry = Omit<BundleEntry, "inputSchema" | "templates"> & {
+  argumentsSchema?: BundleEntry["inputSchema"];
+};
+
 /**
- * Compiles a bundle of a pack. `findTool` returns the tool that a reference names, or a problem. A bundle
- * with an error offers no tools.
+ * Compiles a bundle of a pack, a valid definition, without running code. `findTool` returns the tool that a reference names, or a
+ * problem. A bundle with an error offers no tools.
  */
 export async function createBundleTools(
   item: InspectedItem,
@@ -277,21 +258,27 @@ export async function createBundleTools(
   findTool: (reference: string) => RunnableTool | Problem,
 ): Promise<{ tools: (RunnableTool & { entry: BundleEntry })[]; problems: Problem[] }> {
   const { compileEntryTemplates } = await import("../expressions/templates.ts");
-  const { entries, faults } = compileBundle(item.definition ?? {}, compileEntryTemplates);
-  const problems = [...faults];
-  const tools = entries.flatMap((entry, index) => {
-    const { handler } = entry;
-    const path = ["entries", String(index), "handler"];
-    // The same test as in definitions.
-    if (typeof handler === "string" && !/^\.\.?\//.test(handler)) {
-      const tool = findTool(handler);
-      if (!("code" in tool)) return [{ ...tool, entry }];
-      problems.push({ ...tool, path: ["entries", index, "handler"] });
-      return [];
-    }
-    const place = placeOfCode(handler, owner.root, path, item);
-    return place === undefined ? [] : [{ owner, handler: place, options: {}, entry }];
-  });
+  const { entries: all = [] } = item.definition ?? {};
+  const [faults, missing]: [Problem[], Problem[]] = [[], []];
+  const tools = (all as WrittenEntry[]).flatMap(
+    ({ argumentsSchema: inputSchema = { type: "object" }, ...written }, index) => {
+      const templates = compileEntryTemplates({ ...written }, ["entries", index], ({ path, ...args }) =>
+        faults.push(createProblem("InvalidExpression", args, { path })),
+      );
+      const entry: BundleEntry = { ...written, inputSchema, templates };
+      const { handler } = entry;
+      // The same test as in definitions.
+      if (typeof handler === "string" && !/^\.\.?\//.test(handler)) {
+        const tool = findTool(handler);
+        if (!("code" in tool)) return [{ ...tool, entry }];
+        missing.push({ ...tool, path: ["entries", index, "handler"] });
+        return [];
+      }
+      const place = placeOfCode(handler, owner.root, ["entries", String(index), "handler"], item);
+      return place === undefined ? [] : [{ owner, handler: place, options: {}, entry }];
+    },
+  );
+  const problems = [...faults, ...missing];
   const isBroken = problems.some(({ severity }) => severity === "error");
   const placed = await locateProblems(problems.map((problem) => placeInItem(item, problem)));
   return { tools: isBroken ? [] : tools, problems: placed };

@@ -2,9 +2,7 @@ import { describe, expect, test } from "vitest";
 import { compileEntryTemplates } from "../../src/expressions/templates.ts";
 import {
   answerError,
-  type BundleEntry,
   type BundleRequest,
-  compileBundle,
   type EntryError,
   fillInputs,
   fillResult,
@@ -19,19 +17,12 @@ const request: BundleRequest = {
   session: { id: "s-1", clientInfo: { name: "client", version: "1" }, capabilities: { roots: {} } },
 };
 
-const compile = (...entries: Record<string, unknown>[]) =>
-  compileBundle({ kind: "Mcp.Tools", metadata: { name: "Sample" }, entries }, compileEntryTemplates);
-
-function compileEntry(fields: Record<string, unknown>): BundleEntry {
-  const { entries, faults } = compile({ name: "sample_tool", handler: "./lib/a.js#a", ...fields });
-  expect(faults).toEqual([]);
-  const [entry] = entries;
-  if (entry === undefined) throw new Error("no entry");
-  return entry;
-}
+const compileEntry = (fields: Record<string, unknown>) => ({
+  templates: compileEntryTemplates(fields, [], (fault) => expect.fail(JSON.stringify(fault))),
+});
 
 /** The answer to what the handler of an entry throws. */
-const answerTo = (entry: BundleEntry, thrown: unknown) =>
+const answerTo = (entry: ReturnType<typeof compileEntry>, thrown: unknown) =>
   answerError(entry, new HandlerError(describeThrown(thrown)), request) as EntryError;
 const invokeError = (code: unknown, message = "It broke.", data?: unknown) =>
   Object.assign(new Error(message), { code, data });
