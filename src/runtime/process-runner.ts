@@ -1,4 +1,5 @@
 import { fileURLToPath } from "node:url";
+import type { UnexpectedExit } from "../problems/index.ts";
 import {
   createProcessPort,
   type EndDurations,
@@ -32,6 +33,8 @@ export interface ProcessRunnerOptions {
   /** The pack's code has thrown after its call had ended. */
   onLateError?: ((message: string) => void) | undefined;
   onOutput?: ((chunk: Buffer) => void) | undefined;
+  /** The child has exited unexpectedly. */
+  onExit?: ((exit: UnexpectedExit) => void) | undefined;
   redact?(text: string): string;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
@@ -44,11 +47,9 @@ const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
 /**
  * Runs a pack's code in a child process with an environment of its own, started by the first call. Calls settle with a
  * result or a `CodeExitError`; after the exit, every further call rejects with it, and the owner creates a new runner.
- * It contains accidents, not attacks: the child can do what the user can. `exit` resolves when the child exits unexpectedly.
+ * It contains accidents, not attacks: the child can do what the user can.
  */
-export function createProcessRunner(
-  options: ProcessRunnerOptions,
-): CodeRunner & { exit: Promise<CodeExitError> } {
+export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   const { root, env, onOutput, redact = (text) => text, end = endDurations } = options;
   /** What the child has not answered: calls, and the load or `initialize` of code, which has no context. */
   const pending = new Map<
@@ -60,10 +61,6 @@ export function createProcessRunner(
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
-  let notifyExit: (error: CodeExitError) => void = () => {};
-  const exit = new Promise<CodeExitError>((resolve) => {
-    notifyExit = resolve;
-  });
 
   /** Rejects if the message cannot be written as JSON. An exit is noticed in another way. */
   const send = async (message: object): Promise<void> => void (await child)?.channel?.send(message, () => {});
@@ -75,7 +72,7 @@ export function createProcessRunner(
     ended = new CodeExitError({ ...exited, reason, stderrTail: cutTail(redact(stderrTail), shownTailBytes) });
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
-    if (!isClosed) notifyExit(ended);
+    if (!isClosed) options.onExit?.(ended.exit);
   };
 
   const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
@@ -165,7 +162,6 @@ export function createProcessRunner(
   };
 
   return {
-    exit,
     invoke(place, args, context) {
       const { signal, memory, log, progress, callTool, changed, ...data } = context;
       return abortable(signal, () => {

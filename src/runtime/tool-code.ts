@@ -107,18 +107,12 @@ export interface CodeRunner {
 export const processOfCode = "The process that runs the package's code";
 
 /** The process that runs a pack's code exited, and every call in it failed. The tail is of stdout and stderr, without secrets. */
-export class CodeExitError extends Error implements UnexpectedExit {
+export class CodeExitError extends Error {
   override readonly name = "CodeExitError";
-  readonly exitCode: number | null;
-  readonly signal: string | null;
-  readonly reason?: string;
-  readonly stderrTail: string;
+  readonly exit: UnexpectedExit;
 
   constructor(exit: UnexpectedExit) {
     super(`${processOfCode} ${describeExit(exit)}.`);
-    this.exitCode = exit.exitCode;
-    this.signal = exit.signal;
-    this.stderrTail = exit.stderrTail;
-    if (exit.reason !== undefined) this.reason = exit.reason;
+    this.exit = exit;
   }
 }

@@ -287,9 +287,9 @@ export class Calls {
     const { aborted: isClosing } = this.#closing;
     const ofCode = isClosing && route.by === "code" ? this.#frame.processes.exitOf(route.owner) : undefined;
     const last = route.by === "server" ? route.from.server.exit : ofCode;
-    const ofAnswer = error instanceof ServerCallError ? error.exit : undefined;
-    const exit =
-      ofAnswer ?? (error instanceof CodeExitError ? error : stop.aborted && !isClosing ? undefined : last);
+    const ofCall =
+      error instanceof ServerCallError || error instanceof CodeExitError ? error.exit : undefined;
+    const exit = ofCall ?? (stop.aborted && !isClosing ? undefined : last);
     if (exit !== undefined) {
       const { exitCode, signal, reason, stderrTail: stderr } = exit;
       const what = route.by === "server" ? `Server "${route.from.plan.label}"` : processOfCode;

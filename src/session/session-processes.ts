@@ -6,12 +6,18 @@ import type { SessionConfig } from "../config/session-config.ts";
 import type { Authorization } from "../mcp/client/remote-server.ts";
 import type { Server } from "../mcp/client/server.ts";
 import type { ServerEvents } from "../mcp/client/server-calls.ts";
-import { createProblem, failure, type ProblemArguments, type ProblemPlace } from "../problems/index.ts";
+import {
+  createProblem,
+  failure,
+  type ProblemArguments,
+  type ProblemPlace,
+  type UnexpectedExit,
+} from "../problems/index.ts";
 import { abortable, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps } from "../runtime/apps.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
-import type { CodeExitError, CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
+import type { CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { SessionServer } from "./session-servers.ts";
@@ -38,7 +44,7 @@ const keyOf = ({ pack, content = "" }: CodeOwner) =>
 interface OwnedCode {
   runner?: Promise<CodeRunner> | undefined;
   /** How its process exited, if it was not restarted. */
-  exit?: CodeExitError;
+  exit?: UnexpectedExit;
   /** Whether its process may be restarted after an exit; created at the first one. */
   mayRestart?: () => boolean;
   holders: number;
@@ -258,7 +264,7 @@ export class SessionProcesses {
   }
 
   /** How an owner's process exited, unless the next call gets a new one. */
-  exitOf(owner: CodeOwner): CodeExitError | undefined {
+  exitOf(owner: CodeOwner): UnexpectedExit | undefined {
     return this.#code.get(keyOf(owner))?.exit;
   }
 
@@ -305,8 +311,8 @@ export class SessionProcesses {
     const runner = createProcessRunner({
       ...{ root, env, onOutput, processes, onLateError },
       redact: (text) => memory.redact(text),
+      onExit: (exit) => this.#onCodeExit(owner, label, exit),
     });
-    void runner.exit.then((error) => this.#onCodeExit(owner, label, error));
     const close = async () => {
       await runner.close();
       forget();
@@ -316,15 +322,13 @@ export class SessionProcesses {
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
-  #onCodeExit(owner: CodeOwner, label: string, error: CodeExitError): void {
+  #onCodeExit(owner: CodeOwner, label: string, exit: UnexpectedExit): void {
     if (this.#frame.resources.closing.aborted) return;
     const code = this.#codeOf(owner);
     code.mayRestart ??= this.createRestarts(this.#frame.config());
     const isRelaunched = code.mayRestart();
     if (isRelaunched) code.runner = undefined;
-    else code.exit = error;
-    const { exitCode, signal, reason, stderrTail } = error;
-    const exit = { exitCode, signal, reason, stderrTail };
+    else code.exit = exit;
     this.onExit({ label, of: "code", exit, isRelaunched }, { pack: owner.pack?.name });
   }
 }
