@@ -15,6 +15,7 @@ import {
 import { quote } from "../problems/text.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { TimeLimit } from "../runtime/time-limit.ts";
+import type { ToolResult } from "../runtime/tool-result.ts";
 
 export interface CallbackCall {
   /** Hostile: any string. */
@@ -28,9 +29,7 @@ export interface CallbackCall {
 }
 
 /** The outcome of a call. Unknown tools and invalid arguments are failures like any other. */
-export type CallbackOutcome =
-  | { success: true; text: string; structuredContent?: unknown }
-  | { success: false; errorMessage: string };
+export type CallbackOutcome = Pick<ToolResult, "variant" | "message" | "structuredContent">;
 
 /** A running call of a server, during which that may call back. */
 export interface Invocation {
@@ -78,15 +77,15 @@ const formatResult = (result: object, init: ResponseInit = {}): Response =>
     headers: { "content-type": "application/json", ...init.headers },
   });
 
-function createCallResult(outcome: CallbackOutcome): Response {
-  const result = outcome.success
-    ? { success: true, text_content: outcome.text, error_message: "" }
-    : { success: false, text_content: "", error_message: outcome.errorMessage };
-  const structured = outcome.success ? (outcome.structuredContent ?? undefined) : undefined;
-  return formatResult({ type: "call_tool_result", ...result, structured_content: structured });
-}
+const failedCall = (message: string): Response =>
+  formatResult({ type: "call_tool_result", success: false, text_content: "", error_message: message });
 
-const failedCall = (errorMessage: string): Response => createCallResult({ success: false, errorMessage });
+function createCallResult({ variant, message, structuredContent }: CallbackOutcome): Response {
+  if (variant !== "Success") return failedCall(message);
+  const result = { success: true, text_content: message, error_message: "" };
+  const structured_content = structuredContent ?? undefined;
+  return formatResult({ type: "call_tool_result", ...result, structured_content });
+}
 
 /** Refuses browsers, which send an Origin, or a host name that resolves to this machine. */
 function checkPlace({ headers, port }: HttpRequest): void {

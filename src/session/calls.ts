@@ -443,12 +443,9 @@ export class Calls {
       server: call.route.from.plan.key,
       sessionId: call.request.scope.sessionId,
       ended: call.ended.signal,
-      callTool: async ({ toolName, arguments: args, signal, limit }) => {
+      callTool: ({ toolName, arguments: args, signal, limit }) => {
         const parent = { ...call, limits: [limit, ...call.limits] };
-        const result = await this.#callInner(parent, toolName, args, { signal, timeoutMs: limit.ms });
-        const { variant, message, structuredContent } = result;
-        if (variant !== "Success") return { success: false, errorMessage: message };
-        return { success: true, text: message, structuredContent };
+        return this.#callInner(parent, toolName, args, { signal, timeoutMs: limit.ms });
       },
     };
   }

@@ -27,11 +27,11 @@ describe("a callback's call", () => {
 
   test.each<[CallbackOutcome, object]>([
     [
-      { success: true, text: "é\u2028", structuredContent: { createdAt: [1] } },
+      { variant: "Success", message: "é\u2028", structuredContent: { createdAt: [1] } },
       { success: true, text_content: "é\u2028", error_message: "", structured_content: { createdAt: [1] } },
     ],
     [
-      { success: false, errorMessage: "It failed." },
+      { variant: "FatalError", message: "It failed." },
       { success: false, text_content: "", error_message: "It failed." },
     ],
   ])("the outcome %j is answered with its result", async (outcome, result) => {
@@ -42,7 +42,10 @@ describe("a callback's call", () => {
 
   test.each<[string, () => Promise<CallbackOutcome>]>([
     ["rejects", () => Promise.reject(new Error("secret at /home/me/x.ts:1"))],
-    ["yields what is no data", async () => ({ success: true, text: "", structuredContent: { secret: 1n } })],
+    [
+      "yields what is no data",
+      async () => ({ variant: "Success", message: "", structuredContent: { secret: 1n } }),
+    ],
   ])("an answer does not reveal why the dispatch %s", async (_what, dispatch) => {
     const response = await post(await openEndpoint({ dispatch }));
     expect(response.status).toBe(200);

@@ -21,7 +21,7 @@ const isThere = await Promise.all(
 /** Runs a program as a server would be, with what the session puts into its environment. */
 async function runAsServer(command: string, args: readonly string[], input = "") {
   const opened = await openEndpoint({
-    dispatch: async (call) => ({ success: true, text: `Hello, ${String(call.arguments.name)}!` }),
+    dispatch: async (call) => ({ variant: "Success", message: `Hello, ${String(call.arguments.name)}!` }),
   });
   const env = {
     PATH: process.env.PATH,

@@ -30,7 +30,7 @@ interface Changes {
 /** An endpoint with small limits, one server and one invocation; closed when the test ends. */
 export async function openEndpoint(changes: Changes = {}): Promise<OpenedEndpoint> {
   const calls: CallbackCall[] = [];
-  const { dispatch = async () => ({ success: true, text: "done" }) } = changes;
+  const { dispatch = async () => ({ variant: "Success", message: "done" }) } = changes;
   const invocations = new Map<string, Invocation>();
   const endpoint = await openCallbackEndpoint({
     sessionId,
