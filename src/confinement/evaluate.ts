@@ -192,9 +192,12 @@ async function runChild(run: Run): Promise<{ answers: Answer[]; end: string }> {
   });
   const answers: Answer[] = [];
   // Other lines are the pack's own.
-  for (const [, index, kind, json = ""] of Buffer.concat(chunks).toString("latin1").matchAll(answerLine))
-    if (Number(index) === answers.length && answers.length < files.length)
-      answers.push({ kind, json: Buffer.from(json, "latin1") });
+  for (const [, index, kind, json = ""] of Buffer.concat(chunks).toString("latin1").matchAll(answerLine)) {
+    if (Number(index) !== answers.length || answers.length === files.length) continue;
+    // Only a pack that writes answers itself exceeds the limit.
+    if (json.length > answerBytes + overhead) return { answers, end: tooLarge };
+    answers.push({ kind, json: Buffer.from(json, "latin1") });
+  }
   return { answers, end };
 }
 

@@ -36,6 +36,12 @@ const endings: readonly (readonly [file: string, code: string, result: object])[
     `import { writeSync } from "node:fs"; const s = "x".repeat(1e5); for (;;) writeSync(3, s)`,
     { reason: "its result is larger than 1 MiB" },
   ],
+  [
+    "forges-a-large-answer",
+    `import { writeSync } from "node:fs"; const s = "x".repeat(2e6);
+    for (let i = 0; i < 9; i++) writeSync(3, "\\n" + i + ' value "' + s + '"\\n'); ${good}`,
+    { reason: "its result is larger than 1 MiB" },
+  ],
 ];
 
 /** Only Linux bounds memory outside the heap: what is asked for counts, so that no page of it has to be filled. */
