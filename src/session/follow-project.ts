@@ -1,6 +1,7 @@
 // How a session follows its project: what it watches, and what it compares, so that an installation under way and changed programs
 // are noticed.
 import { createHash } from "node:crypto";
+import { once } from "node:events";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
@@ -27,9 +28,8 @@ export class ProjectFollower {
   readonly #watcher = new EntryWatcher(() => this.#note());
   #entries: WatchedEntries = new Map();
   #cancelQuiet = () => {};
-  /** The application in progress; at first, the session opens. */
-  #applying: AbortController | undefined = new AbortController();
-  #isDue = false;
+  /** Aborts when the project has changed since it was applied last, or the session ends. */
+  #changed = new AbortController();
   /** That the lock is missing. */
   #missing: Problem | undefined;
 
@@ -46,14 +46,13 @@ export class ProjectFollower {
   /** Applies changes from now on, and those since `watch`. */
   async begin(): Promise<void> {
     await this.watch();
-    this.#applying = undefined;
-    if (this.#isDue) this.#request();
+    void this.#follow();
   }
 
   #close(): void {
     this.#watcher.close();
     this.#cancelQuiet();
-    this.#applying?.abort();
+    this.#changed.abort();
   }
 
   /** Watches what there is now. Changes are applied once it has begun. */
@@ -71,20 +70,15 @@ export class ProjectFollower {
   #note(): void {
     if (this.#isClosed) return;
     this.#cancelQuiet();
-    this.#cancelQuiet = this.#frame.clock.after(quietMs, () => this.#request());
+    this.#cancelQuiet = this.#frame.clock.after(quietMs, () => this.#changed.abort());
   }
 
-  #request(): void {
-    this.#isDue = true;
-    this.#applying?.abort();
-    if (this.#applying === undefined) void this.#applyAll();
-  }
-
-  async #applyAll(): Promise<void> {
-    while (this.#isDue && !this.#isClosed) {
-      this.#isDue = false;
-      this.#applying = new AbortController();
-      const { signal } = this.#applying;
+  async #follow(): Promise<void> {
+    for (;;) {
+      if (!this.#changed.signal.aborted) await once(this.#changed.signal, "abort");
+      if (this.#isClosed) return;
+      this.#changed = new AbortController();
+      const { signal } = this.#changed;
       // Before the project is read, so that later changes in new folders are noticed.
       await this.watch();
       try {
@@ -95,12 +89,11 @@ export class ProjectFollower {
       } catch (error) {
         // The session keeps its tools until the project can be used again.
         const isMissing = error instanceof TrailblazeError && error.code === "LockMissing";
-        if (signal.aborted || this.#isClosed || !isMissing || this.#missing !== undefined) continue;
+        if (signal.aborted || !isMissing || this.#missing !== undefined) continue;
         this.#missing = error.problem;
         this.#frame.report(error.problem);
       }
     }
-    this.#applying = undefined;
   }
 }
 
