@@ -1,4 +1,4 @@
-import { isItemAllowed, type PacksPolicy } from "../config/packs-policy.ts";
+import { isItemAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { isNeededForTools, type PackServer } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
@@ -37,6 +37,10 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
 
+type Reason = Pick<Skipped, "reason" | "message" | "problem">;
+
+const denied: Reason = { reason: "Denied", message: "The config's `packs` excludes it." };
+
 interface Wanted {
   references: readonly string[];
   /** Whether the skills of a pack are selected. */
@@ -53,34 +57,48 @@ export async function selectPacks(
   await lookUpReferences(port, found, references, "user");
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const loaded = new Map<FoundPack, InspectedPack>();
-  const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive: boolean) =>
+  const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive = false) =>
     isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
-  const choose = (one: FoundPack): Declaration[] => {
+  /** Why an item is left out; `undefined` if it is selected. */
+  const explain = (one: FoundPack, declaration: Declaration): Reason | undefined => {
+    const { kind, name } = declaration;
+    const isTaken = (isTransitive = false) =>
+      isChosen(one, declaration, isTransitive) ||
+      (kind === "server" && isNeededForTools(policy, describeServers(one)(name), isTransitive));
+    const forbidden = findForbidden(workspace, one, declaration);
+    if (forbidden !== undefined) return { reason: "Denied", message: forbidden };
+    // Of such a pack, a session uses nothing, whatever the config says.
+    if (one.pack.problems.some(({ code }) => code === "HostVersionUnsupported")) {
+      const message = "Its pack requires a different version of Trailblaze.";
+      return { reason: "HostVersionUnsupported", message };
+    }
+    if (!isTaken()) return denied;
+    if (isUnasked(one) && takesSkills?.(one) !== true) {
+      const problem = refuseUnasked(one, name);
+      return { reason: "NotApproved", message: problem.message, problem };
+    }
     // Of a transitive pack, `packs.transitive` may name items; one that was looked up is selected whole.
-    const isTransitive = one.pack.origin === "transitive" && one.pack.enabled === true;
-    const describe = describeServers(one);
-    return declarationsOf(one).filter(
-      (declaration) =>
-        (declaration.kind !== "skill" ||
-          (takesSkills?.(one) && !findForbidden(workspace, one, declaration))) &&
-        (isChosen(one, declaration, isTransitive) ||
-          (declaration.kind === "server" &&
-            isNeededForTools(policy, describe(declaration.name), isTransitive))),
-    );
+    if (isTaken(one.pack.origin === "transitive" && one.pack.enabled === true)) return undefined;
+    const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
+    return { reason: "NotTaken", message };
   };
+  const choose = (one: FoundPack): Declaration[] =>
+    declarationsOf(one).filter(
+      (item) => (item.kind !== "skill" || takesSkills !== undefined) && explain(one, item) === undefined,
+    );
   const load = async (one: FoundPack, only: readonly Declaration[]): Promise<InspectedPack> => {
     const { loadDefinitions } = await import("../inspection/load-definitions.ts");
     const pack = await loadDefinitions(port, one, { only });
     // Only subprocess servers have tools that `allow` can name without naming the server.
     const items = pack.items.filter(
-      ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration, false),
+      ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration),
     );
     loaded.set(one, { ...pack, items });
     return { ...pack, items };
   };
   for (;;) {
     const pending = listPacks().flatMap((one) => {
-      const selected = loaded.has(one) || isUnsupported(one.pack) ? [] : choose(one);
+      const selected = loaded.has(one) ? [] : choose(one);
       return selected.length === 0 ? [] : [() => load(one, selected)];
     });
     if (pending.length === 0) break;
@@ -96,8 +114,9 @@ export async function selectPacks(
       .filter((one) => !selected.has(one) && (one.kind !== "skill" || takesSkills !== undefined))
       .map((declaration): Skipped => {
         const { kind, name } = declaration;
-        const why = explainUnselected(one, declaration, policy, findForbidden(workspace, one, declaration));
-        return { kind, name, source: describeSource(one, { declaration }), ...why };
+        // What was needed for its tools may have turned out to be no server with tools of its own.
+        const reason = explain(one, declaration) ?? denied;
+        return { kind, name, source: describeSource(one, { declaration }), ...reason };
       });
   });
   return { selected: listPacks().flatMap((one) => loaded.get(one) ?? []), skipped };
@@ -120,10 +139,6 @@ export function findForbidden(
   return isForbidden ? "`permissions` in pnpm-workspace.yaml does not allow it." : undefined;
 }
 
-/** Whether a session uses nothing of a pack, whatever the config says. */
-const isUnsupported = ({ problems }: FoundPack["pack"]): boolean =>
-  problems.some(({ code }) => code === "HostVersionUnsupported");
-
 /** The problem of a skill of a pack without the field that no lock approves. */
 export function refuseUnasked(
   { pack: { name: pack, qualifiedName: entry } }: FoundPack,
@@ -131,26 +146,4 @@ export function refuseUnasked(
 ): Problem {
   const args = { name: `${entry}/${name}`, state: "new", differences: [], entry } as const;
   return createProblem("NotApproved", args, { pack, kind: "skill", item: name });
-}
-
-function explainUnselected(
-  found: FoundPack,
-  { name }: Declaration,
-  policy: PacksPolicy,
-  forbidden: string | undefined,
-): Pick<Skipped, "reason" | "message" | "problem"> {
-  const { pack } = found;
-  if (forbidden !== undefined) return { reason: "Denied", message: forbidden };
-  if (isUnsupported(pack)) {
-    const message = "Its pack requires a different version of Trailblaze.";
-    return { reason: "HostVersionUnsupported", message };
-  }
-  if (!isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`))
-    return { reason: "Denied", message: "The config's `packs` excludes it." };
-  if (isUnasked(found)) {
-    const problem = refuseUnasked(found, name);
-    return { reason: "NotApproved", message: problem.message, problem };
-  }
-  const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
-  return { reason: "NotTaken", message };
 }
