@@ -111,14 +111,7 @@ export async function startSession(
     const forget = signal && whenAborted(signal, () => closing.abort(signal.reason));
     await opening.finally(forget);
   }
-  let running: (ServedOverStdio & { url?: string }) | undefined;
-  const closed = (async () => {
-    // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
-    if (!closing.signal.aborted) await once(closing.signal, "abort");
-    const session = await opening.catch(() => undefined);
-    await Promise.all([running?.close(), session?.close()]);
-  })();
-  try {
+  const serve = async (): Promise<ServedOverStdio & { url?: string }> => {
     const { serveEras } = await import("./serve-clients.ts");
     if (transport === "stdio") {
       // The only client has the session itself.
@@ -126,26 +119,30 @@ export async function startSession(
       const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
       const onOpened = isAwaited ? onFirst : undefined;
       const drainMs = drain === undefined ? undefined : drain * 1000;
-      running = await serveStdio(eras.connection, {
-        ...protocolStreams(),
-        onFirst: onOpened,
-        onEnd: end,
-        drainMs,
-      });
-    } else {
-      const { token, stateless: isStateless } = transport;
-      const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
-      const { serveHttp } = await import("../mcp/http/serve-http.ts");
-      running = await serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
+      const streams = protocolStreams();
+      return serveStdio(eras.connection, { ...streams, onFirst: onOpened, onEnd: end, drainMs });
     }
-  } catch (error) {
+    const { token, stateless: isStateless } = transport;
+    const eras = serveEras(gateway, { protocol, cacheTtl, token, isStateless });
+    const { serveHttp } = await import("../mcp/http/serve-http.ts");
+    return serveHttp(eras.session, { label, ...transport, modern: eras.requests(), protocol });
+  };
+  const serving = serve();
+  const closed = (async () => {
+    // Aborted, because clients kill a process that takes long to end: servers get less time than in `Session.close`.
+    if (!closing.signal.aborted) await once(closing.signal, "abort");
+    const session = await opening.catch(() => undefined);
+    // The session may end before it is served.
+    const running = await serving.catch(() => undefined);
+    await Promise.all([running?.close(), session?.close()]);
+  })();
+  const { url, drain: finish } = await serving.catch(async (error) => {
     end();
     await closed;
     throw error;
-  }
+  });
   if (!isAwaited) begin();
 
-  const { url, drain: finish } = running;
   return {
     url,
     // Before it is open, requests wait for it, and none has run.

@@ -123,7 +123,6 @@ const messageCharacters = 1000;
 const slowMs = 4000;
 /** The log messages of a call that a modern server sends: all. Without this key of `_meta`, it sends none. */
 const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
-/** The result of a call that asks. */
 /** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
 const canceledMs = 600_000;
 /** What the server gets as the error of a question. */
