@@ -79,17 +79,12 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     const { id, number, name, args } = message;
     const context = pending.get(id)?.context;
     if (context === undefined) return;
-    const answer: Record<string, unknown> = { kind: "answer", id, number };
+    const answer = (outcome: { value: unknown } | { fault: string }) =>
+      send({ kind: "answer", id, number, memory: context.memory?.snapshot(), ...outcome });
     try {
-      answer.value = await context.callTool(name, args);
+      await answer({ value: await context.callTool(name, args) });
     } catch (error) {
-      answer.fault = error instanceof Error ? error.message : String(error);
-    }
-    answer.memory = context.memory?.snapshot();
-    try {
-      await send(answer);
-    } catch {
-      await send({ ...answer, value: undefined, fault: "The tool's result cannot be written as JSON." });
+      await answer({ fault: error instanceof Error ? error.message : String(error) });
     }
   };
 
