@@ -71,17 +71,6 @@ function findMissingCapabilities(requests: InputRequests, declared: unknown) {
   return Object.keys(missing).length === 0 ? undefined : missing;
 }
 
-const readResponses = (requests: InputRequests, responses: Readonly<Record<string, unknown>>) =>
-  settleAnswers(
-    requests,
-    Object.fromEntries(
-      Object.entries(responses).map(([key, content]) => {
-        const isOfMethod = Object.hasOwn(requests, key) && "method" in (requests[key] as InputRequest);
-        return [key, isOfMethod ? { action: "accept", content } : content];
-      }),
-    ),
-  );
-
 /** The client of a legacy request: it is asked while the request waits. */
 export interface LegacyClient {
   capabilities: unknown;
@@ -105,7 +94,7 @@ export const createLegacyQuestions = ({ capabilities, signal, send }: LegacyClie
       signal.throwIfAborted();
       responses.push([key, response]);
     }
-    return readResponses(requests, Object.fromEntries(responses));
+    return settleAnswers(requests, Object.fromEntries(responses));
   },
 });
 
@@ -150,7 +139,7 @@ export async function createModernQuestions(
     const { name, asked, rounds: others } = (await seal.open(identity, sealed)) as AskedState;
     const { requests, ...state } = asked;
     for (const [other, round] of others) rounds.set(other, round);
-    rounds.set(name, { input: await readResponses(requests, inputResponses ?? {}), ...state });
+    rounds.set(name, { input: await settleAnswers(requests, inputResponses ?? {}), ...state });
   }
   const end = (reason: Error): never => {
     stop.abort(reason);
@@ -177,7 +166,7 @@ export async function createModernQuestions(
       const round = isOutermost ? undefined : rounds.get(name);
       if (round !== undefined) return round.input;
       if (isOutermost && early !== undefined) {
-        const input = await readResponses(requests, early);
+        const input = await settleAnswers(requests, early);
         early = undefined;
         if (Object.keys(input).length > 0) {
           rounds.set(name, { input, state });

@@ -208,12 +208,11 @@ export async function expectAnswer(returned: Returned): Promise<Returned> {
   });
 }
 
-/** The result of a client for a request of MCP that it was asked. */
-const fitsMethod = (method: string, content: unknown) =>
-  isRecord(content) &&
-  (method === "roots/list"
-    ? Array.isArray(content.roots)
-    : typeof content.role === "string" && typeof content.model === "string" && content.content !== undefined);
+/** Whether the result of a client fits the request of MCP that it was asked. */
+const fitsMethod = (method: string, { roots, role, model, content }: Readonly<Record<string, unknown>>) =>
+  method === "roots/list"
+    ? Array.isArray(roots)
+    : typeof role === "string" && typeof model === "string" && content !== undefined;
 
 export const isAnswer = (value: unknown): value is InputAnswer =>
   isRecord(value) &&
@@ -221,30 +220,29 @@ export const isAnswer = (value: unknown): value is InputAnswer =>
   (value.content === undefined || isRecord(value.content));
 
 async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
-  const { action, content = {} } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
+  if (!isRecord(answer)) return { action: "decline" };
+  if ("method" in request)
+    return fitsMethod(request.method, answer) ? { action: "accept", content: answer } : { action: "decline" };
+  const { action, content = {} } = answer;
   if (action === "cancel") return { action };
   if (action !== "accept" || !isRecord(content)) return { action: "decline" };
   if ("url" in request) return { action };
-  const fits =
-    "method" in request
-      ? fitsMethod(request.method, content)
-      : (await loadValidator()).check(
-          request.schema,
-          attempt(() => structuredClone(content)),
-        ) === undefined;
-  return fits ? { action, content } : { action: "decline" };
+  const copy = attempt(() => structuredClone(content));
+  const rejection = (await loadValidator()).check(request.schema, copy);
+  return rejection === undefined ? { action, content } : { action: "decline" };
 }
 
 /**
- * What a handler gets of the answers of a client or a user, which may be any value: only answers to its requests, and a
- * decline for one that breaks its schema.
+ * What a handler gets of the answers of a client or a user, which may be any values: only answers to its requests, and a decline
+ * for one that breaks its schema. A request of MCP is answered with its result.
  */
-export async function settleAnswers(requests: InputRequests, answers: unknown): Promise<InputAnswers> {
+export async function settleAnswers(
+  requests: InputRequests,
+  answers: Readonly<Record<string, unknown>>,
+): Promise<InputAnswers> {
   const settled: [string, InputAnswer][] = [];
-  for (const [key, request] of Object.entries(requests)) {
-    if (!isRecord(answers) || !Object.hasOwn(answers, key)) continue;
-    settled.push([key, await settleAnswer(request, answers[key])]);
-  }
+  for (const [key, request] of Object.entries(requests))
+    if (Object.hasOwn(answers, key)) settled.push([key, await settleAnswer(request, answers[key])]);
   return Object.fromEntries(settled);
 }
 
