@@ -16,7 +16,7 @@ import {
 } from "./convert-result.ts";
 import { legacyContextKey } from "./handler-context.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
-import type { Returned, Thrown } from "./returned-value.mjs";
+import type { Returned } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, HandlerError, placeOfCode } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 
@@ -104,25 +104,6 @@ function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
   }
 }
 
-/**
- * The answer of the first entry of `catches` that matches what was thrown; `undefined` if none does. Entries with
- * neither code nor condition are tried last, and only they match an error without a code.
- */
-function catchError(
-  catches: readonly CatchTemplates[],
-  thrown: Thrown,
-  request: object,
-): RpcError | undefined {
-  const { code, message, data } = thrown;
-  // All three keys are always present.
-  const error = { code: code ?? null, message, data: data === undefined ? null : JSON.parse(data) };
-  const scope = { error, request };
-  const fits = (one: CatchTemplates) =>
-    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope);
-  const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);
-  return found === undefined ? undefined : fillError(found, scope);
-}
-
 /** What a template evaluates to. Throws an error for the caller. */
 function evaluate<Value>(key: "inputs" | "result", run: () => Value): Value {
   try {
@@ -134,18 +115,17 @@ function evaluate<Value>(key: "inputs" | "result", run: () => Value): Value {
   }
 }
 
-/** The arguments of an entry's handler, a copy. Throws an error for the caller if there are none. */
+/** The arguments of an entry's handler. Throws an error for the caller if there are none. */
 export function fillInputs(
   { templates: { inputs } }: Pick<BundleEntry, "templates">,
   request: BundleRequest,
 ): Record<string, unknown> {
-  const args = evaluate("inputs", (): unknown => {
+  return evaluate("inputs", () => {
     const value = inputs === undefined ? request.arguments : inputs({ request });
+    if (!isRecord(value)) throw new Error("the value must be an object");
     // A copy: other templates must not see the handler's changes to `request`.
-    return isRecord(value) ? JSON.parse(JSON.stringify(value)) : undefined;
+    return JSON.parse(JSON.stringify(value));
   });
-  if (isRecord(args)) return args;
-  throw new Error("Cannot evaluate the tool's `inputs`: the value must be an object.");
 }
 
 /** The result for what the handler of an entry returned. Throws an error for the caller if there is none. */
@@ -164,15 +144,26 @@ export function fillResult(
   return value as CallToolResult;
 }
 
-/** The `EntryError` for what the handler of an entry has thrown; any other error as it is. */
+/**
+ * The `EntryError` for what the handler of an entry has thrown; any other error as it is. The first entry of `catches` that matches
+ * answers; those with neither code nor condition are tried last, and only they match an error without a code.
+ */
 export function answerError(
   { templates: { catches } }: Pick<BundleEntry, "templates">,
   error: unknown,
   request: BundleRequest,
 ): unknown {
   if (!(error instanceof HandlerError)) return error;
-  const answer = catchError(catches, error.thrown, request);
-  return answer === undefined ? new EntryError(createGeneralError(), error) : new EntryError(answer);
+  const { code, message, data } = error.thrown;
+  // All three keys are always present.
+  const thrown = { code: code ?? null, message, data: data === undefined ? null : JSON.parse(data) };
+  const scope = { error: thrown, request };
+  const fits = (one: CatchTemplates) =>
+    !isCatchAll(one) && (one.code === undefined || one.code === String(code)) && holds(one, scope);
+  const found = (code === undefined ? undefined : catches.find(fits)) ?? catches.find(isCatchAll);
+  return found === undefined
+    ? new EntryError(createGeneralError(), error)
+    : new EntryError(fillError(found, scope));
 }
 
 /** A tool that the host runs, ready to be called: a function of a module, or another tool, which may be in an entry of a bundle. */
