@@ -1,7 +1,8 @@
 import { lstatSync } from "node:fs";
-import { isAbsolute, join, relative, resolve, sep } from "node:path";
+import { join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
+import { pathIn } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { JsonValue } from "../install/editing/config-format.ts";
 import { jsonEditor } from "../install/editing/json-editor.ts";
@@ -304,13 +305,6 @@ function planManifest(
     return jsonEditor.open(text).edit(place, value as JsonValue)[0] ?? text;
   }, before.slice(mark.length));
   return { file, before, after: mark + edited };
-}
-
-/** A path in a folder, with `/`; `undefined` outside it. */
-function pathIn(folder: string, path: string): string | undefined {
-  const inside = relative(folder, path);
-  if (/^\.\.(?:[\\/]|$)/.test(inside) || isAbsolute(inside)) return undefined;
-  return inside.split(sep).join("/");
 }
 
 /**

@@ -13,11 +13,14 @@ import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.t
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
 import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
 
-/** True for a path in a folder and for the folder itself. */
-export function isBelow(root: string, path: string): boolean {
-  const way = relative(root, path);
-  return way === "" || !(way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way));
+/** A path in a folder, or the folder itself, relative to it and with `/`; `undefined` outside it. */
+export function pathIn(folder: string, path: string): string | undefined {
+  const way = relative(folder, path);
+  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+  return isOutside ? undefined : way.split(sep).join("/");
 }
+
+export const isBelow = (folder: string, path: string): boolean => pathIn(folder, path) !== undefined;
 
 export const realPathOf = (path: string): string | undefined => attempt(() => realpathSync.native(path));
 

@@ -1,5 +1,5 @@
 import { realpathSync } from "node:fs";
-import { isAbsolute, join, relative, resolve } from "node:path";
+import { join, resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
@@ -7,7 +7,7 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { createNodeInspectionPort, isBelow } from "../files/node-inspection-port.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
@@ -174,8 +174,7 @@ export async function refuseLinkOut(file: string, options: InstallOptions): Prom
   const project = findProject(port, options.cwd ?? process.cwd());
   const { root } = await findWorkspace(port, project);
   const realFile = findRealFile(file);
-  const path = relative(root, realFile);
-  if (!path.startsWith("..") && !isAbsolute(path)) return;
+  if (isBelow(root, realFile)) return;
   const reason = `it leads to ${realFile}, outside the project`;
   throw failure("ClientConfigUnwritable", { file, reason }, { file });
 }

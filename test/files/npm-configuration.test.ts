@@ -108,9 +108,9 @@ test("a project that is not trusted does not choose how registries are reached",
 });
 
 test("the configuration becomes options of npm-registry-fetch, without invalid addresses", () => {
-  const folder = makeTree({
-    "ca.pem": "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----\n".repeat(2),
-  });
+  // TLS reads all certificates of a file.
+  const ca = "-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----\n".repeat(2);
+  const folder = makeTree({ "ca.pem": ca });
   const options = toFetchOptions(
     new Map<string, string | string[]>([
       ["registry", "ftp://nowhere/"],
@@ -132,7 +132,7 @@ test("the configuration becomes options of npm-registry-fetch, without invalid a
     "//a/:_authToken": "t",
     retry: { retries: 5, factor: 4, minTimeout: 500, maxTimeout: 10_000 },
     strictSSL: false,
-    ca: Array(2).fill("-----BEGIN CERTIFICATE-----\na\n-----END CERTIFICATE-----"),
+    ca,
     httpsProxy: "http://p/",
     noProxy: "c",
     cert: "a\nb",

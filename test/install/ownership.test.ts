@@ -200,6 +200,12 @@ test("an inline container is refused with the entry to paste, without its secret
   });
 });
 
+test("a link to a folder of the project whose name starts with two dots stays inside it", async () => {
+  const place = makeInstallPlace({ "project/..ai/mcp.json": "{}" });
+  symlinkSync(join(place.project, "..ai"), join(place.project, ".cursor"));
+  expect(await place.install("cursor", server, { scope: "project" })).toMatchObject({ changed: true });
+});
+
 test.each(["install", "uninstall"] as const)(
   "%s with the scope of the project refuses a file that a link leads out of it",
   async (action) => {
