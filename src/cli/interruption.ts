@@ -37,6 +37,7 @@ export async function catchSignals(input: CommandInput, isHard = false): Promise
     } else if (isHard && performance.now() - interruptedAt > repeatMs) process.exit();
   });
   const onExit = () => {
+    if (output.isReaderGone()) return;
     const reason = "code of a tool ended the process";
     const error = signal.aborted ? signal.reason : failure("SessionClosed", { reason });
     process.exitCode = exitCodeOfFailure(error);

@@ -66,9 +66,14 @@ function writeWhatFits(descriptor: Descriptor, bytes: Buffer): Buffer {
   return rest;
 }
 
+let isReaderGone = false;
+
 /** Exits without an error when the reader closes the pipe early, as `head` does. */
 function tolerateClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === "EPIPE") process.exit();
+  if (error.code === "EPIPE") {
+    isReaderGone = true;
+    process.exit();
+  }
   if (error.code !== "EAGAIN") throw error;
 }
 
@@ -112,6 +117,8 @@ export function writePaths(document: object): object {
 }
 
 export const output = {
+  /** Whether the process ends because a reader has closed its pipe. */
+  isReaderGone: (): boolean => isReaderGone,
   stdoutStyle: (): TextStyle => styleOf(1),
   stderrStyle: (): TextStyle => styleOf(2),
   stdoutIsTerminal: (): boolean => mayBeTerminal(1) && process.stdout.isTTY === true,

@@ -4,6 +4,7 @@ import { join, win32 } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { writePaths } from "../../src/cli/output.ts";
+import { makeProject, probe } from "../session/support/session.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { command } from "../support/run-cli.ts";
 
@@ -59,6 +60,21 @@ test.each([[[]], [["--json"]]])(
     expect(stderr).toBe("");
   },
 );
+
+test("a reader that closes the pipe of messages early ends a command that catches signals without an error", async () => {
+  const child = spawn(process.execPath, [command, "doctor", "--json"], {
+    cwd: makeProject(
+      {},
+      { "trailblaze.config.json": { logDir: "logs", trailblazeSubprocessToolsets: [probe()] } },
+    ),
+  });
+  child.stderr.destroy();
+  const stdout = await child.stdout.setEncoding("utf8").toArray();
+  expect({ stdout, exitCode: child.exitCode ?? (await once(child, "close"))[0] }).toEqual({
+    stdout: [],
+    exitCode: 0,
+  });
+});
 
 test("paths of Windows have slashes in documents, and what packs say stays", () => {
   const location = win32.join("C:\\app", "node_modules", "desk");
