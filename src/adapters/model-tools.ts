@@ -4,13 +4,11 @@ import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
-import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/host-functions.ts";
 import type { SessionTool } from "../session/items.ts";
 import type { Session } from "../session/session.ts";
-import type { LlmToolsOptions } from "../session/tool-search.ts";
 
 /** What adapters use of a session. */
 export type AdaptedSession = Pick<Session, "toolsForLlm" | "callTool">;
@@ -21,13 +19,6 @@ export interface AdapterOptions extends Pick<CallOptions, "signal" | "timeoutMs"
   toolsets?: readonly string[] | undefined;
   /** Only these tools, by their advertised names. */
   names?: readonly string[] | undefined;
-  /**
-   * With more tools than this, the model gets `always`, the tool `search_tools`, and what it has found so far. Calls of the
-   * others work, too.
-   */
-  above?: LlmToolsOptions["above"];
-  /** The tools that the model gets in any case, by names that calls take. */
-  always?: LlmToolsOptions["always"];
 }
 
 /** The arguments in a text of a model. Some models send nothing for none. Throws `InvalidArguments` with the position. */
@@ -68,25 +59,20 @@ const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name)
  * `ToolsetNotFound` for names in the options that the session lacks.
  */
 function adaptTools(session: AdaptedSession, options: AdapterOptions) {
-  const { names, toolsets, above, always, signal: ofAll, timeoutMs, onProgress, onLog } = options;
-  const isSearched = above !== undefined || always !== undefined;
+  const { names, toolsets, signal: ofAll, timeoutMs, onProgress, onLog } = options;
   const offered = session.toolsForLlm();
   checkNames("ToolNotFound", names, namesOf(offered));
   const known = offered.flatMap((tool) => tool.toolsets);
   checkNames("ToolsetNotFound", toolsets, known);
-  const isAllowed = (tool: SessionTool) =>
-    (isSearched && tool.name === searchToolName) ||
-    ((names === undefined || names.includes(tool.name)) &&
-      (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))));
-
-  /** The tools that a model gets at the moment. With `above` or `always`, they grow by what it finds. */
-  const list = () => {
-    const listed = session.toolsForLlm({ above, always });
-    const allowed = session.toolsForLlm().filter(isAllowed);
-    return isSearched && allowed.length > (above ?? defaultAbove) ? listed.filter(isAllowed) : allowed;
-  };
-  // Reports collisions before a model is asked.
-  list();
+  /** The tools that a model gets at the moment. */
+  const list = () =>
+    session
+      .toolsForLlm()
+      .filter(
+        (tool) =>
+          (names === undefined || names.includes(tool.name)) &&
+          (toolsets === undefined || tool.toolsets.some((one) => toolsets.includes(one))),
+      );
 
   /**
    * Calls a tool with the arguments of a model, or with their JSON. A call that fails resolves. Rejects with the reason of
@@ -95,12 +81,11 @@ function adaptTools(session: AdaptedSession, options: AdapterOptions) {
   const call = async (name: string, input: unknown, ofCall?: AbortSignal): Promise<ToolResult> => {
     const signal = ofAll && ofCall ? AbortSignal.any([ofAll, ofCall]) : (ofAll ?? ofCall);
     signal?.throwIfAborted();
-    const among = namesOf(session.toolsForLlm().filter(isAllowed));
-    const callable = isSearched ? [...among, searchToolName] : among;
+    const callable = namesOf(list());
     if (!callable.includes(name)) return failedResult(describeUnknown(String(name), callable));
     try {
       const args = typeof input === "string" ? await parseArguments(input) : input;
-      return await session.callTool(name, args ?? {}, { signal, timeoutMs, onProgress, onLog, among });
+      return await session.callTool(name, args ?? {}, { signal, timeoutMs, onProgress, onLog });
     } catch (error) {
       signal?.throwIfAborted();
       if (error instanceof TrailblazeError) return failedResult(error.message);
@@ -206,38 +191,24 @@ function toModelOutput({ output }: { output: ToolResult }) {
 }
 
 /**
- * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. With `above` or `always`,
- * what the model finds joins the object, for its next step. Throws `TrailblazeError`:
+ * The tools of a session for Vercel's AI SDK: `generateText({ model, tools: aiSdkTools(session) })`. Throws `TrailblazeError`:
  * `ToolNotFound` and `ToolsetNotFound` for names in the options that the session lacks.
  */
 export function aiSdkTools(session: AdaptedSession, options: AdapterOptions = {}): Record<string, AiSdkTool> {
-  const adapted = adaptTools(session, options);
-  const tools: Record<string, AiSdkTool> = {};
-  const createTool = (tool: SessionTool): AiSdkTool => {
+  const { list, call } = adaptTools(session, options);
+  const tools = list().map((tool): [string, AiSdkTool] => {
+    const { name, title } = tool;
     const { description } = describeForModel(tool);
-    return {
+    const adapted: AiSdkTool = {
       ...(description !== undefined && { description }),
-      ...(tool.title !== undefined && { title: tool.title }),
+      ...(title !== undefined && { title }),
       inputSchema: standardSchema(tool),
-      async execute(input, { abortSignal }) {
-        const result = await adapted.call(tool.name, input, abortSignal);
-        if (tool.name === searchToolName && result.variant === "Success") addTools();
-        return result;
-      },
+      execute: (input, { abortSignal }) => call(name, input, abortSignal),
       toModelOutput,
     };
-  };
-  // AI SDK reads the object again for each step.
-  const addTools = () => {
-    for (const tool of adapted.list()) {
-      if (Object.hasOwn(tools, tool.name)) continue;
-      // Not an assignment, which a tool called `__proto__` would turn into another thing.
-      const property = { enumerable: true, configurable: true, writable: true };
-      Object.defineProperty(tools, tool.name, { value: createTool(tool), ...property });
-    }
-  };
-  addTools();
-  return tools;
+    return [name, adapted];
+  });
+  return Object.fromEntries(tools);
 }
 
 const pdf = "application/pdf";

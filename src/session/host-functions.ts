@@ -57,10 +57,7 @@ export interface RequestOptions {
 }
 
 /** Limits of one call, and its progress reports. */
-export interface CallOptions extends RequestOptions, Listeners {
-  /** For a call of `search_tools`: finds only these tools, by their advertised names. */
-  among?: readonly string[] | undefined;
-}
+export interface CallOptions extends RequestOptions, Listeners {}
 
 /** They hear redacted events, and nothing after `end`. What they throw is reported once per tool and listener. */
 export function listen(

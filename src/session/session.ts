@@ -178,7 +178,7 @@ export class Session implements AsyncDisposable {
   ): Promise<ToolResultOf<Name>> {
     const [args, options = {}]: [args?: unknown, options?: CallOptions] = call;
     const request = this.#request(options);
-    if (this.#isSearch(name)) return this.#search.call(args, options.among) as ToolResultOf<Name>;
+    if (this.#isSearch(name)) return this.#search.call(args) as ToolResultOf<Name>;
     const tool = request.state.resolve(name);
     // The declared types are what the tool promises: sessions do not check them for tools of servers.
     return this.#frame.calls.callTool(tool, args, request) as Promise<ToolResultOf<Name>>;

@@ -5,7 +5,6 @@ import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
-import type { CallOptions } from "./host-functions.ts";
 import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -113,11 +112,7 @@ const indexes = new WeakMap<SessionState, MiniSearch>();
 export function searchTools(
   state: SessionState,
   query: unknown,
-  {
-    limit = defaultLimit,
-    toolsets,
-    among,
-  }: Omit<SearchOptions, "limit"> & Pick<CallOptions, "among"> & { limit?: unknown },
+  { limit = defaultLimit, toolsets }: Omit<SearchOptions, "limit"> & { limit?: unknown },
 ): FoundTool[] {
   if (typeof query !== "string") throw refuse("What to search for must be a string", query);
   if (typeof limit !== "number" || !Number.isInteger(limit) || limit < 1)
@@ -142,8 +137,7 @@ export function searchTools(
       );
       const score = isNamed ? best + (tool.name === wanted ? 2 : 1) : scores.get(id);
       const isOffered = toolsets === undefined || tool.toolsets.some((name) => toolsets.includes(name));
-      const isAmong = among === undefined || among.includes(tool.name);
-      return score !== undefined && isOffered && isAmong ? [{ tool, score }] : [];
+      return score !== undefined && isOffered ? [{ tool, score }] : [];
     })
     .sort((one, other) => other.score - one.score)
     .slice(0, limit);
@@ -198,14 +192,14 @@ export class ToolSearch {
     return [...new Set([...named, createSearchTool(), ...found])];
   }
 
-  /** What it finds is shown from then on. The answer is JSON, which keeps the texts of authors apart. `among`: only these. */
-  call(written: unknown = {}, among?: readonly string[]): ToolResult {
+  /** What it finds is shown from then on. The answer is JSON, which keeps the texts of authors apart. */
+  call(written: unknown = {}): ToolResult {
     if (!isRecord(written))
       return failedResult(`The arguments must be an object, but they are ${describeType(written)}.`);
     const { query, limit = defaultLimit } = written;
     try {
       const most = typeof limit === "number" ? Math.min(limit, mostForModels) : limit;
-      const found = searchTools(this.#frame().state(), query, { limit: most, among });
+      const found = searchTools(this.#frame().state(), query, { limit: most });
       const tools = found.flatMap(({ tool: { name, title, description = title, inputSchema } }) => {
         if (name === searchToolName) return [];
         this.#found.add(name);
