@@ -1,34 +1,26 @@
-import { relative, sep } from "node:path";
+import { basename, sep } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { UserServer } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { createNodeInspectionPort, pathIn } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
-import { argsOf, LockGate } from "../lock/lock-gate.ts";
+import { LockGate } from "../lock/lock-gate.ts";
 import { entryPlace, keyOf } from "../lock/parts.ts";
 import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
 import { hostVersion } from "../version.ts";
 import { formatCatalog } from "./page.ts";
 
-export type LockState = "approved" | "changed" | "notApproved" | "denied" | "notLocked";
-
-export interface CatalogItem {
-  item: InspectedItem;
-  /** Of its element on the page; unique there. */
-  id: string;
-  lock: LockState | undefined;
-}
+export type LockState = "approved" | "changed" | "notApproved" | "notLocked";
 
 /** A problem as data: without arguments, which may have absolute paths. */
 export type CatalogProblem = Omit<Problem, "args">;
@@ -36,18 +28,25 @@ export type CatalogProblem = Omit<Problem, "args">;
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {
   described: DescribedPack;
-  items: CatalogItem[];
-  /** As `list --json` has it, with what the catalog adds. `id` is that of its section on the page. */
+  /** Of its section on the page; unique there, as are those of the sections of its items. */
+  id: string;
+  ids: ReadonlyMap<InspectedItem, string>;
+  /** As `list --json` has it, with what the catalog adds. */
   data: Omit<DiscoveredPack, "problems"> &
     Record<"repository" | "homepage", string | null> & {
-      id: string;
       lock: LockState | null;
       problems: CatalogProblem[];
     };
 }
 
 /** What a catalog shows. It has no absolute paths and no values of environment variables. */
-export type Catalog = Awaited<ReturnType<typeof collectCatalog>>["catalog"];
+export interface Catalog {
+  title: string;
+  packs: readonly CatalogPack[];
+  servers: readonly Record<"name" | "runs", string>[];
+  /** Those of the project. */
+  problems: readonly CatalogProblem[];
+}
 
 /** The folders of an absolute path, which only this machine has. */
 const elsewhere = /(?<=^|[\s"'(=])(?:file:\/\/)?(?:[A-Za-z]:[\\/]|\/)(?:[^\s"'():/\\]+[\\/])+/g;
@@ -63,12 +62,6 @@ const createDescriber = (root: string) => {
   });
 };
 
-/** A folder relative to `root`, with `/`; of one elsewhere on this machine, the name. */
-function locationIn(root: string, location: string): string {
-  const path = relative(root, location).split(sep).join("/");
-  return /^(?:\.\.\/|\/|[A-Za-z]:)/.test(path) ? `…/${path.split("/").at(-1)}` : path || ".";
-}
-
 /** Gives out the IDs of elements, each once. The colon keeps them apart from the page's own. */
 function createIds(): (kind: string, name: string) => string {
   const used = new Map<string, number>();
@@ -80,28 +73,13 @@ function createIds(): (kind: string, name: string) => string {
   };
 }
 
-function stateOf(problem: Problem | undefined): LockState {
-  if (problem?.code === "NotLocked") return "notLocked";
-  const { state } = argsOf(problem);
-  if (state === undefined) return "approved";
-  return state === "new" ? "notApproved" : state === "denied" ? "denied" : "changed";
-}
-
-/** What a lock says of a pack, and of each of its items that has a valid definition. No server starts: their lists are not compared. */
-function judgePack(gate: LockGate, described: DescribedPack, isLocked: boolean) {
-  const unjudged: CheckedPack = { inspected: described, problems: [], unusable: new Map() };
-  const { problems, unusable } = gate.checkPack(unjudged);
-  const isFree = unusable === unjudged.unusable;
-  const isChanged = problems.some(({ code }) => code === "NotApproved");
-  const ofLocked = isChanged ? "changed" : "approved";
-  const state: LockState = isFree ? "notLocked" : isLocked ? ofLocked : "notApproved";
-  const judgeItem = (item: InspectedItem): LockState | undefined => {
-    if (isFree) return "notLocked";
-    const { kind, name } = item.declaration;
-    const told = problems.find((problem) => problem.kind === kind && problem.item === name);
-    return item.definition === null ? undefined : stateOf(unusable.get(item) ?? told);
-  };
-  return { state, judgeItem };
+/** What a lock says of a pack. No server starts: their lists are not compared. */
+function judgePack(gate: LockGate, inspected: DescribedPack): LockState {
+  const { pack } = inspected;
+  if (!gate.scope.hasPack(pack)) return "notLocked";
+  if (!gate.locked.has(keyOf(entryPlace({ owner: "pack", entry: pack.name })))) return "notApproved";
+  const { problems } = gate.checkPack({ inspected, problems: [], unusable: new Map() });
+  return problems.some(({ code }) => code === "NotApproved") ? "changed" : "approved";
 }
 
 /** What a server runs; of an address, the origin, unless a variable stands in its place. */
@@ -112,7 +90,7 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
 }
 
 /** Broken packs, items that sessions cannot use, and a malformed lock are problems. */
-async function collectCatalog(options: CatalogOptions) {
+async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catalog; problems: Problem[] }> {
   const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
   const { project, workspace } = found;
@@ -128,58 +106,53 @@ async function collectCatalog(options: CatalogOptions) {
   await lookUpReferences(port, found, referencesOf(config), "user");
   const describeProblem = createDescriber(workspace.root);
   const createId = createIds();
-  const packs: CatalogPack[] = [];
   const ofProject = problems.map(describeProblem);
+  const packs: CatalogPack[] = [];
   for (const described of await describePacks(port, found, lock?.parts, options)) {
-    const { pack, manifest } = described;
-    const judged =
-      gate &&
-      judgePack(gate, described, lock.parts.has(keyOf(entryPlace({ owner: "pack", entry: pack.name }))));
+    const { pack, manifest, items } = described;
+    const lockState = gate ? judgePack(gate, described) : null;
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, found, readerChecks);
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
     problems.push(...ofPack);
-    const data = {
-      ...pack,
+    packs.push({
+      described,
       id: createId("pack", pack.qualifiedName),
-      location: locationIn(workspace.root, pack.location),
-      repository: readRepository(manifest.value.repository) ?? null,
-      homepage: readHttps(manifest.value.homepage) ?? null,
-      lock: judged?.state ?? null,
-      problems: ofPack.map(describeProblem),
-    };
-    const items = described.items.map((item) => ({
-      item,
-      id: createId(item.declaration.kind, item.qualifiedName),
-      lock: judged?.judgeItem(item),
-    }));
-    packs.push({ described, items, data });
+      ids: new Map(items.map((item) => [item, createId(item.declaration.kind, item.qualifiedName)])),
+      data: {
+        ...pack,
+        // Of a folder elsewhere on this machine, the name.
+        location: (pathIn(workspace.root, pack.location) ?? `…/${basename(pack.location)}`) || ".",
+        repository: readRepository(manifest.value.repository) ?? null,
+        homepage: readHttps(manifest.value.homepage) ?? null,
+        lock: lockState,
+        problems: ofPack.map(describeProblem),
+      },
+    });
   }
   const { name } = findProject(port, project).manifest?.value ?? {};
   const isNamed = typeof name === "string" && name !== "";
-  const catalog = {
-    title: options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs"),
-    packs,
-    servers: config.subprocessServers.map((server) => ({ name: server.name, runs: describeRun(server) })),
-    problems: ofProject,
-  };
-  return { catalog, problems };
+  const title = options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs");
+  const servers = config.subprocessServers.map((server) => ({
+    name: server.name,
+    runs: describeRun(server),
+  }));
+  return { catalog: { title, packs, servers, problems: ofProject }, problems };
 }
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
-function describePack({ items, data: { id, ...data } }: CatalogPack) {
-  const describeItem = ({ item: { declaration, qualifiedName, definition }, id, lock }: CatalogItem) => ({
+function describePack({ id, ids, data }: CatalogPack) {
+  const describeItem = ([{ declaration, qualifiedName, definition }, id]: [InspectedItem, string]) => ({
     name: declaration.name,
     qualifiedName,
     advertisedName: textOf(definition?.name),
     title: textOf(definition?.title),
     description: textOf(definition?.description) ?? declaration.description,
     page: `index.html#${id}`,
-    lock,
   });
   const ofKinds = kinds.map((kind) => {
-    const ofKind = items.filter(({ item }) => item.declaration.kind === kind);
+    const ofKind = [...ids].filter(([item]) => item.declaration.kind === kind);
     return [keyOfKind[kind], ofKind.map(describeItem)];
   });
   return { ...data, page: `index.html#${id}`, ...Object.fromEntries(ofKinds) };

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { kinds } from "../kinds.ts";
 import {
   type Cell,
@@ -13,7 +14,7 @@ import { fileOfPosition, printable, printableLines } from "../problems/index.ts"
 import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { script, style } from "./assets.ts";
-import type { Catalog, CatalogItem, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
+import type { Catalog, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 class Html {
@@ -71,7 +72,6 @@ const lockBadges: Readonly<Record<LockState, string>> = {
   approved: "Approved",
   changed: "Changed since approval",
   notApproved: "Not approved",
-  denied: "Denied",
   notLocked: "Not locked",
 };
 
@@ -95,19 +95,16 @@ function formatProblems(problems: readonly CatalogProblem[]): Content {
   return problems.length > 0 && html`<ul>${problems.map(formatProblem)}</ul>`;
 }
 
-function formatTable(columns: readonly string[], rows: readonly (readonly Content[])[]): Content {
-  const heading = columns.map((column) => html`<th scope="col">${column}</th>`);
-  const body = rows.map((row) => html`<tr>${row.map((cell) => html`<td>${cell}</td>`)}</tr>`);
-  return rows.length > 0 && html`<table><thead><tr>${heading}</tr></thead><tbody>${body}</tbody></table>`;
-}
-
 const formatCell = (cell: Cell): Content =>
   typeof cell === "string" ? shorten(cell, longestCell) : code(cell.code);
 
 function formatPart(part: Part): Content {
   if (typeof part === "string") return paragraph(part);
-  const rows = part.rows.map((row) => row.map(formatCell));
-  return formatTable(part.columns, rows);
+  const heading = part.columns.map((column) => html`<th scope="col">${column}</th>`);
+  const rows = part.rows.map(
+    (row) => html`<tr>${row.map((cell) => html`<td>${formatCell(cell)}</td>`)}</tr>`,
+  );
+  return rows.length > 0 && html`<table><thead><tr>${heading}</tr></thead><tbody>${rows}</tbody></table>`;
 }
 
 const formatFacts = (facts: readonly (readonly [string, Content])[]): Content =>
@@ -115,10 +112,7 @@ const formatFacts = (facts: readonly (readonly [string, Content])[]): Content =>
   html`<dl class="facts">${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** A definition as JSON that can be opened, cut after 64 KiB. */
-function formatDefinition(
-  definition: object,
-  { file, qualifiedName, declaration }: CatalogItem["item"],
-): Html {
+function formatDefinition(definition: object, { file, qualifiedName, declaration }: InspectedItem): Html {
   const bytes = Buffer.from(JSON.stringify(definition, null, 2));
   // A character that is cut in half is left out.
   const shown = bytes
@@ -132,18 +126,21 @@ function formatDefinition(
   }</details>`;
 }
 
-const isAbout = ({ item: { declaration } }: CatalogItem, problem: CatalogProblem) =>
+const isAbout = ({ declaration }: InspectedItem, problem: CatalogProblem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
-function formatItem(entry: CatalogItem, { described, data }: CatalogPack, isFull: boolean): Html {
-  const { item, id, lock } = entry;
+function formatItem(
+  item: InspectedItem,
+  id: string,
+  { described, data }: CatalogPack,
+  isFull: boolean,
+): Html {
   const page = createPageOfItem(item, described);
   const { name, title, description } = page;
   const { definition, format = "json", declaration } = item;
   const { kind } = declaration;
-  const problems = data.problems.filter((problem) => isAbout(entry, problem));
+  const problems = data.problems.filter((problem) => isAbout(item, problem));
   const badges = formatBadges([
-    lock && lockBadges[lock],
     !["json", "yaml", "yml"].includes(format) && "Defined in code",
     definition === null && "No valid definition",
     ...problemBadges(problems),
@@ -170,7 +167,8 @@ const packBadges = ({ data: { shadowed, enabled, lock, problems } }: CatalogPack
 
 const countKinds = (packs: readonly CatalogPack[]) =>
   kinds.flatMap((kind) => {
-    const items = packs.flatMap((pack) => pack.items).filter(({ item }) => item.declaration.kind === kind);
+    const all = packs.flatMap(({ described }) => described.items);
+    const items = all.filter(({ declaration }) => declaration.kind === kind);
     return items.length === 0 ? [] : [{ kind, count: countOf(items.length, kind) }];
   });
 
@@ -178,7 +176,8 @@ const versionOf = ({ data: { version } }: CatalogPack): Html =>
   html`<bdi class="soft">${shorten(version ?? "", 60)}</bdi>`;
 
 function formatCard(pack: CatalogPack): Html {
-  const { id, name, description } = pack.data;
+  const { id, data } = pack;
+  const { name, description } = data;
   const counts = countKinds([pack]).map(({ count }) => count);
   return html`<article class="card"><h3><a href="#${id}"><bdi>${name}</bdi></a> ${versionOf(pack)}</h3>
 ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...counts, ...packBadges(pack)])}</article>`;
@@ -187,19 +186,19 @@ ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...cou
 function formatPacks(packs: readonly CatalogPack[]): Content {
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
-    const { items, data } = pack;
-    const { id, name, description, origin, needs, location, repository, homepage, problems } = data;
+    const { id, ids, described, data } = pack;
+    const { name, description, origin, needs, location, repository, homepage, problems } = data;
     const about = formatFacts([
       ["Comes from", html`${origin}, in ${code(location)}`],
       ["Repository", repository !== null && linkTo(repository)],
       ["Homepage", homepage !== null && linkTo(homepage)],
     ]);
-    const sections = items.map((item) => {
-      const section = formatItem(item, pack, size < largestItems);
+    const sections = [...ids].map(([item, idOfItem]) => {
+      const section = formatItem(item, idOfItem, pack, size < largestItems);
       size += Buffer.byteLength(section.markup);
       return section;
     });
-    const others = problems.filter((problem) => !items.some((item) => isAbout(item, problem)));
+    const others = problems.filter((problem) => !described.items.some((item) => isAbout(item, problem)));
     return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}"><div><h2><bdi>${name}</bdi> ${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
 ${about}${formatPart(createNeedsTable(needs))}</div>
 ${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}</section>`;
@@ -209,11 +208,6 @@ ${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pac
     size >= largestItems &&
       html`<p class="soft">The page is too large, so the definitions of the last items are not shown. Run <code>trailblaze inspect NAME --json</code> to see them.</p>`,
   ];
-}
-
-function formatServers(servers: Catalog["servers"]): Content {
-  const rows = servers.map(({ name, runs }) => [html`<bdi>${name}</bdi>`, code(runs)]);
-  return rows.length > 0 && html`<h2>Servers of the project</h2>${formatTable(["Name", "Runs"], rows)}`;
 }
 
 function formatCards(packs: readonly CatalogPack[]): Html {
@@ -236,6 +230,7 @@ const hashOf = (text: string) => `'sha256-${createHash("sha256").update(text).di
 const policy = `default-src 'none'; style-src ${hashOf(style)}; script-src ${hashOf(script)}; base-uri 'none'; form-action 'none'`;
 
 export function formatCatalog({ title, packs, servers, problems }: Catalog): string {
+  const rows = servers.map(({ name, runs }) => [name, { code: runs }]);
   const summary = [countOf(packs.length, "pack"), ...countKinds(packs).map(({ count }) => count)].join(" · ");
   const content =
     packs.length === 0
@@ -254,7 +249,7 @@ export function formatCatalog({ title, packs, servers, problems }: Catalog): str
 <main>
 <h1>${title}</h1><p class="soft">${summary}</p>
 ${content}
-${formatServers(servers)}
+${rows.length > 0 && html`<h2>Servers of the project</h2>${formatPart({ columns: ["Name", "Runs"], rows })}`}
 ${problems.length > 0 && html`<h2>Problems of the project</h2>${formatProblems(problems)}`}
 </main>
 <footer class="soft">Made by Trailblaze ${hostVersion} from installed packages. Its packs as data: <a href="catalog.json">catalog.json</a></footer>

@@ -78,7 +78,7 @@ function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: Locked
   return { ...item, definition: Object.fromEntries(left) };
 }
 
-export const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
+const argsOf = (refusal: Problem | undefined): Partial<NotApproved> =>
   refusal?.code === "NotApproved" ? refusal.args : {};
 
 /**
