@@ -7,6 +7,8 @@ import { formatSchemaType } from "../src/author/generate-types.ts";
 import { config } from "../src/config/config-schema.ts";
 import { definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { metaKeys, type metaTypes, platforms } from "../src/extension-schema/meta-keys.ts";
+import { type DefinitionShape, marksOf, shapes, shapesOf } from "../src/extension-schema/shapes.ts";
+import { type DefinedKind, definedKinds } from "../src/kinds.ts";
 
 type JsonSchema = Record<string, unknown>;
 
@@ -105,27 +107,23 @@ function omitFunctions({ jsonSchema }: { jsonSchema: JsonSchema }): void {
 
 const requires = (key: string): JsonSchema => ({ required: [key] });
 
-/** Keys that `checkDefinition` requires: at least one, exactly one, or none of them, or others beside a key. */
-interface KeyRules {
-  some?: readonly string[];
-  one?: readonly string[];
-  none?: readonly string[];
-  beside?: Readonly<Record<string, readonly string[]>>;
-}
-
-function describeShape(build: () => z.core.$ZodObject, { some, one, none, beside }: KeyRules): JsonSchema {
-  const { $schema: _, ...schema } = z.toJSONSchema(build(), {
+/** The keys of a shape, and what `checkDefinition` requires of them: at least one, exactly one, or none. */
+function describeShape(shape: DefinitionShape): JsonSchema {
+  const { $schema: _, ...schema } = z.toJSONSchema(definitionShapes[shape](), {
     target: "draft-7",
     io: "input",
     override: omitFunctions,
   });
   delete schema.additionalProperties;
+  const { kind, one, some } = shapes[shape];
+  const others = shapesOf(kind).filter((other) => other !== shape);
+  const none = others.flatMap(marksOf).filter((key) => !Object.hasOwn(schema.properties ?? {}, key));
   return {
     ...schema,
     ...(some === undefined ? {} : { anyOf: some.map(requires) }),
-    ...(one === undefined ? {} : { oneOf: one.map(requires) }),
-    ...(none === undefined ? {} : { not: { anyOf: none.map(requires) } }),
-    ...(beside === undefined ? {} : { dependencies: beside }),
+    ...(one === undefined ? {} : { oneOf: one.at(-1)?.map(requires) }),
+    ...(none.length === 0 ? {} : { not: { anyOf: none.map(requires) } }),
+    ...addedRules[shape]?.(schema),
   };
 }
 
@@ -160,72 +158,40 @@ function addToolRules(schema: JsonSchema): JsonSchema {
     handler: { ...handler, pattern: modulePath },
     initialize: { ...initialize, pattern: modulePath },
   };
-  return { ...schema, properties: { ...properties, ...rules } };
+  return { properties: { ...properties, ...rules } };
 }
+
+/** What else editors show of a shape. */
+const addedRules: Readonly<Partial<Record<DefinitionShape, (schema: JsonSchema) => JsonSchema>>> = {
+  tool: addToolRules,
+  subprocessServer: () => ({ dependencies: { bin: ["package"] } }),
+  resource: () => ({
+    anyOf: [
+      { required: ["uri"], not: { anyOf: [requires("uriTemplate"), requires("complete")] } },
+      { required: ["uriTemplate"], not: requires("uri") },
+    ],
+  }),
+};
 
 /**
  * The JSON Schema of a kind's definitions, for editors, in the draft that most of them support. It allows unknown keys, as
  * validation does.
  */
-function generateDefinitionSchema(title: string, shapes: readonly JsonSchema[]): string {
-  const [only, ...others] = shapes;
+function generateDefinitionSchema(kind: DefinedKind): string {
+  const [only, ...others] = shapesOf(kind).map(describeShape);
   return toJson({
     $schema: "http://json-schema.org/draft-07/schema#",
-    title,
-    ...(others.length === 0 ? only : { type: "object", anyOf: shapes }),
+    title: `Definition of a ${kind}`,
+    ...(others.length === 0 ? only : { type: "object", anyOf: [only, ...others] }),
   });
-}
-
-function generateDefinitionSchemas(): Record<string, string> {
-  const {
-    tool,
-    composedServer,
-    subprocessServer,
-    serverDocument,
-    toolsetList,
-    toolsBundle,
-    prompt,
-    resource,
-  } = definitionShapes;
-  const composed = ["tools", "toolsets", "prompts", "resources", "skills"];
-  const subprocess = ["command", "script", "package"];
-  const document = ["toolsets", "prompts", "resources", "skills", ...subprocess];
-  return {
-    "schemas/tool.json": generateDefinitionSchema("Definition of a tool", [
-      addToolRules(describeShape(tool, { one: ["inputSchema", "parameters"] })),
-    ]),
-    "schemas/server.json": generateDefinitionSchema("Definition of a server", [
-      describeShape(composedServer, { some: composed, none: ["kind", ...subprocess] }),
-      describeShape(subprocessServer, {
-        one: subprocess,
-        none: ["kind", ...composed],
-        beside: { bin: ["package"] },
-      }),
-      describeShape(serverDocument, { none: document }),
-    ]),
-    "schemas/toolset.json": generateDefinitionSchema("Definition of a toolset", [
-      describeShape(toolsetList, { some: ["tools", "toolsets"], none: ["kind"] }),
-      describeShape(toolsBundle, { none: ["tools", "toolsets"] }),
-    ]),
-    "schemas/prompt.json": generateDefinitionSchema("Definition of a prompt", [
-      describeShape(prompt, { one: ["content", "handler"] }),
-    ]),
-    "schemas/resource.json": generateDefinitionSchema("Definition of a resource", [
-      {
-        ...describeShape(resource, { one: ["text", "file", "handler"] }),
-        anyOf: [
-          { required: ["uri"], not: { anyOf: [requires("uriTemplate"), requires("complete")] } },
-          { required: ["uriTemplate"], not: requires("uri") },
-        ],
-      },
-    ]),
-  };
 }
 
 /** Every generated file: its path in the repository, and its contents. */
 export function generateFiles(): Record<string, string> {
   return {
-    ...generateDefinitionSchemas(),
+    ...Object.fromEntries(
+      definedKinds.map((kind) => [`schemas/${kind}.json`, generateDefinitionSchema(kind)]),
+    ),
     "schema/config.schema.json": generateConfigSchema(),
     "src/config/generated/config-type.ts": generateConfigType(),
   };

@@ -3,6 +3,7 @@
 import { stringsIn } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
+import { servedKeys } from "../extension-schema/shapes.ts";
 import { listOf, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
@@ -172,9 +173,7 @@ export const explainVariableName = (name: string): Breach | undefined =>
     ? undefined
     : { words: "is not a valid variable name", hint: "Use letters, digits and underscores." };
 
-const itemLists = ["tools", "toolsets", "prompts", "resources", "skills"];
-
 export const explainEmptyServer = (server: Fields): Breach | undefined =>
-  itemLists.some((key) => server[key] !== undefined)
+  servedKeys.some((key) => server[key] !== undefined)
     ? undefined
     : { words: "serves nothing", hint: "Add `tools`, `toolsets`, `prompts`, `resources` or `skills`." };

@@ -2,9 +2,10 @@ import { describeType, isRecord } from "../data/parse-json.ts";
 import type { DefinedKind, Kind } from "../kinds.ts";
 import { createProblem, listOf, type Path, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { type DefinitionShape, schemaOf } from "./definition-schema.ts";
+import { schemaOf } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
 import { type AnySchema, describeIssues, type Fault, parseShape, partsOf } from "./shape-faults.ts";
+import { type DefinitionShape, marksOf, shapes, shapesOf } from "./shapes.ts";
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -14,35 +15,18 @@ const problemCode = {
   resource: "InvalidResourceDefinition",
 } as const;
 
-const composedKeys = ["tools", "toolsets", "prompts", "resources", "skills"];
-const subprocessKeys = ["command", "script", "package"];
-
-/** Groups of keys of which a definition needs one, beside the keys that its shape requires. Only lists may have several. */
-const alternativeKeys: Readonly<Partial<Record<DefinitionShape, readonly (readonly string[])[]>>> = {
-  tool: [["inputSchema", "parameters"]],
-  subprocessServer: [subprocessKeys],
-  toolsetList: [["tools", "toolsets"]],
-  prompt: [["content", "handler"]],
-  resource: [
-    ["uri", "uriTemplate"],
-    ["text", "file", "handler"],
-  ],
-};
-
 const quoteKeys = (keys: readonly string[]) => keys.map((key) => `\`${key}\``);
 
 function chooseServerShape(definition: Record<string, unknown>): DefinitionShape | Fault {
   const has = (key: string) => definition[key] !== undefined;
-  const composed = composedKeys.filter((key) => has(key) && !(has("kind") && key === "tools"));
-  const shapes = [
-    { shape: "serverDocument", keys: ["kind"].filter(has) },
-    { shape: "composedServer", keys: composed },
-    { shape: "subprocessServer", keys: subprocessKeys.filter(has) },
-  ] as const;
-  const [only, ...others] = shapes.filter(({ keys }) => keys.length > 0);
+  const candidates = (["serverDocument", "composedServer", "subprocessServer"] as const).map((shape) => ({
+    shape,
+    keys: marksOf(shape).filter((key) => has(key) && !(has("kind") && key === "tools")),
+  }));
+  const [only, ...others] = candidates.filter(({ keys }) => keys.length > 0);
   if (only !== undefined && others.length === 0) return only.shape;
   if (only !== undefined) {
-    const keys = shapes.flatMap((one) => quoteKeys(one.keys)).join(", ");
+    const keys = candidates.flatMap((one) => quoteKeys(one.keys)).join(", ");
     return { reason: `it combines several kinds of servers (${keys})`, path: [] };
   }
   if (has("url")) {
@@ -68,13 +52,14 @@ function chooseShape(kind: DefinedKind, content: unknown): DefinitionShape | Fau
 
 function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, unknown>): Generator<Fault> {
   const has = (key: string) => definition[key] !== undefined;
-  for (const keys of alternativeKeys[shape] ?? []) {
+  const { one = [], some } = shapes[shape];
+  for (const keys of some === undefined ? one : [some]) {
     const [first, second] = keys.filter(has);
     if (first === undefined) {
       const hint =
         shape === "tool" ? "For a tool without arguments, add `inputSchema: { type: object }`." : undefined;
       yield { reason: `${listOf(quoteKeys(keys))} is missing`, path: [], hint };
-    } else if (second !== undefined && shape !== "toolsetList") {
+    } else if (second !== undefined && keys !== some) {
       const reason = `\`${first}\` and \`${second}\` are both present`;
       yield { reason, path: [second], hint: "Keep one of them." };
     }
@@ -85,7 +70,7 @@ function* checkKeysTogether(shape: DefinitionShape, definition: Record<string, u
   }
   if (shape === "toolsBundle") {
     const hint = "Move the tools to `entries`, or remove `kind` to list references.";
-    for (const key of ["tools", "toolsets"].filter(has))
+    for (const key of marksOf("toolsetList").filter(has))
       yield { reason: `it combines a bundle with a list of references (\`${key}\`)`, path: [key], hint };
   }
 }
@@ -128,22 +113,13 @@ export function normalizeDefinition(
     : definition;
 }
 
-const shapesOfKind: Readonly<Record<Kind, readonly DefinitionShape[]>> = {
-  server: ["composedServer", "subprocessServer", "serverDocument"],
-  tool: ["tool"],
-  toolset: ["toolsetList", "toolsBundle"],
-  prompt: ["prompt"],
-  resource: ["resource"],
-  skill: [],
-};
-
 /** Whether a top-level key of a definition of this kind is known or custom. A skill may have any. */
 export function isDefinitionKey(kind: Kind, key: string): boolean {
   return (
     kind === "skill" ||
     key === "$schema" ||
     key.startsWith("x-") ||
-    shapesOfKind[kind].some((shape) => Object.hasOwn(schemaOf(shape).shape, key))
+    shapesOf(kind).some((shape) => Object.hasOwn(schemaOf(shape).shape, key))
   );
 }
 

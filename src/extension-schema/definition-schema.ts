@@ -2,6 +2,7 @@
 // The small form of zod, because all of it takes longer to load than ten definitions to check.
 import * as z from "zod/mini";
 import { rule, says } from "./shape-faults.ts";
+import type { DefinitionShape } from "./shapes.ts";
 import {
   composedKeys,
   describe,
@@ -322,17 +323,6 @@ const resource = () =>
     subscribe: optional(code, "The function that watches the resource and says when it has changed."),
     complete: complete("the template's variables"),
   });
-
-// Spelled out, so that the package's declarations do not contain zod's.
-export type DefinitionShape =
-  | "tool"
-  | "composedServer"
-  | "subprocessServer"
-  | "serverDocument"
-  | "toolsetList"
-  | "toolsBundle"
-  | "prompt"
-  | "resource";
 
 export const definitionShapes = {
   tool,

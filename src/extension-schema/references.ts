@@ -2,7 +2,7 @@ import { posix } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { Kind } from "../kinds.ts";
 import type { Path } from "../problems/index.ts";
-import type { DefinitionShape } from "./definition-schema.ts";
+import { type DefinitionShape, shapes } from "./shapes.ts";
 
 export interface ShapedDefinition {
   shape: DefinitionShape | undefined;
@@ -15,20 +15,6 @@ export interface WrittenReference {
   /** From the definition's top. */
   path: Path;
 }
-
-/** The kind of item in each array of references, by the definition's shape. */
-const listsByShape: Readonly<Record<string, Readonly<Record<string, Kind>>>> = {
-  composedServer: {
-    tools: "tool",
-    toolsets: "toolset",
-    prompts: "prompt",
-    resources: "resource",
-    skills: "skill",
-  },
-  // The entries of a document's `tools` are bundles, which are toolsets.
-  serverDocument: { tools: "toolset" },
-  toolsetList: { tools: "tool", toolsets: "toolset" },
-};
 
 /** True for `./module.js#export`, as opposed to a reference to an item. */
 export function isModulePath(handler: string): boolean {
@@ -48,7 +34,7 @@ const findEntryHandlers = ({ entries }: Readonly<Record<string, unknown>>): Writ
 export function findReferences({ shape, definition }: ShapedDefinition): WrittenReference[] {
   if (shape === undefined || definition === null) return [];
   const found: WrittenReference[] = [];
-  for (const [key, kind] of Object.entries(listsByShape[shape] ?? {})) {
+  for (const [key, kind] of Object.entries(shapes[shape].references ?? {})) {
     const list = definition[key];
     if (!Array.isArray(list)) continue;
     for (const [index, reference] of list.entries()) {
@@ -79,17 +65,10 @@ export interface HandlerPlace {
   exportName: string;
 }
 
-const handlerKeys: Readonly<Record<string, readonly string[]>> = {
-  tool: ["handler", "initialize"],
-  prompt: ["handler"],
-  resource: ["handler", "subscribe"],
-  composedServer: ["initialize"],
-};
-
 /** Every handler in a definition, in order. References to tools in a bundle's entries are excluded. */
 export function findHandlers({ shape, definition }: ShapedDefinition): WrittenHandler[] {
   if (shape === undefined || definition === null) return [];
-  const found = (handlerKeys[shape] ?? [])
+  const found = (shapes[shape].code ?? [])
     .filter((key) => definition[key] !== undefined)
     .map((key): WrittenHandler => ({ handler: definition[key], path: [key] }));
   const { complete } = shape === "prompt" || shape === "resource" ? definition : {};

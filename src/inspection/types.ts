@@ -1,8 +1,8 @@
 import type { Confinement } from "../confinement/evaluate.ts";
 import type { SourceText, UnlocatedProblem } from "../data/source-text.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
-import type { DefinitionShape } from "../extension-schema/definition-schema.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
+import type { DefinitionShape } from "../extension-schema/shapes.ts";
 import type { Path, Problem } from "../problems/index.ts";
 import type { Skill } from "../skills/read-skill.ts";
 import type { Format, LocatedKind } from "./locate-definitions.ts";
