@@ -41,10 +41,10 @@ export interface PackPreview extends InspectedPack {
 export interface PreviewOptions {
   port: InspectionPort;
   /** The timeout of one registry request in milliseconds; default: one minute. */
-  registryTimeoutMs?: number | undefined;
-  signal?: AbortSignal | undefined;
+  registryTimeoutMs?: number;
+  signal?: AbortSignal;
   /** Also accepts MCP servers that are not packs: declared ones, or any package with a command. */
-  servers?: "declared" | "any" | undefined;
+  servers?: "declared" | "any";
 }
 
 /** Rejects a pack with dependencies such as git repositories, because fetching them may run code. */

@@ -1,5 +1,4 @@
 import { findInConfig, readConfigNames } from "../config/server-entries.ts";
-import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpSubject } from "../discovery/look-up-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
@@ -9,7 +8,6 @@ import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
-import { rejectUnsupportedLayout } from "./add-packs.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 
 function readName(name: string): string {
@@ -21,29 +19,23 @@ function readName(name: string): string {
 export interface RemoveOptions extends ChangeOptions {
   /** Whether a package that is not a pack may be removed, because the config runs it as a server. Default: none. */
   isServer?: (name: string) => boolean;
-  /** Called with the npm names after the removal. If it rejects, the removal is undone. */
-  complete?: (names: readonly string[]) => Promise<void>;
 }
 
 /**
- * Removes packs from a project with its package manager. Restores everything after a failure, like `addPacks`.
+ * Plans to remove packs from a project with its package manager. `packages`: their npm names. Nothing changes until `apply`, which
+ * calls `complete` and restores everything after a failure, as adding does.
  *
  * Throws `TrailblazeError`: `PackNotInstalled`, `ExtensionNotFound`, `UnsupportedSpec`, `InvalidArguments` (a transitive
  * dependency), `InstallFailed`, `ProjectNotFound`, `InvalidConfig`.
  */
-export async function removePacks(
-  names: readonly string[],
-  options: RemoveOptions = {},
-): Promise<{ removed: (DiscoveredPack | { name: string })[] }> {
-  const { cwd = process.cwd(), isServer = () => false, complete } = options;
+export async function planRemove(names: readonly string[], options: RemoveOptions = {}) {
+  const { cwd = process.cwd(), isServer = () => false } = options;
   const written = [...new Set(names.map(readName))];
   const port = createNodeDiscoveryPort();
-  const found = await findPacks(port, { cwd });
-  for (const name of written) await lookUpSubject(port, found, name);
-  rejectUnsupportedLayout(found);
   const what = `remove ${written.join(", ")}`;
   const project = await openProject(port, cwd, what);
-  const declared = declaredDependencies(project.manifest);
+  const { found, declared } = project;
+  for (const name of written) await lookUpSubject(port, found, name);
   const packs = found.packs.map(({ pack }) => pack);
   /** The dependency and its pack as discovery found it, or only its name if its package.json could not be read. */
   const findDependency = async (text: string) => {
@@ -69,17 +61,18 @@ export async function removePacks(
       throw failure("ExtensionNotFound", { name });
     return { name, pack: pack ?? { name } };
   };
-  const removed = await Promise.all(written.map(findDependency));
-  const packages = [...new Set(removed.map(({ name }) => name))];
+  const dependencies = await Promise.all(written.map(findDependency));
+  const packages = [...new Set(dependencies.map(({ name }) => name))];
   const verify = async () => {
     const read = readUsableManifest(port, project.directory);
     const left = packages.find((name) => read === undefined || declaredDependencies(read).has(name));
     if (left === undefined) return;
     throw failure("InstallFailed", { what, reason: `package.json still declares ${left}` });
   };
-  await changePackages(project, { kind: "remove", packages }, options, {
-    verify,
-    complete: complete && (() => complete(packages)),
-  });
-  return { removed: removed.map(({ pack }) => pack) };
+  return {
+    packages,
+    removed: dependencies.map(({ pack }): DiscoveredPack | { name: string } => pack),
+    apply: (complete?: () => Promise<void>) =>
+      changePackages(project, { kind: "remove", packages }, options, { verify, complete }),
+  };
 }

@@ -7,7 +7,7 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
-import type { MissingPacksResult } from "../npm/add-packs.ts";
+import type { AddedPacks } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
@@ -29,7 +29,7 @@ async function installPack(
   missing: { name: string; range: string | undefined },
   { autoInstall }: SessionConfig["packs"],
   { cwd = process.cwd(), signal, onInstall: onCommand }: MissingPacksOptions,
-): Promise<MissingPacksResult> {
+): Promise<AddedPacks> {
   const { installMissing } = await import("../npm/add-packs.ts");
   // A qualified name in the config is a deliberate choice, even if it is similar to another.
   const allowSimilar = autoInstall.includes(qualifyPackageName(missing.name));

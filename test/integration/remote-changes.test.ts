@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { describe, expect, inject, test, vi } from "vitest";
 import { formatPreviews } from "../../src/cli/commands/packages.ts";
 import { discoverPacks } from "../../src/index.ts";
-import { addPacks } from "../../src/npm/add-packs.ts";
-import type { PackPreview } from "../../src/npm/preview-packs.ts";
-import { removePacks } from "../../src/npm/remove-packs.ts";
+import { planAdd } from "../../src/npm/add-packs.ts";
+import { parseSpecs } from "../../src/npm/parse-specs.ts";
+import { planRemove } from "../../src/npm/remove-packs.ts";
 import { searchPacks } from "../../src/remote.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
@@ -19,7 +19,6 @@ import { commandsIn } from "../support/preview.ts";
 import { publish } from "../support/publish.ts";
 import { command } from "../support/run-cli.ts";
 
-const yes = () => true;
 const namesOf = (packs: readonly { name: string }[]) => packs.map(({ name }) => name);
 const readManifest = (directory: string) => JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
 
@@ -51,20 +50,14 @@ test.each(packageManagers)(
     const before = readState(directory);
     const readDirect = async () =>
       namesOf((await discoverPacks({ cwd: directory })).packs.filter(({ origin }) => origin === "direct"));
-    const shown: PackPreview[] = [];
     const commands: string[] = [];
-    const adding = addPacks(["@globex/calculator@~1.1"], {
-      cwd: directory,
-      onCommand: (command) => commands.push(command),
-      consent(previews) {
-        expect(readState(directory)).toEqual(before);
-        return shown.push(...previews) > 0;
-      },
-      async complete() {
-        expect(await readDirect()).toEqual(["@globex/calculator", "hello-tools"]);
-        expect(Object.keys(readManifest(directory).dependencies)).toContain("@globex/calculator");
-        throw new Error("no");
-      },
+    const onCommand = (command: string) => commands.push(command);
+    const plan = await planAdd(parseSpecs(["@globex/calculator@~1.1"]), { cwd: directory, onCommand });
+    expect(readState(directory)).toEqual(before);
+    const adding = plan.apply(async () => {
+      expect(await readDirect()).toEqual(["@globex/calculator", "hello-tools"]);
+      expect(Object.keys(readManifest(directory).dependencies)).toContain("@globex/calculator");
+      throw new Error("no");
     });
     await expect(adding).rejects.toMatchObject({
       code: "InstallFailed",
@@ -72,8 +65,8 @@ test.each(packageManagers)(
       cause: { message: "no" },
     });
     expect(readState(directory)).toEqual(before);
-    expect(shown[0]).toMatchObject({ pack: { name: "@globex/calculator", version: "1.1.0" } });
-    expect(commandsIn(shown[0])).toEqual([
+    expect(plan.previews).toMatchObject([{ pack: { name: "@globex/calculator", version: "1.1.0" } }]);
+    expect(commandsIn(plan.previews[0])).toEqual([
       expect.stringMatching(/^arithmetic: node /),
       "statistics: node ./main.js --statistics (in ./server)",
     ]);
@@ -81,8 +74,9 @@ test.each(packageManagers)(
     expect(commands.map((command) => command.split(" ")[1])).toEqual([verb, "install"]);
     expect(commands[0]).toMatch(new RegExp(`^${manager} .*ignore-scripts`));
 
-    const { removed } = await removePacks(["hello-tools"], { cwd: directory });
-    expect(removed).toMatchObject([{ name: "hello-tools", version: "1.0.0" }]);
+    const removal = await planRemove(["hello-tools"], { cwd: directory });
+    await removal.apply();
+    expect(removal.removed).toMatchObject([{ name: "hello-tools", version: "1.0.0" }]);
     expect(await readDirect()).toEqual([]);
     expect(Object.keys(readManifest(directory).dependencies)).toEqual(["is-number"]);
   },
@@ -94,7 +88,7 @@ test("add in a member of a workspace changes that member only", async () => {
   const workspaces = { "packages/app": { name: "app", version: "1.0.0" } };
   const directory = await makeProject("npm", { registry, workspaces });
   const member = join(directory, "packages/app");
-  const { added } = await addPacks(["weather-tools"], { cwd: member, consent: yes });
+  const { added } = await (await planAdd(parseSpecs(["weather-tools"]), { cwd: member })).apply();
   expect(namesOf(added)).toEqual(["weather-tools"]);
   expect(Object.keys(readManifest(member).dependencies)).toEqual(["weather-tools"]);
   expect(readManifest(directory).dependencies).toEqual({});
@@ -106,22 +100,20 @@ describe("changes that are rejected", () => {
     useManagers(proxy.url);
     const directory = await makeProject("npm", { registry: proxy.url });
     const before = readState(directory);
-    const asked: unknown[] = [];
-    const options = { cwd: directory, consent: (previews: unknown) => asked.push(previews) > 0 };
+    const plan = (options = {}) => planAdd(parseSpecs(["@acme/jira"]), { cwd: directory, ...options });
 
     proxy.intercept = ({ path }, response) =>
       path.endsWith(".tgz") && response.end("other bytes") !== undefined;
     // npm's cache has the tarball by now.
     vi.stubEnv("npm_config_cache", makeTree({}));
-    await expect(addPacks(["@acme/jira"], options)).rejects.toMatchObject({
+    await expect(plan()).rejects.toMatchObject({
       code: "InstallFailed",
       problem: { args: { reason: expect.stringContaining("integrity") } },
     });
     proxy.intercept = ({ path }) => path.endsWith(".tgz");
-    await expect(addPacks(["@acme/jira"], { ...options, registryTimeoutMs: 300 })).rejects.toMatchObject({
+    await expect(plan({ registryTimeoutMs: 300 })).rejects.toMatchObject({
       code: "RegistryUnavailable",
     });
-    expect(asked).toEqual([]);
     expect(readState(directory)).toEqual(before);
   });
 
@@ -130,11 +122,12 @@ describe("changes that are rejected", () => {
     useManagers(registry);
     const directory = await makeProject("npm", { registry, dependencies });
     const before = readState(directory);
-    const options = { cwd: directory, consent: yes };
-    await expect(addPacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
-    await expect(addPacks(["hello-tools@^99"], options)).rejects.toMatchObject({ code: "InstallFailed" });
-    await expect(removePacks(["is-number"], options)).rejects.toMatchObject({ code: "ExtensionNotFound" });
-    await expect(removePacks(["@acme/jira"], options)).rejects.toMatchObject({ code: "PackNotInstalled" });
+    const add = (spec: string) => planAdd(parseSpecs([spec]), { cwd: directory });
+    const remove = (name: string) => planRemove([name], { cwd: directory });
+    await expect(add("is-number")).rejects.toMatchObject({ code: "ExtensionNotFound" });
+    await expect(add("hello-tools@^99")).rejects.toMatchObject({ code: "InstallFailed" });
+    await expect(remove("is-number")).rejects.toMatchObject({ code: "ExtensionNotFound" });
+    await expect(remove("@acme/jira")).rejects.toMatchObject({ code: "PackNotInstalled" });
     expect(readState(directory)).toEqual(before);
   });
 });
@@ -155,20 +148,18 @@ test("a lifecycle script is shown but not run, whatever the settings are, and a 
   packQuickly(useManagers(registry));
   const directory = await makeProject("npm", { registry });
   writeFileSync(join(directory, ".npmrc"), "ignore-scripts=false\n");
-  await expect(addPacks(["tb-foreign"], { cwd: directory, consent: yes })).rejects.toMatchObject({
+  const add = (spec: string) => planAdd(parseSpecs([spec]), { cwd: directory });
+  await expect(add("tb-foreign")).rejects.toMatchObject({
     code: "UnsupportedSpec",
     problem: { args: { reason: expect.stringContaining("tb-foreign") } },
   });
-  const shown: PackPreview[] = [];
-  const { problems } = await addPacks(["tb-scripts"], {
-    cwd: directory,
-    consent: (all) => shown.push(...all) > 0,
-  });
-  expect(formatPreviews(shown, undefined).match(/not run +\w+/g)).toEqual([
+  const { previews, apply } = await add("tb-scripts");
+  const { problems } = await apply();
+  expect(formatPreviews(previews, undefined).match(/not run +\w+/g)).toEqual([
     "not run   preinstall",
     "not run   postinstall",
   ]);
-  expect(commandsIn(shown[0])).toEqual(["own: defined in code (not run)"]);
+  expect(commandsIn(previews[0])).toEqual(["own: defined in code (not run)"]);
   expect(problems.map(({ code }) => code)).toContain("LifecycleScript");
   expect(existsSync(join(directory, "canary"))).toBe(false);
 });
@@ -184,9 +175,8 @@ describe("a package manager that fails", () => {
   }
 
   const add = async (directory: string, options = {}) => {
-    const error = await addPacks(["@acme/jira"], { cwd: directory, consent: yes, ...options }).catch(
-      (one: unknown) => one,
-    );
+    const plan = await planAdd(parseSpecs(["@acme/jira"]), { cwd: directory, ...options });
+    const error = await plan.apply().catch((one: unknown) => one);
     expect(error).toMatchObject({ code: "InstallFailed" });
     return (error as { problem: { args: Record<string, unknown> } }).problem.args;
   };

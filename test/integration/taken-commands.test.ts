@@ -5,14 +5,12 @@ import { existsSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, expect, inject, test } from "vitest";
 import { createCommand } from "../../src/install/entry.ts";
-import { addPacks } from "../../src/npm/add-packs.ts";
+import { planAdd } from "../../src/npm/add-packs.ts";
 import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
 import { runPackageManager, startPackageManager } from "../support/package-managers.ts";
 import { packManifest } from "../support/packs.ts";
 import { publish } from "../support/publish.ts";
-
-const yes = () => true;
 
 /** A program that says who was run. */
 const program = (name: string) =>
@@ -81,17 +79,14 @@ test("add rejects a trailblaze command of a pack before it changes anything, and
   proxy.rewrite = announce("tb-silent", { bin: { trailblaze: "taker.js" } });
   const directory = await makeHost(proxy.url);
   const before = readState(directory);
-  const asked: unknown[] = [];
-  const consent = (previews: unknown) => asked.push(previews) > 0;
-  const add = (name: string) => addPacks([name], { cwd: directory, consent });
-  await expect(add("tb-taker")).rejects.toMatchObject({
+  const plan = (name: string) => planAdd([{ name, text: name }], { cwd: directory });
+  await expect(plan("tb-taker")).rejects.toMatchObject({
     code: "ReservedCommand",
     problem: { args: { package: "tb-taker 1.0.0", command: "trailblaze" } },
   });
   // Only the registry's document declares it.
-  await expect(add("tb-silent")).rejects.toMatchObject({ code: "ReservedCommand" });
-  expect(asked).toEqual([]);
-  await expect(add("tb-carrier")).rejects.toMatchObject({
+  await expect(plan("tb-silent")).rejects.toMatchObject({ code: "ReservedCommand" });
+  await expect((await plan("tb-carrier")).apply()).rejects.toMatchObject({
     code: "ReservedCommand",
     problem: { args: { package: "tb-zzz-taker 1.0.0", command: "trailblaze", restored: true } },
   });
@@ -120,13 +115,14 @@ test("a trailblaze command that the package manager installed is run by no clien
     );
 
   // It was there before, so that it is no reason to take anything back.
-  const change = await addPacks(["tb-harmless"], { cwd: directory, consent: yes });
-  expect(change.added.map(({ name }) => name)).toEqual(["tb-harmless"]);
+  const plan = await planAdd([{ name: "tb-harmless", text: "tb-harmless" }], { cwd: directory });
+  expect((await plan.apply()).added.map(({ name }) => name)).toEqual(["tb-harmless"]);
 });
 
 test("add names the packages whose install scripts were not run, and a command that runs them", async () => {
   const directory = await makeHost();
-  const { problems } = await addPacks(["tb-scripted"], { cwd: directory, consent: yes });
+  const plan = await planAdd([{ name: "tb-scripted", text: "tb-scripted" }], { cwd: directory });
+  const { problems } = await plan.apply();
   const built = join(directory, "built");
   expect(existsSync(built)).toBe(false);
   const [note] = problems.filter(({ code }) => code === "LifecycleScript");

@@ -4,8 +4,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import satisfies from "semver/functions/satisfies.js";
 import { beforeAll, describe, expect, inject, test } from "vitest";
-import { addPacks, installMissing } from "../../src/npm/add-packs.ts";
-import type { PackPreview } from "../../src/npm/preview-packs.ts";
+import { installMissing, planAdd } from "../../src/npm/add-packs.ts";
 import { openSession } from "../../src/session.ts";
 import { makeProject, packQuickly, readState, useManagers } from "../npm/changeable-project.ts";
 import { startRegistryProxy } from "../npm/registry-proxy.ts";
@@ -103,12 +102,9 @@ describe("the age of a version", () => {
     const before = new Date(Date.now() - 3 * dayMs).toISOString();
     const setting = satisfies(npmVersion, ">=11.10.0") ? "min-release-age=3" : `before=${before}`;
     writeFileSync(join(directory, ".npmrc"), `${setting}\n`);
-    const shown: PackPreview[] = [];
-    const { added } = await addPacks(["tb-aged"], {
-      cwd: directory,
-      consent: (previews) => shown.push(...previews) > 0,
-    });
-    expect(shown[0]?.pack.version).toBe("1.0.0");
+    const { previews, apply } = await planAdd([{ name: "tb-aged", text: "tb-aged" }], { cwd: directory });
+    const { added } = await apply();
+    expect(previews[0]?.pack.version).toBe("1.0.0");
     expect(added.map(({ version }) => version)).toEqual(["1.0.0"]);
   });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { installMissing } from "../../src/npm/add-packs.ts";
 import { explainForeignDependency, parseReferredPack, parseSpecs } from "../../src/npm/parse-specs.ts";
-import { removePacks } from "../../src/npm/remove-packs.ts";
+import { planRemove } from "../../src/npm/remove-packs.ts";
 import { makeTree } from "../support/packs.ts";
 
 test.each([
@@ -62,7 +62,7 @@ test.each(
   const cwd = makeTree({ "package.json": { name: "app" } });
   const started: string[] = [];
   const onCommand = (command: string) => started.push(command);
-  await expect(removePacks([spec], { cwd, onCommand })).rejects.toMatchObject({ code: "UnsupportedSpec" });
+  await expect(planRemove([spec], { cwd, onCommand })).rejects.toMatchObject({ code: "UnsupportedSpec" });
   const { problems } = await installMissing({ name: spec, range: undefined }, { cwd, onCommand });
   expect(problems).toMatchObject([{ code: "UnsupportedSpec" }]);
   expect(started).toEqual([]);

@@ -3,8 +3,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test, vi } from "vitest";
-import { addPacks } from "../../src/npm/add-packs.ts";
-import type { PackPreview } from "../../src/npm/preview-packs.ts";
+import { planAdd } from "../../src/npm/add-packs.ts";
 import { makeTar, type TarEntry } from "../support/make-tar.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { commandsIn } from "../support/preview.ts";
@@ -42,17 +41,8 @@ async function setUp(
   return { cwd, registry };
 }
 
-async function preview(cwd: string): Promise<PackPreview | undefined> {
-  let shown: PackPreview | undefined;
-  await addPacks([name], {
-    cwd,
-    consent([first]) {
-      shown = first;
-      return false;
-    },
-  });
-  return shown;
-}
+const plan = (cwd: string, signal?: AbortSignal) => planAdd([{ name, text: name }], { cwd, signal });
+const preview = async (cwd: string) => (await plan(cwd)).previews[0];
 
 const packed = (entries: readonly TarEntry[]) => (manifest: string) =>
   gzipSync(makeTar([...entries, { path: "package/package.json", text: manifest }]));
@@ -99,12 +89,10 @@ test("an interruption ends the unpacking of a package with many files", async ()
   const interruption = new AbortController();
   const unpacks = () => readdirSync(temporary).some((one) => existsSync(join(temporary, one, "package")));
   const watch = setInterval(() => unpacks() && interruption.abort(), 1);
-  const consent = vi.fn(() => false);
-  const adding = addPacks([name], { cwd, consent, signal: interruption.signal });
-  await expect(adding.finally(() => clearInterval(watch))).rejects.toMatchObject({
+  const planning = plan(cwd, interruption.signal);
+  await expect(planning.finally(() => clearInterval(watch))).rejects.toMatchObject({
     problem: { args: { reason: "it was interrupted" } },
   });
-  expect(consent).not.toHaveBeenCalled();
   expect(readdirSync(temporary)).toEqual([]);
 });
 
@@ -169,7 +157,7 @@ test.each<[what: string, files: Tree]>([
   });
   const shown = packed([{ path: "package/index.js", text: "one\n" }]);
   const { cwd } = await setUp({}, shown, `cp -R "${installed}/." .`);
-  await expect(addPacks([name], { cwd, consent: () => true })).rejects.toMatchObject({
+  await expect((await plan(cwd)).apply()).rejects.toMatchObject({
     code: "InstallFailed",
     problem: { args: { reason: expect.stringContaining("differ"), restored: true } },
   });
@@ -186,14 +174,10 @@ test("other line breaks, ignored files and packages of its own are no difference
     { path: "package/.npmignore", text: "x" },
     { path: "package/node_modules/own/package.json", text: "{}" },
   ])(JSON.stringify(packManifest(name)));
-  const { added } = await addPacks([name], {
-    cwd,
-    consent() {
-      registry.options.intercept = ({ path }, response) =>
-        path.endsWith(".tgz") && response.end(data) !== undefined;
-      vi.stubEnv("npm_config_cache", makeTree({}));
-      return true;
-    },
-  });
+  const { apply } = await plan(cwd);
+  registry.options.intercept = ({ path }, response) =>
+    path.endsWith(".tgz") && response.end(data) !== undefined;
+  vi.stubEnv("npm_config_cache", makeTree({}));
+  const { added } = await apply();
   expect(added).toMatchObject([{ name }]);
 });

@@ -1,10 +1,4 @@
-import {
-  previewAdditions,
-  recordAdditions,
-  recordRemovals,
-  type ShownAdditions,
-} from "../../approval/update-lock.ts";
-import type { ServerEntry } from "../../config/server-entries.ts";
+import { previewAdditions, recordAdditions, recordRemovals } from "../../approval/update-lock.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/parse-extension.ts";
@@ -12,11 +6,9 @@ import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { planImport } from "../../install/import-servers.ts";
 import {
-  type ConfigEdit,
   checkLabels,
   checkProgram,
   createEntry,
-  type EntryToWrite,
   listServerTools,
   locateServer,
   planConfigEdit,
@@ -24,10 +16,10 @@ import {
 } from "../../install/project-config.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import { findLock } from "../../lock/lock-file.ts";
-import { addPacks, lifecycleScripts } from "../../npm/add-packs.ts";
+import { lifecycleScripts, planAdd } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
 import type { PackPreview } from "../../npm/preview-packs.ts";
-import { removePacks } from "../../npm/remove-packs.ts";
+import { planRemove } from "../../npm/remove-packs.ts";
 import { failure, printable, printableLines, shorten, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import { askForYes, canAsk, requireTerminal } from "../ask.ts";
@@ -54,79 +46,65 @@ export const add = defineCommand({
     yes: { ...flag("Skip the confirmation prompt"), short: "y" },
     "allow-similar": flag("Allow names that are very similar to other packs' names"),
     server: flag("Add a package with a command as an MCP server"),
-    name: {
-      ...text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
-      excludes: ["no-config"],
-    },
-    arg: {
-      ...texts("VALUE", "Argument of the server, as --arg=VALUE if it starts with a dash (repeatable)"),
-      excludes: ["no-config"],
-    },
-    env: {
-      ...texts(
-        "NAME[=VALUE]",
-        "Environment variable of the server; without =VALUE, a reference to it (repeatable)",
-      ),
-      excludes: ["no-config"],
-    },
+    name: text("LABEL", "Label of the server in the config (default: the last segment of the npm name)"),
+    arg: texts("VALUE", "Argument of the server, as --arg=VALUE if it starts with a dash (repeatable)"),
+    env: texts(
+      "NAME[=VALUE]",
+      "Environment variable of the server; without =VALUE, a reference to it (repeatable)",
+    ),
     bin: text("NAME", "Command of the package, if it has several"),
-    "no-config": flag("Install a server without an entry in the config"),
+    "no-config": {
+      ...flag("Install a server without an entry in the config"),
+      excludes: ["name", "arg", "env"],
+    },
     check: flag("Start an added server once and list its tools"),
   },
   async run(input) {
     const { positionals, options, cwd } = input;
     const { yes: isConfirmed, name, arg: args = [], env = [], bin, check } = options;
-    const writesConfig = !options["no-config"];
-    parseSpecs(positionals);
+    const specs = parseSpecs(positionals);
     if (!isConfirmed) requireTerminal("confirmation", "Pass --yes to install without confirmation.");
     const { directory } = await openProject(cwd);
     const signal = await catchSignals(input);
-    let planned: (EntryToWrite & { version: string | null })[] = [];
-    let edit: ConfigEdit | undefined;
-    let shown: ShownAdditions | undefined;
-
-    async function consent(previews: readonly PackPreview[]): Promise<boolean> {
-      output.note(formatPreviews(previews, output.stderrStyle().width));
-      const servers = previews.filter(isServer);
-      const ofOne = servers.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
-      const ofServers = servers.length > 0 ? [] : (["server", "check", "no-config"] as const);
-      const unfit = [...ofOne, ...ofServers].find((option) => options[option]);
-      if (unfit !== undefined) {
-        const what = servers.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
-        throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
-      }
-      planned = servers.map((preview) => {
-        return { ...createEntry(preview, { name, args, env, bin }), version: preview.pack.version };
-      });
-      if (writesConfig && planned.length > 0) {
-        await checkLabels(directory, planned);
-        edit = await planConfigEdit(directory, planned);
-        output.note(printableLines(edit.diff.trimEnd()));
-      }
-      const packs = previews.filter((preview) => !isServer(preview));
-      shown = await previewAdditions(directory, { packs, servers: writesConfig ? planned : [] });
-      if (shown !== undefined && shown.text !== "") output.note(shown.text);
-      const what = planned.length === 0 ? "pack" : "package";
-      const question = previews.length === 1 ? `Install this ${what}?` : `Install these ${what}s?`;
-      return isConfirmed || (await askForYes(question, signal));
-    }
-
-    const { added, problems, declined } = await addPacks(positionals, {
+    const plan = await planAdd(specs, {
       cwd,
       signal,
       // Without a prompt, names that resemble another pack's need --allow-similar.
       allowSimilar: !isConfirmed || options["allow-similar"],
       servers: options.server ? "any" : "declared",
       onCommand,
-      consent,
-      async complete() {
-        for (const server of planned) checkProgram(directory, server);
-        await edit?.apply();
-      },
     });
+    output.note(formatPreviews(plan.previews, output.stderrStyle().width));
+    const previewed = plan.previews.filter(isServer);
+    const ofOne = previewed.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
+    const ofServers = previewed.length > 0 ? [] : (["server", "check", "no-config"] as const);
+    const unfit = [...ofOne, ...ofServers].find((option) => options[option]);
+    if (unfit !== undefined) {
+      const what = previewed.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
+      throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
+    }
+    const planned = previewed.map((preview) => {
+      return { ...createEntry(preview, { name, args, env, bin }), version: preview.pack.version };
+    });
+    const written = options["no-config"] ? [] : planned;
+    if (written.length > 0) await checkLabels(directory, written);
+    const edit = written.length > 0 ? await planConfigEdit(directory, written) : undefined;
+    if (edit !== undefined) output.note(printableLines(edit.diff.trimEnd()));
+    const packs = plan.previews.filter((preview) => !isServer(preview));
+    const shown = await previewAdditions(directory, { packs, servers: written });
+    if (shown?.text) output.note(shown.text);
+    const what = `${planned.length === 0 ? "pack" : "package"}${specs.length === 1 ? "" : "s"}`;
+    const question = `Install ${specs.length === 1 ? "this" : "these"} ${what}?`;
+    const isAgreed = isConfirmed || (await askForYes(question, signal));
     const servers: object[] = [];
-    const json = { added, removed: [], servers, problems };
-    if (declined) return { json, formatText: () => "Nothing was installed.", exitCode: 1 };
+    if (!isAgreed && !signal.aborted) {
+      const json = { added: [], removed: [], servers, problems: [] };
+      return { json, formatText: () => "Nothing was installed.", exitCode: 1 };
+    }
+    const { added, problems } = await plan.apply(async () => {
+      for (const server of planned) checkProgram(directory, server);
+      await edit?.apply();
+    });
     const starts =
       check ||
       (planned.length > 0 && canAsk() && (await askForYes("Start it once to list its tools?", signal)));
@@ -146,8 +124,8 @@ export const add = defineCommand({
       if (tools !== undefined) lines.push(`  tools: ${tools.join(", ") || "none"}`);
       servers.push({ name: label, package: entry.package, version, file, tools });
     }
-    const labels = writesConfig ? planned.map(({ label }) => label) : [];
-    const recorded = await recordAdditions(directory, [...added.map((pack) => pack.name), ...labels], {
+    const names = [...added.map((pack) => pack.name), ...written.map(({ label }) => label)];
+    const recorded = await recordAdditions(directory, names, {
       starts: check,
       shown,
       signal,
@@ -157,7 +135,10 @@ export const add = defineCommand({
         return isConfirmed || (await askForYes("Write this to trailblaze.lock?", signal));
       },
     });
-    return { json, formatText: () => [...lines, ...recorded].map(printable).join("\n") };
+    return {
+      json: { added, removed: [], servers, problems },
+      formatText: () => [...lines, ...recorded].map(printable).join("\n"),
+    };
   },
 });
 
@@ -229,27 +210,24 @@ export const remove = defineCommand({
     const servers = (await readProjectServers(directory)).filter(
       ({ values }) => values.package !== undefined,
     );
-    let own: ServerEntry[] = [];
-    let edit: ConfigEdit | undefined;
     const signal = await catchSignals(input);
-    const { removed } = await removePacks(positionals, {
+    const plan = await planRemove(positionals, {
       cwd,
       signal,
       onCommand,
       isServer: (name) => servers.some(({ values }) => values.package === name),
-      async complete(names) {
-        own = servers.filter(({ values }) => names.includes(String(values.package)));
-        const entries = own.flatMap(({ label, isPasted }) =>
-          isPasted ? [{ label: String(label), entry: undefined }] : [],
-        );
-        edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
-          // A layout that cannot be edited is named as entries of the list are.
-          if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
-          throw error;
-        });
-        await edit?.apply();
-      },
     });
+    const own = servers.filter(({ values }) => plan.packages.includes(String(values.package)));
+    const entries = own.flatMap(({ label, isPasted }) =>
+      isPasted ? [{ label: String(label), entry: undefined }] : [],
+    );
+    const edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
+      // A layout that cannot be edited is named as entries of the list are.
+      if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
+      throw error;
+    });
+    await plan.apply(async () => edit?.apply());
+    const { removed } = plan;
     const gone: { name: string; package: unknown }[] = [];
     const byHand: ((typeof gone)[number] & { place: string })[] = [];
     for (const entry of own) {

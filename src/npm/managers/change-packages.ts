@@ -1,10 +1,8 @@
 import { realpathSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { describeFault } from "../../discovery/describe-pack.ts";
-import { isFault, readManifest } from "../../discovery/manifest.ts";
-import { findProject } from "../../discovery/project.ts";
+import { findPacks } from "../../discovery/find-packs.ts";
+import { declaredDependencies } from "../../discovery/project.ts";
 import { findProjectManager, isDriven, lockfileNames } from "../../discovery/project-manager.ts";
-import { findWorkspace } from "../../discovery/workspace.ts";
 import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
@@ -29,18 +27,17 @@ export interface ChangeOptions {
 }
 
 /**
- * Finds the project of a folder and its package manager. Throws `TrailblazeError`: `ProjectNotFound`,
- * `MalformedPackageJson`, `PackageJsonTooLarge`, and `InstallFailed` if the package manager is unsupported or missing.
+ * Finds the project of a folder, its packs and its package manager. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`,
+ * `MalformedPackageJson`, `PackageJsonTooLarge`, `UnsupportedLayout`, and `InstallFailed` if the package manager is unsupported
+ * or missing.
  */
 export async function openProject(port: DiscoveryPort, cwd: string, what: string) {
-  const project = findProject(port, cwd);
-  const { directory, manifest } = project;
-  if (manifest === undefined) {
-    const read = readManifest(port, directory);
-    if (!isFault(read)) throw failure("ProjectNotFound", { directory, exists: true });
-    throw new TrailblazeError(await describeFault(read, { location: directory, isSource: true }));
-  }
-  const workspace = await findWorkspace(port, project);
+  const found = await findPacks(port, { cwd });
+  const { project: directory, workspace } = found;
+  const { root, isDeclared } = workspace;
+  const layout = found.problems.find(({ code }) => code === "UnsupportedLayout");
+  const unreadable = layout ?? found.broken.get(directory);
+  if (unreadable !== undefined) throw new TrailblazeError(unreadable);
   const { name, isModernYarn } = findProjectManager(port, workspace);
   const unusable = (why: string, hint: string) =>
     failure("InstallFailed", { what, reason: `the project uses ${name}, which ${why}`, hint });
@@ -48,13 +45,13 @@ export async function openProject(port: DiscoveryPort, cwd: string, what: string
     throw unusable("Trailblaze does not support", "Run it directly, with lifecycle scripts disabled.");
   const program = findManagerProgram(name);
   if (program === undefined) throw unusable("is not installed", `Install it: npm install --global ${name}`);
-  const { root, isDeclared } = workspace;
   const isWorkspaceRoot = isDeclared && root === directory;
-  return { directory, root, isWorkspaceRoot, manifest, manager: { name, isModernYarn }, program };
+  const declared = declaredDependencies(workspace.project.manifest);
+  return { found, directory, root, isWorkspaceRoot, declared, manager: { name, isModernYarn }, program };
 }
 
 /** A project with a package manager. `root`: of its workspace; without one, its own folder. */
-type ChangeableProject = Omit<Awaited<ReturnType<typeof openProject>>, "manifest">;
+type ChangeableProject = Omit<Awaited<ReturnType<typeof openProject>>, "found" | "declared">;
 
 const managerMs = 600_000;
 
