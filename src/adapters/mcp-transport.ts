@@ -2,16 +2,11 @@ import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import type { Session } from "../session/session.ts";
 import type { LlmToolsOptions } from "../session/tool-search.ts";
 
-type Message = object;
-
-/** One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. */
-export interface SessionTransport {
-  /** Called by the client when it connects. Rejects if the session is closed. */
-  start(): Promise<void>;
-  /** Sends a copy of a message to the session. Rejects after `close`. */
-  send(message: Message): Promise<void>;
-  /** Ends the connection; the session stays open. */
-  close(): Promise<void>;
+/**
+ * One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. Messages
+ * are copied on their way, and arrive in their order.
+ */
+export class SessionTransport {
   /** Set by the client: gets the messages of the session. */
   // biome-ignore lint/suspicious/noExplicitAny: each version of the SDK has its own types of messages
   onmessage?: (message: any, extra?: any) => void;
@@ -19,42 +14,37 @@ export interface SessionTransport {
   onclose?: () => void;
   /** Set by the client. */
   onerror?: (error: Error) => void;
-  /** Not set: the session has the only connection. */
-  sessionId?: string;
-}
-
-/** An end of a connection; messages are copied on their way, and arrive in their order. */
-class End implements SessionTransport {
-  onmessage?: NonNullable<SessionTransport["onmessage"]>;
-  onclose?: () => void;
-  onerror?: (error: Error) => void;
-  other: End | undefined;
+  #other: SessionTransport | undefined;
   #isClosed = false;
   readonly #onStart: (() => Promise<void>) | undefined;
 
-  constructor(onStart?: () => Promise<void>) {
+  constructor(other?: SessionTransport, onStart?: () => Promise<void>) {
+    this.#other = other;
+    if (other !== undefined) other.#other = this;
     this.#onStart = onStart;
   }
 
+  /** Called by the client when it connects. Rejects if the session is closed. */
   async start(): Promise<void> {
     await this.#onStart?.();
   }
 
-  async send(message: Message): Promise<void> {
+  /** Sends a copy of a message to the session. Rejects after `close`. */
+  async send(message: object): Promise<void> {
     if (this.#isClosed) throw new Error("The connection is closed.");
     const copy: unknown = parseExactly(stringifyExactly(message));
+    const other = this.#other;
     // Not before the sender has finished, who may still note what it waits for.
-    queueMicrotask(() => this.other?.receive(copy));
+    queueMicrotask(() => {
+      if (other !== undefined && !other.#isClosed) other.onmessage?.(copy);
+    });
   }
 
-  receive(message: unknown): void {
-    if (!this.#isClosed) this.onmessage?.(message);
-  }
-
+  /** Ends the connection; the session stays open. */
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    await this.other?.close();
+    await this.#other?.close();
     this.onclose?.();
   }
 }
@@ -66,12 +56,9 @@ class End implements SessionTransport {
  * connection then rejects with `NameCollision` if a tool is called so.
  */
 export function mcpTransport(session: Session, toolSearch?: LlmToolsOptions): SessionTransport {
-  const server = new End();
-  const client = new End(async () => {
+  const server = new SessionTransport();
+  return new SessionTransport(server, async () => {
     const { serveInMemory } = await import("../serve/serve-clients.ts");
     await serveInMemory(session, server, toolSearch);
   });
-  client.other = server;
-  server.other = client;
-  return client;
 }

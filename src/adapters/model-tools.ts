@@ -219,16 +219,6 @@ type ImageType = (typeof images)[number];
 const imageOrPdfOf = (block: ContentBlock): Part =>
   partOf(block, (type) => type === pdf || images.some((one) => one === type));
 
-/** A tool of the Responses API. */
-export interface OpenAiTool {
-  type: "function";
-  name: string;
-  description?: string;
-  parameters: Record<string, unknown>;
-  /** A strict schema allows only a subset of JSON Schema. */
-  strict: false;
-}
-
 /** A part of a result in the Responses API. */
 export type OpenAiPart =
   | { type: "input_text"; text: string }
@@ -253,9 +243,10 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool): OpenAiTool => {
+      return adapted.list().map((tool) => {
         const { schema: parameters, ...rest } = describeForModel(tool);
-        return { type: "function", ...rest, parameters, strict: false };
+        // A strict schema allows only a subset of JSON Schema.
+        return { type: "function" as const, ...rest, parameters, strict: false as const };
       });
     },
     /**
@@ -274,27 +265,11 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   };
 }
 
-/** A tool of Anthropic's Messages API. */
-export interface AnthropicTool {
-  name: string;
-  description?: string;
-  input_schema: { type: "object" } & Record<string, unknown>;
-}
-
 /** A part of a result in the Messages API. */
 export type AnthropicPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
-
-/** The block that answers a `tool_use`. */
-export interface AnthropicToolResult {
-  type: "tool_result";
-  tool_use_id: string;
-  content: AnthropicPart[];
-  /** Set unless the call succeeded. */
-  is_error?: true;
-}
 
 function toAnthropicPart(block: ContentBlock): AnthropicPart {
   const part = imageOrPdfOf(block);
@@ -316,7 +291,7 @@ export function anthropicTools(session: AdaptedSession, options: AdapterOptions 
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool): AnthropicTool => {
+      return adapted.list().map((tool) => {
         const { schema, ...rest } = describeForModel(tool);
         return { ...rest, input_schema: schema };
       });
@@ -328,14 +303,15 @@ export function anthropicTools(session: AdaptedSession, options: AdapterOptions 
     async call(
       { id, name, input }: { type: "tool_use"; id: string; name: string; input: unknown },
       { signal }: { signal?: AbortSignal } = {},
-    ): Promise<AnthropicToolResult> {
+    ) {
       const result = await adapted.call(name, input, signal);
       const failed = result.variant !== "Success";
       // The API takes nothing but text in a failure.
       const parts = failed ? [] : result.content.map(toAnthropicPart).filter(isFilled);
       if (parts.length === 0) parts.push({ type: "text", text: textOfResult(result) });
       const content = parts.filter(isFilled);
-      return { type: "tool_result", tool_use_id: id, content, ...(failed && { is_error: true }) };
+      const more = failed ? { is_error: true as const } : {};
+      return { type: "tool_result" as const, tool_use_id: id, content, ...more };
     },
   };
 }
