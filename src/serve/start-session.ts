@@ -1,8 +1,16 @@
 import { once } from "node:events";
 import { realpathSync } from "node:fs";
 import { capabilitiesIn } from "../mcp/client-message.ts";
+import { reserveStreams } from "../mcp/stdio/reserve-streams.ts";
 import type { ServedOverStdio } from "../mcp/stdio/serve-stdio.ts";
-import { failure, printable, printableLines, shorten } from "../problems/index.ts";
+import {
+  failure,
+  formatProblem,
+  type Problem,
+  printable,
+  printableLines,
+  shorten,
+} from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, sharedApps } from "../runtime/apps.ts";
 import { readStartedProjects } from "../runtime/server-environment.ts";
@@ -14,7 +22,23 @@ import { hostVersion } from "../version.ts";
 import type { ServeTarget } from "./compose-server.ts";
 import type { CommandServeOptions, HttpTransport, RunningServer } from "./serve-options.ts";
 import { SessionGateway } from "./session-gateway.ts";
-import { createReporter, logToStderr, protocolStreams, reserveStreams } from "./transports.ts";
+
+function logToStderr(text: string): void {
+  process.stderr.write(text.endsWith("\n") ? text : `${text}\n`);
+}
+
+/** Prints each problem once, except for hints about what works. */
+function createReporter(): (problem: Problem) => void {
+  const reported = new Set<unknown>();
+  return (problem) => {
+    const { code, message, pack, item } = problem;
+    // An exit can happen again.
+    const key = code === "ServerDied" ? problem : JSON.stringify([code, message, pack, item]);
+    if (problem.severity === "info" || reported.has(key)) return;
+    reported.add(key);
+    logToStderr(printableLines(formatProblem(problem)));
+  };
+}
 
 const severeLevels = ["warning", "error", "critical", "alert", "emergency"];
 
@@ -76,7 +100,7 @@ export async function startSession(
   signal?.throwIfAborted();
   const isStdio = transport === "stdio";
   // Before a pack's code is loaded, which may write to stdout.
-  if (isStdio || options.ownsStdout) await reserveStreams(isStdio, options.ownsStdout === true);
+  const streams = reserveStreams(isStdio, options.ownsStdout === true);
 
   let begin = () => {};
   const begun = new Promise<void>((resolve) => {
@@ -119,7 +143,6 @@ export async function startSession(
       const { serveStdio } = await import("../mcp/stdio/serve-stdio.ts");
       const onOpened = isAwaited ? onFirst : undefined;
       const drainMs = drain === undefined ? undefined : drain * 1000;
-      const streams = protocolStreams();
       return serveStdio(eras.connection, { ...streams, onFirst: onOpened, onEnd: end, drainMs });
     }
     const { token, stateless: isStateless } = transport;
