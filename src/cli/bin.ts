@@ -8,6 +8,11 @@ if (!process.version.startsWith("v20.")) {
   nodeModule.enableCompileCache?.();
 }
 
+// What a command does not catch ends it by an exit, which removes temporary folders.
+const exitCodes = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
+for (const [signal, exitCode] of Object.entries(exitCodes))
+  process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(exitCode));
+
 main(process.argv.slice(2)).then(async (exitCode) => {
   await output.drained();
   // Does not wait for what code of packs, or a connection that is kept open, would still keep the process alive for.

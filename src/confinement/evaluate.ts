@@ -101,6 +101,16 @@ function findReadable(root: string): string[] {
   return [...new Set(readable)].filter((path) => !path.includes("*"));
 }
 
+/** Temporary folders of packs under evaluation. */
+const temporaries = new Set<string>();
+
+function removeTemporary(folder: string): void {
+  rmSync(folder, { recursive: true, force: true });
+  temporaries.delete(folder);
+}
+
+process.once("exit", () => temporaries.forEach(removeTemporary));
+
 interface Run {
   /** A folder of its own, by its real path. */
   temporary: string;
@@ -320,6 +330,7 @@ export async function evaluateConfined(
   let temporary: string | undefined;
   try {
     temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
+    temporaries.add(temporary);
     const run = { temporary, readable: findReadable(packageRoot), isIsolated, signal };
     while (pending.length > 0) {
       const wallMs = Math.ceil(Math.min(limits.wallMs, deadline - performance.now()));
@@ -342,7 +353,7 @@ export async function evaluateConfined(
     // There is no space for a folder, or no memory for a process.
     refuse(notStarted, pending);
   } finally {
-    if (temporary !== undefined) rmSync(temporary, { recursive: true, force: true });
+    if (temporary !== undefined) removeTemporary(temporary);
   }
   const network = isIsolated ? "permission+netns" : "permission";
   const confinement: Confinement = permissionOption === undefined ? "none" : network;

@@ -1,9 +1,11 @@
 import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import { describe, expect, onTestFinished, test, vi } from "vitest";
-import { makeTree } from "../support/packs.ts";
+import { makeTree, packManifest } from "../support/packs.ts";
 import { inRepository } from "../support/repository.ts";
+import { command } from "../support/run-cli.ts";
 import { writeTree } from "../support/tree.ts";
 import { waitUntil } from "../support/wait-until.ts";
 import { evaluateIn, evaluatePack, processesWith, ways } from "./evaluate-pack.ts";
@@ -147,6 +149,29 @@ describe("limits of evaluating a pack", () => {
     },
   );
 });
+
+test.runIf(process.platform === "linux")(
+  "a command that a signal ends while it evaluates leaves no folder",
+  async () => {
+    const cwd = makeTree({
+      "package.json": packManifest("x", { trailblaze: { tools: ["loops"] } }),
+      "tmp/keep": "",
+    });
+    const temporary = join(cwd, "tmp");
+    const title = `${cwd}/evaluating`;
+    writeTree(cwd, { "trailblaze/tools/loops.mjs": `process.title = ${JSON.stringify(title)}; for (;;);` });
+    const env = { ...process.env, TMPDIR: temporary, NODE_DISABLE_COMPILE_CACHE: "1" };
+    for (const name of ["inspect", "validate"]) {
+      const child = spawn(process.execPath, [command, name, name === "inspect" ? "x" : "."], { cwd, env });
+      onTestFinished(() => void child.kill("SIGKILL"));
+      await waitUntil(() => processesWith(title).length > 0);
+      child.kill("SIGTERM");
+      expect(await once(child, "exit")).toEqual([143, null]);
+      expect(readdirSync(temporary)).toEqual(["keep"]);
+      await waitUntil(() => processesWith(title).length === 0);
+    }
+  },
+);
 
 /** Starts a process that evaluates the pack and may come to harm. */
 function startHost(root: string, options: object, prefix: readonly string[] = []) {
