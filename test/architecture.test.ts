@@ -303,7 +303,7 @@ describe("modules that only one place may use", () => {
     ]);
   });
 
-  test("only the output module and the transports use stdout, stderr and the console", () => {
+  test("only the output module and the start of a session use stdout, stderr and the console", () => {
     const paths = pathsThat((file) =>
       hasNode(
         file,
@@ -312,7 +312,7 @@ describe("modules that only one place may use", () => {
           (ts.isIdentifier(node) && node.text === "console" && !ts.isPropertyAssignment(node.parent)),
       ),
     );
-    expect(paths).toEqual(["cli/output.ts", "serve/transports.ts"]);
+    expect(paths).toEqual(["cli/output.ts", "serve/start-session.ts"]);
   });
 
   test("zod is imported only by schemas", () => {

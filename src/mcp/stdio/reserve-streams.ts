@@ -128,12 +128,16 @@ let protocolInput: Readable | undefined;
 let protocolOutput: Writable | undefined;
 
 /**
- * The streams of the protocol. For stdio, everything that this process prints goes to stderr from now on, and its stdin is empty.
+ * The streams of the protocol. For stdio, everything that the process prints goes to stderr from now on, and its stdin is empty.
  * `ownsProcess`: also what code prints over HTTP, or without the streams. A process reserves them once.
  */
-export function reserveStreams(isStdio: boolean, ownsProcess: boolean) {
-  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(process.stdout, process.stderr);
-  if (isStdio) protocolInput ??= reserveStdin(process);
+export function reserveStreams(
+  owner: Pick<NodeJS.Process, "stdin" | "stdout" | "stderr">,
+  isStdio: boolean,
+  ownsProcess: boolean,
+) {
+  if (isStdio || ownsProcess) protocolOutput ??= reserveStdout(owner.stdout, owner.stderr);
+  if (isStdio) protocolInput ??= reserveStdin(owner);
   if (isStdio && ownsProcess) reserveDescriptors();
-  return { input: protocolInput ?? process.stdin, output: protocolOutput ?? process.stdout };
+  return { input: protocolInput ?? owner.stdin, output: protocolOutput ?? owner.stdout };
 }
