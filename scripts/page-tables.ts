@@ -1,13 +1,12 @@
-// The tables of docs/reference.md and docs/clients.md that come from schemas and records: `<!-- table: NAME -->` stands before
-// each. `npx vitest run test/docs/tables -u` writes them.
+// The tables of docs/reference.md and docs/clients.md that come from schemas and records, but for what definitions' keys are for.
+// `<!-- table: NAME -->` stands before each. `npx vitest run test/docs/tables -u` writes them.
 import * as z from "zod/mini";
 import extension from "../schema/extension.schema.json" with { type: "json" };
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
 import { metaKeys, metaTypes } from "../src/extension-schema/meta-keys.ts";
 import { type ClientRecord, clients, type PathTemplates } from "../src/install/clients/index.ts";
 import { kinds } from "../src/kinds.ts";
-
-type JsonSchema = Record<string, unknown>;
+import { findKeys, type JsonSchema, readWords } from "./words.ts";
 
 const code = (text: string) => `\`${text}\``;
 
@@ -19,17 +18,28 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
   return lines.map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
 }
 
-const plural: Readonly<Record<string, string>> = { string: "strings", object: "objects" };
+const plural: Readonly<Record<string, string>> = {
+  string: "strings",
+  object: "objects",
+  "JSON Schema": "JSON Schemas",
+};
+const manyOf = (type: string) => plural[type] ?? type;
 
 /** The type of a value: the schema's title if it has one. */
-function describeType({ title, enum: values, const: value, anyOf, type, items }: JsonSchema): string {
+function describeType(schema: JsonSchema): string {
+  const { title, enum: values, const: value, anyOf, type, items, properties, additionalProperties } = schema;
   if (typeof title === "string") return title;
   if (Array.isArray(values)) return values.map((one) => code(String(one))).join(" or ");
   if (value !== undefined) return code(String(value));
-  if (Array.isArray(anyOf)) return [...new Set(anyOf.map(describeType))].join(", or ");
-  if (type !== "array") return typeof type === "string" ? type : "any value";
-  const entry = describeType((items ?? {}) as JsonSchema);
-  return `array of ${plural[entry] ?? entry}`;
+  const forms = anyOf ?? schema.oneOf;
+  if (Array.isArray(forms)) return [...new Set(forms.map(describeType))].join(", or ");
+  if (type === "array") return `array of ${manyOf(describeType((items ?? {}) as JsonSchema))}`;
+  const keys = Object.keys(properties ?? {});
+  if (keys.length > 0 && keys.length <= 5) return code(`{ ${keys.join(", ")} }`);
+  const entry =
+    Object.keys(additionalProperties ?? {}).length > 0 ? (additionalProperties as JsonSchema) : null;
+  if (entry !== null) return `object of ${manyOf(describeType(entry))} by name`;
+  return [type ?? "any value"].flat().join(" or ");
 }
 
 const { $defs: parts, ...field } = extension as JsonSchema & { $defs: Record<string, JsonSchema> };
@@ -43,16 +53,27 @@ function readProperties({ properties = {}, required = [] }: JsonSchema) {
   });
 }
 
-const formatShape = (shape: JsonSchema) =>
+const formatRows = (rows: readonly (readonly [string, JsonSchema, boolean, unknown])[]) =>
   formatTable(
     ["key", "required", "value", "meaning"],
-    readProperties(shape).map(([key, schema, isRequired]) => [
+    rows.map(([key, schema, isRequired, words]) => [
       code(key),
       isRequired ? "yes" : "",
       describeType(schema),
-      String(schema.description),
+      String(words),
     ]),
   );
+
+/** The keys of a shape, and those inside of them for which the page has a row. What it says of them stays. */
+function formatShape(name: string, build: () => z.core.$ZodType): string {
+  const words = new Map(readWords("reference.md", name));
+  const keys = [...findKeys(z.toJSONSchema(build(), { io: "input" }))];
+  const shown = keys.filter(({ path }) => /^\w+$/.test(path) || words.has(path));
+  return formatRows(shown.map(({ path, schema, isRequired }) => [path, schema, isRequired, words.get(path)]));
+}
+
+const formatNeeds = () =>
+  formatRows(readProperties(extension.properties.needs).map((row) => [...row, row[1].description] as const));
 
 const formatField = () =>
   formatTable(
@@ -140,10 +161,8 @@ const shapes = Object.entries({ ...definitionShapes, bundleEntry });
 
 /** What generates each table, by its name. */
 export const pageTables: Readonly<Record<string, () => string>> = {
-  ...Object.fromEntries(
-    shapes.map(([name, build]) => [name, () => formatShape(z.toJSONSchema(build(), { io: "input" }))]),
-  ),
-  needs: () => formatShape(extension.properties.needs),
+  ...Object.fromEntries(shapes.map(([name, build]) => [name, () => formatShape(name, build)])),
+  needs: formatNeeds,
   field: formatField,
   declarations: formatDeclarations,
   _meta: formatMetaKeys,
