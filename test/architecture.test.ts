@@ -54,7 +54,7 @@ const table = `
   # Comparing what is installed with the lock, and approving it.
   approval: kinds.ts problems qualified-names files config discovery inspection validate runtime mcp lock session
     skills
-  install: problems data qualified-names files processes config discovery inspection npm runtime mcp lock
+  install: problems data qualified-names extension-schema files processes config discovery inspection npm runtime mcp lock
     session serve approval skills sign-in
   # A session's tools for models, and for MCP clients in memory.
   adapters: problems data qualified-names runtime session serve

@@ -301,8 +301,7 @@ function planManifest(
   const before = readTextFile(file) ?? "";
   const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
   const edited = Object.entries(changes).reduce((text, [key, value]) => {
-    const place = { container: [], key, isList: false };
-    return jsonEditor.open(text).edit(place, value as JsonValue)[0] ?? text;
+    return jsonEditor.open(text).edit({ container: [], key }, value as JsonValue)[0] ?? text;
   }, before.slice(mark.length));
   return { file, before, after: mark + edited };
 }

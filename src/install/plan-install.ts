@@ -4,6 +4,7 @@ import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
+import { valueAt } from "../extension-schema/pointer.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
 import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
@@ -14,7 +15,7 @@ import { formatQualifiedName, parseQualifiedName } from "../qualified-names/inde
 import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
-import { type ConfigEditor, type JsonRecord, toPlain, valueAt } from "./editing/config-format.ts";
+import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
 import {
   buildEntry,
   createCommand,
@@ -118,10 +119,9 @@ function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefine
  */
 function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, text: string | undefined) {
   const { file, key, server, entry: wanted, force } = target;
-  const isList = client.isList === true;
   const notes: string[] = [];
   const edited = editEntries(file, editor, text, (config) => {
-    const place = { container: chooseContainer(client, config), key, isList };
+    const place = { container: chooseContainer(client, config), key };
     const entry = config.get(place);
     const started = matchEntry(entry);
     const isOwn = started?.server === server;
@@ -148,8 +148,7 @@ function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, 
 
 function findOwnEntries(client: ClientRecord, editor: ConfigEditor, file: string) {
   const config = new ConfigDocument(file, editor, readConfigFile(file) ?? "");
-  const container = chooseContainer(client, config);
-  return [...config.entries({ container, isList: client.isList === true })].flatMap(([key, value]) => {
+  return [...config.entries(chooseContainer(client, config))].flatMap(([key, value]) => {
     const started = matchEntry(value);
     return started === undefined ? [] : [{ file, key, server: started.server }];
   });
@@ -162,7 +161,7 @@ async function createPlan(
   nextSteps: readonly string[],
 ): Promise<InstallPlan> {
   await refuseLinkOut(target.file, options);
-  const editor = await loadEditor(client.format);
+  const editor = await loadEditor(client.format, client.isList);
   const { changed, diff, notes } = decideEdit(client, editor, target, readConfigFile(target.file));
   return { client: client.id, ...target, changed, diff, notes: [...notes, ...nextSteps] };
 }
@@ -323,7 +322,7 @@ export async function planUninstall(
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name } = options;
   const { server, name: itemName } = normalizeServer(reference);
-  const editor = await loadEditor(client.format);
+  const editor = await loadEditor(client.format, client.isList);
   const entries = findFiles(client, options).flatMap((file) => findOwnEntries(client, editor, file));
   const chosen = await chooseEntries(entries, reference, cwd);
   const named = name === undefined ? chosen : chosen.filter(({ key }) => key === name);
@@ -353,7 +352,7 @@ export interface InstallResult
 export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
   const { client: id, server, file, key, scope } = plan;
   const client = findClient(id);
-  const editor = await loadEditor(client.format);
+  const editor = await loadEditor(client.format, client.isList);
   const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
   const realFile = findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.

@@ -54,7 +54,7 @@ export async function planConfigEdit(
   const before = readConfigFile(realFile);
   const edited = editEntries(file, editor, before, (config) =>
     entries.map(({ label, entry }) => {
-      const place = { container: ["mcpServers"], key: label, isList: false };
+      const place = { container: ["mcpServers"], key: label };
       return { place, before: config.get(place) as JsonRecord | undefined, after: entry };
     }),
   );

@@ -5,8 +5,8 @@ import { ConfigDocument, loadEditor } from "../../src/install/editing/config-doc
 import type { ConfigFormatName, EntryPlace, JsonRecord } from "../../src/install/editing/config-format.ts";
 
 /** Opens texts of a format. */
-async function opener(format: ConfigFormatName) {
-  const editor = await loadEditor(format);
+async function opener(format: ConfigFormatName, isList?: boolean) {
+  const editor = await loadEditor(format, isList);
   return (text: string) => new ConfigDocument("a config", editor, text);
 }
 
@@ -84,7 +84,7 @@ test.each<[ConfigFormatName, string, string[], boolean]>([
 ])(
   "an added entry is removed again, alone and beside another: %s %j in %j",
   async (format, text, container, isList) => {
-    expectRoundTrip(await opener(format), text, { container, key: "my jira", isList });
+    expectRoundTrip(await opener(format, isList), text, { container, key: "my jira" });
   },
 );
 
@@ -127,7 +127,7 @@ describe("editing any JSON", () => {
           );
           if (own !== undefined) members.splice(1, 0, `${gaps[7]}"mcpServers":${gaps[8]}${own}`);
           const text = `${mark}${gaps[5]}{${members.join(`${gaps[4]},`)}${gaps[0]}}${gaps[6]}`;
-          const place = { container: ["mcpServers"], key: "k", isList: false };
+          const place = { container: ["mcpServers"], key: "k" };
           expectRoundTrip(open, text, place);
         },
       ),
@@ -192,7 +192,7 @@ describe("editing any TOML or YAML", () => {
       (chosen, isCut, isWindows, mark) => {
         const joined = mark + (isCut ? chosen.join("").replace(/\n+$/, "") : chosen.join(""));
         const text = isWindows ? joined.replaceAll("\n", "\r\n") : joined;
-        const place = { container: ["mcp_servers"], key: "k", isList: false };
+        const place = { container: ["mcp_servers"], key: "k" };
         try {
           open(text).root;
         } catch {
@@ -230,7 +230,7 @@ describe("a config that cannot be edited safely", () => {
     async (format, text, reason, line, column) => {
       const open = await opener(format);
       const container = format === "json" ? ["mcpServers"] : ["mcp_servers"];
-      const edit = () => open(text).edit({ container, key: "a", isList: false }, entry);
+      const edit = () => open(text).edit({ container, key: "a" }, entry);
       const args = { file: "a config", reason: expect.stringMatching(reason) };
       const problem = { code: "ClientConfigMalformed", args, ...(line && { line, column }) };
       expect(edit).toThrow(expect.objectContaining({ problem: expect.objectContaining(problem) }));
@@ -239,7 +239,7 @@ describe("a config that cannot be edited safely", () => {
 
   test("an edit is rejected if it would have to change a YAML anchor or alias", async () => {
     const open = await opener("yaml");
-    const place = { container: ["extensions"], key: "x", isList: false };
+    const place = { container: ["extensions"], key: "x" };
     const text = "base: &b {a: {k: 1}}\nextensions: *b\n";
     expect(open(text).edit(place, entry)).toBeUndefined();
     const anchored = "extensions:\n  x: &x {k: 1}\n  y: *x\n";
@@ -260,8 +260,8 @@ describe("a config that cannot be edited safely", () => {
   ] as const)(
     "an edit of %s whose layout the editor does not handle is rejected: %s",
     async (format, text, isList) => {
-      const open = await opener(format);
-      const place = { container: ["mcpServers"], key: "x", isList: isList === true };
+      const open = await opener(format, isList);
+      const place = { container: ["mcpServers"], key: "x" };
       expect(open(text).edit(place, entry)).toBeUndefined();
       if (text.includes("b")) expect(open(text).edit(place)).toBeUndefined();
     },

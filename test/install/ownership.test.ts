@@ -86,8 +86,8 @@ describe("an entry that Trailblaze wrote", () => {
       const place = makeInstallPlace();
       const { file } = await place.install(client, "mine", { env: ["A=1"] });
       const record = findClient(client);
-      const editor = await loadEditor(record.format);
-      const at = { container: record.container, key: "mine", isList: record.isList === true };
+      const editor = await loadEditor(record.format, record.isList);
+      const at = { container: record.container, key: "mine" };
       const open = () => new ConfigDocument(file, editor, read(file));
       const entry = () => open().get(at) as JsonRecord;
       writeFileSync(file, String(open().edit(at, { ...entry(), ...added })?.text));

@@ -73,7 +73,7 @@ test.each([
 });
 
 describe("the diff of an entry", () => {
-  const place = { container: ["mcp_servers"], key: "a", isList: false };
+  const place = { container: ["mcp_servers"], key: "a" };
   const entry = {
     command: "x",
     args: ["--token", "s3cret", "plain"],

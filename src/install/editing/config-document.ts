@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { formatLineDiff } from "../../data/line-diff.ts";
 import { positionAt } from "../../data/line-index.ts";
 import { DataSyntaxError, describeType, isRecord } from "../../data/parse-json.ts";
+import { valueAt } from "../../extension-schema/pointer.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { failure } from "../../problems/index.ts";
 import { hideEntry } from "../secrets.ts";
@@ -12,7 +13,6 @@ import {
   type JsonRecord,
   type ParsedConfig,
   toPlain,
-  valueAt,
 } from "./config-format.ts";
 
 const mark = "\uFEFF";
@@ -33,8 +33,9 @@ function without(value: unknown, [key = "", ...below]: readonly string[]): unkno
 
 const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
 
-export async function loadEditor(format: ConfigFormatName): Promise<ConfigEditor> {
-  if (format === "toml") return (await import("./toml-editor.ts")).tomlEditor;
+/** `isList`: a client's entries are in an array of TOML. */
+export async function loadEditor(format: ConfigFormatName, isList = false): Promise<ConfigEditor> {
+  if (format === "toml") return (await import("./toml-editor.ts")).createTomlEditor(isList);
   if (format === "yaml") return (await import("./yaml-editor.ts")).yamlEditor;
   return (await import("./json-editor.ts")).jsonEditor;
 }
@@ -80,28 +81,25 @@ export class ConfigDocument {
     return this.#mark + this.#body;
   }
 
-  /** The entries of a container by their keys, which those of an array have as `name`. */
-  entries({ container, isList }: Omit<EntryPlace, "key">): Map<string, unknown> {
+  /** The entries of a container by their keys. */
+  entries(container: readonly string[]): Map<string, unknown> {
     const value = valueAt(this.root, container);
-    if (!isList) return new Map(isRecord(value) ? Object.entries(value) : []);
+    if (!this.#editor.isList) return new Map(isRecord(value) ? Object.entries(value) : []);
     const list = Array.isArray(value) ? value : [];
     return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
   }
 
-  get({ container, key, isList }: EntryPlace): unknown {
+  get({ container, key }: EntryPlace): unknown {
     for (const [index, name] of container.entries()) {
       const path = container.slice(0, index + 1);
       const value = valueAt(this.root, path);
       if (value === undefined || value === null) break;
-      const isInList = isList && index === container.length - 1;
+      const isInList = this.#editor.isList && path.length === container.length;
       if (isInList ? Array.isArray(value) : isRecord(value)) continue;
-      const expected = isInList ? "an array" : "an object";
-      throw this.#malformed(
-        `its ${JSON.stringify(name)} must be ${expected}, but it is ${describeType(value)}`,
-        this.#parsed.offsetOf(path),
-      );
+      const fault = `must be ${isInList ? "an array" : "an object"}, but it is ${describeType(value)}`;
+      throw this.#malformed(`its ${JSON.stringify(name)} ${fault}`, this.#parsed.offsetOf(path));
     }
-    return this.entries({ container, isList }).get(key);
+    return this.entries(container).get(key);
   }
 
   /** The first alternative in which the entry has a value and everything else is as before. */
@@ -111,7 +109,7 @@ export class ConfigDocument {
     for (const text of texts) {
       const edited = attempt(() => new ConfigDocument(this.#file, this.#editor, this.#mark + text));
       if (edited === undefined) continue;
-      const written = toPlain(edited.entries(place).get(place.key));
+      const written = toPlain(edited.entries(place.container).get(place.key));
       if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
         return edited;
     }
@@ -126,7 +124,7 @@ export class ConfigDocument {
       const value = valueAt(edited.root, path);
       if (value === undefined) continue;
       if (!isEmptyValue(value)) break;
-      const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "", isList: false };
+      const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "" };
       const comments = countComments(edited.#body);
       const texts = edited.#parsed.edit(outer).filter((text) => countComments(text) === comments);
       const next: ConfigDocument | undefined = edited.#verify(texts, outer, undefined);
@@ -178,10 +176,8 @@ export function editEntries(
     config,
   );
   if (edited === undefined) {
-    const steps = changes.map(({ place: { key, isList }, after }) =>
-      after === undefined
-        ? `remove ${JSON.stringify(key)}`
-        : editor.writeInline(key, hideEntry(isList ? { name: key, ...after } : after)),
+    const steps = changes.map(({ place: { key }, after }) =>
+      after === undefined ? `remove ${JSON.stringify(key)}` : editor.writeInline(key, hideEntry(after)),
     );
     const reason = "its layout does not allow editing only the entry";
     throw failure("ClientConfigUnwritable", { file, reason, byHand: steps.join("\n") }, { file });

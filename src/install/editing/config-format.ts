@@ -8,11 +8,11 @@ export type JsonRecord = { [key: string]: JsonValue };
 export interface EntryPlace {
   container: readonly string[];
   key: string;
-  /** The container is an array of TOML whose entries have their key as `name`. */
-  isList: boolean;
 }
 
 export interface ConfigEditor {
+  /** Containers are arrays whose entries have their keys as `name`. */
+  isList?: boolean;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** An entry on one line, as it can be pasted into a container. */
@@ -43,14 +43,9 @@ export function toPlain(value: unknown): unknown {
   return plain;
 }
 
-export function valueAt(value: unknown, path: readonly string[]): unknown {
-  let current = value;
-  for (const key of path) {
-    if (!isRecord(current) || !Object.hasOwn(current, key)) return undefined;
-    current = current[key];
-  }
-  return current;
-}
+/** A value below keys that lead to it. */
+export const wrap = (keys: readonly string[], value: JsonValue): JsonValue =>
+  keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
 
 export const splice = (text: string, start: number, end: number, replacement: string): string =>
   text.slice(0, start) + replacement + text.slice(end);

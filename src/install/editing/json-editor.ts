@@ -7,6 +7,7 @@ import {
   type JsonValue,
   splice,
   startOfLine,
+  wrap,
 } from "./config-format.ts";
 
 /** Deeper values could not be compared after an edit. */
@@ -117,9 +118,6 @@ function cutProperty(text: string, object: Node, property: Node): string[] {
     return before ? splice(rest, before - 1, before, "") : rest;
   });
 }
-
-const wrap = (keys: readonly string[], value: JsonValue): JsonValue =>
-  keys.reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), value);
 
 export const jsonEditor: ConfigEditor = {
   write({ container, key }, entry) {

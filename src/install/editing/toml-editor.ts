@@ -1,5 +1,7 @@
 import { parse, TomlError } from "smol-toml";
 import { DataSyntaxError } from "../../data/parse-json.ts";
+import { valueAt } from "../../extension-schema/pointer.ts";
+import { attempt } from "../../files/file-errors.ts";
 import {
   beforeLineEnd,
   type ConfigEditor,
@@ -26,26 +28,12 @@ function writeValue(value: JsonValue): string {
 const writePairs = (value: JsonRecord) =>
   Object.entries(value).map(([key, member]) => `${writeKey(key)} = ${writeValue(member)}`);
 
-function writeTable({ container, key, isList }: EntryPlace, entry: JsonRecord, lineEnd: string): string {
-  const path = [...container, ...(isList ? [] : [key])].map(writeKey).join(".");
-  const header = isList ? `[[${path}]]` : `[${path}]`;
-  return [header, ...writePairs(isList ? { name: key, ...entry } : entry)].join(lineEnd);
-}
-
 /** A header and the lines below it, without blank lines and comments at the end. */
 interface Section {
   path: string[];
-  isList: boolean;
+  isElement: boolean;
   start: number;
   end: number;
-}
-
-function parsePart(text: string): Record<string, unknown> | undefined {
-  try {
-    return parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** The keys that lead to the only value of a parsed header. */
@@ -61,9 +49,9 @@ function findSections(text: string): Section[] {
   for (const line of text.matchAll(/^[ \t]*(\S[^\n]*?)?[ \t]*\r?$/gm)) {
     const [, written = ""] = line;
     const start = line.index;
-    const header = written.startsWith("[") ? parsePart(written) : undefined;
+    const header = written.startsWith("[") ? attempt(() => parse(written)) : undefined;
     if (header !== undefined)
-      sections.push({ path: pathOf(header), isList: written.startsWith("[["), start, end: start });
+      sections.push({ path: pathOf(header), isElement: written.startsWith("[["), start, end: start });
     const last = sections.at(-1);
     if (last !== undefined && written !== "" && !written.startsWith("#")) last.end = endOfLine(text, start);
   }
@@ -72,21 +60,6 @@ function findSections(text: string): Section[] {
 
 const startsWith = (path: readonly string[], prefix: readonly string[]) =>
   prefix.every((key, index) => path[index] === key);
-
-function findOwn(text: string, sections: readonly Section[], place: EntryPlace): Section[] {
-  const { container, key, isList } = place;
-  if (!isList) return sections.filter(({ path }) => startsWith(path, [...container, key]));
-  const isElement = (section: Section) => section.isList && section.path.length === container.length;
-  const first = sections.findIndex((section) => {
-    if (!isElement(section) || !startsWith(section.path, container)) return false;
-    const lines = text.slice(text.indexOf("\n", section.start) + 1, section.end);
-    return parsePart(lines)?.name === key;
-  });
-  if (first < 0) return [];
-  const following = sections.slice(first + 1);
-  const next = following.findIndex((section) => isElement(section) || !startsWith(section.path, container));
-  return sections.slice(first, next < 0 ? undefined : first + 1 + next);
-}
 
 function cut(text: string, { start, end }: Section): string {
   const from = beforeLineEnd(text, beforeLineEnd(text, start));
@@ -105,31 +78,52 @@ function parseText(text: string): unknown {
   }
 }
 
-export const tomlEditor: ConfigEditor = {
-  write: (place, entry) => writeTable(place, entry, "\n"),
-  writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(entry)}`,
-  open(text) {
-    const value = parseText(text);
-    const sections = findSections(text);
-    const lineEnd = findLineEnd(text);
-    const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
-    return {
-      value,
-      offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
-      edit(place, entry) {
-        const own = findOwn(text, sections, place);
-        const [first, ...rest] = own;
-        if (entry === undefined) return first === undefined ? [] : [remove(own)];
-        const table = writeTable(place, entry as JsonRecord, lineEnd);
-        if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
-        const last = sections.findLast(({ path }) => startsWith(path, place.container));
-        // Trailing blanks stay on their line.
-        return [last?.end, endOfLine(text, text.trimEnd().length)].flatMap((at) => {
-          if (at === undefined) return [];
-          if (text.trim() === "") return [table + (text || lineEnd)];
-          return [splice(text, at, at, lineEnd + lineEnd + table)];
+/** `isList`: containers are arrays of tables that have their keys as `name`. */
+export function createTomlEditor(isList: boolean): ConfigEditor {
+  const writeTable = ({ container, key }: EntryPlace, entry: JsonRecord, lineEnd: string) => {
+    const path = [...container, ...(isList ? [] : [key])].map(writeKey).join(".");
+    const [header, pairs] = isList ? [`[[${path}]]`, { name: key, ...entry }] : [`[${path}]`, entry];
+    return [header, ...writePairs(pairs)].join(lineEnd);
+  };
+  return {
+    isList,
+    write: (place, entry) => writeTable(place, entry, "\n"),
+    writeInline: (key, entry) => `${writeKey(key)} = ${writeValue(isList ? { name: key, ...entry } : entry)}`,
+    open(text) {
+      const sections = findSections(text);
+      const lineEnd = findLineEnd(text);
+      const findOwn = ({ container, key }: EntryPlace) => {
+        let name: unknown;
+        return sections.filter(({ path, isElement, start, end }) => {
+          if (!startsWith(path, container)) return false;
+          if (!isList) return path[container.length] === key;
+          const isFirst = isElement && path.length === container.length;
+          if (isFirst)
+            name = valueAt(
+              attempt(() => parse(text.slice(start, end))),
+              [...container, 0, "name"],
+            );
+          return name === key;
         });
-      },
-    };
-  },
-};
+      };
+      const remove = (own: readonly Section[]) => own.reduceRight(cut, text);
+      return {
+        value: parseText(text),
+        offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
+        edit(place, entry) {
+          const [first, ...rest] = findOwn(place);
+          if (entry === undefined) return first === undefined ? [] : [remove([first, ...rest])];
+          const table = writeTable(place, entry as JsonRecord, lineEnd);
+          if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
+          const last = sections.findLast(({ path }) => startsWith(path, place.container));
+          // Trailing blanks stay on their line.
+          return [last?.end, endOfLine(text, text.trimEnd().length)].flatMap((at) => {
+            if (at === undefined) return [];
+            if (text.trim() === "") return [table + (text || lineEnd)];
+            return [splice(text, at, at, lineEnd + lineEnd + table)];
+          });
+        },
+      };
+    },
+  };
+}

@@ -10,6 +10,7 @@ import {
   splice,
   startOfLine,
   toPlain,
+  wrap,
 } from "./config-format.ts";
 
 /** A longer text is not parsed within a minute. */
@@ -18,8 +19,8 @@ const maximumLength = 16 << 20;
 /** Strings that every parser reads as strings without quotes. */
 const plainText = /^(?!(?:true|false|yes|no|on|off|null|y|n|nan|inf)$)[a-z_/][\w/.@+-]*$/i;
 
-/** A pair in block style without the indentation of its key. */
-function writePair(key: string, value: JsonValue, indentation: string, lineEnd: string): string {
+/** A pair in block style without the indentation of its key, for a text with the same line ends. */
+function writePair(key: string, value: JsonValue, indentation: string, text = ""): string {
   const document = new Document({ [key]: value });
   visit(document, {
     Scalar(_, node) {
@@ -29,7 +30,7 @@ function writePair(key: string, value: JsonValue, indentation: string, lineEnd: 
   return document
     .toString({ lineWidth: 0 })
     .trimEnd()
-    .replaceAll("\n", lineEnd + indentation);
+    .replaceAll("\n", findLineEnd(text) + indentation);
 }
 
 function rangeOf(node: unknown): [start: number, end: number] {
@@ -52,16 +53,23 @@ const findPair = (map: unknown, key: string): Pair | undefined =>
     ? map.items.find(({ key: name }) => isScalar(name) && String(name.value) === key)
     : undefined;
 
+const afterColon = (text: string, pair: Pair) => text.indexOf(":", rangeOf(pair.key)[1]) + 1;
+
 function endOfPair(text: string, pair: Pair): number {
-  const [, keyEnd] = rangeOf(pair.key);
   const valueEnd = endOfNode(pair.value);
-  return beforeLineEnd(text, valueEnd > keyEnd ? valueEnd : text.indexOf(":", keyEnd) + 1);
+  return beforeLineEnd(text, valueEnd > rangeOf(pair.key)[1] ? valueEnd : afterColon(text, pair));
 }
 
 const indentationOf = (text: string, pair: Pair) => {
   const [start] = rangeOf(pair.key);
   return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
 };
+
+/** Adds a pair on lines of its own behind an offset at the end of a line. */
+function addBehind(text: string, at: number, indentation: string, key: string, value: JsonValue): string {
+  const written = indentation + writePair(key, value, indentation, text);
+  return splice(text, at, at, findLineEnd(text) + written);
+}
 
 /**
  * Adds a pair to a block map: behind the last one, behind the one before it if the last may end in an open block scalar, or
@@ -70,18 +78,14 @@ const indentationOf = (text: string, pair: Pair) => {
 function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): string[] {
   const [first] = map.items;
   if (first === undefined || map.flow) return [];
-  const lineEnd = findLineEnd(text);
   const indentation = indentationOf(text, first);
-  const written = indentation + writePair(key, value, indentation, lineEnd);
-  const behind = map.items
+  const ends = map.items
     .slice(-2)
     .reverse()
     .map((pair) => endOfLine(text, endOfPair(text, pair)));
   const top = startOfLine(text, rangeOf(first.key)[0]);
-  return [
-    ...behind.map((at) => splice(text, at, at, lineEnd + written)),
-    splice(text, top, top, written + lineEnd),
-  ];
+  const inFront = indentation + writePair(key, value, indentation, text) + findLineEnd(text);
+  return [...ends.map((at) => addBehind(text, at, indentation, key, value)), splice(text, top, top, inFront)];
 }
 
 /**
@@ -89,14 +93,11 @@ function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): str
  * none where something else, such as a comment, would be replaced.
  */
 function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string[] {
-  const lineEnd = findLineEnd(text);
-  const indentation = indentationOf(text, pair) + unit;
-  const start = text.indexOf(":", rangeOf(pair.key)[1]) + 1;
+  const start = afterColon(text, pair);
   const end = Math.max(start, rangeOf(pair.value)[1]);
   const former = text.slice(start, end).trim();
   if (/[#&!]/.test(former)) return [];
-  const at = endOfLine(text, end);
-  const added = splice(text, at, at, lineEnd + indentation + writePair(key, value, indentation, lineEnd));
+  const added = addBehind(text, endOfLine(text, end), indentationOf(text, pair) + unit, key, value);
   return [former === "" ? added : splice(added, start, end, "")];
 }
 
@@ -106,14 +107,12 @@ function findUnit(root: YAMLMap, text: string): string {
 }
 
 function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
-  const wrap = (depth: number) =>
-    keys.slice(depth).reduceRight<JsonValue>((inner, key) => ({ [key]: inner }), entry);
   // With braces or a comment in them, a text could not be restored.
   if (root === null || (isYamlMap(root) && root.flow && root.items.length === 0 && !text.includes("#"))) {
-    const lineEnd = findLineEnd(text);
-    const written = writePair(keys[0] ?? "", wrap(1), "", lineEnd);
+    const written = writePair(keys[0] ?? "", wrap(keys.slice(1), entry), "", text);
     if (root !== null) return [splice(text, ...rangeOf(root), written)];
     const at = text.trimEnd().length;
+    const lineEnd = findLineEnd(text);
     const tail = text.slice(at).includes("\n") ? "" : lineEnd;
     return [splice(text, at, at, (at === 0 ? "" : lineEnd) + written + tail)];
   }
@@ -121,9 +120,10 @@ function addEntry(text: string, root: unknown, keys: readonly string[], entry: J
   for (const [depth, key] of keys.entries()) {
     if (!isYamlMap(map) || !isYamlMap(root)) return [];
     const pair = findPair(map, key);
-    if (pair === undefined) return addPair(text, map, key, wrap(depth + 1));
+    if (pair === undefined) return addPair(text, map, key, wrap(keys.slice(depth + 1), entry));
+    const [next = "", ...rest] = keys.slice(depth + 1);
     if (!isYamlMap(pair.value) || pair.value.items.length === 0)
-      return fillEmpty(text, pair, findUnit(root, text), keys[depth + 1] ?? "", wrap(depth + 2));
+      return fillEmpty(text, pair, findUnit(root, text), next, wrap(rest, entry));
     map = pair.value;
   }
   return [];
@@ -140,38 +140,35 @@ function cutPair(text: string, pair: Pair): string[] {
 export const yamlEditor: ConfigEditor = {
   write({ container, key }, entry) {
     const indentation = "  ".repeat(container.length);
-    return indentation + writePair(key, entry, indentation, "\n");
+    return indentation + writePair(key, entry, indentation);
   },
   writeInline: (key, entry) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`,
   open(text) {
     if (text.length > maximumLength) throw new DataSyntaxError("it has more than 16 MiB", text, 0);
     const { document, value } = composeYaml(text);
     const root: unknown = document.contents;
-    const findMap = (path: readonly string[]) =>
+    const findValue = (path: readonly string[]) =>
       path.reduce<unknown>((map, key) => findPair(map, key)?.value, root);
-    const findOwn = (path: readonly string[]) => {
-      const map = findMap(path.slice(0, -1));
-      const pair = findPair(map, path.at(-1) ?? "");
-      return isYamlMap(map) && pair !== undefined ? { map, pair } : undefined;
-    };
+    const pairAt = (path: readonly string[]) => findPair(findValue(path.slice(0, -1)), path.at(-1) ?? "");
     return {
       // A text that only has comments has no value.
       value: root === null ? undefined : toPlain(value),
-      offsetOf: (path) => rangeOf(findOwn(path)?.pair.key)[0],
+      offsetOf: (path) => rangeOf(pairAt(path)?.key)[0],
       edit({ container, key }, entry) {
-        const keys = [...container, key];
-        const own = findOwn(keys);
-        if (own === undefined) return entry === undefined ? [] : addEntry(text, root, keys, entry);
-        if (own.map.flow) return [];
+        const map = findValue(container);
+        const pair = findPair(map, key);
+        if (!isYamlMap(map) || pair === undefined)
+          return entry === undefined ? [] : addEntry(text, root, [...container, key], entry);
+        if (map.flow) return [];
         if (entry !== undefined) {
-          const written = writePair(key, entry, indentationOf(text, own.pair), findLineEnd(text));
-          return [splice(text, rangeOf(own.pair.key)[0], endOfPair(text, own.pair), written)];
+          const written = writePair(key, entry, indentationOf(text, pair), text);
+          return [splice(text, rangeOf(pair.key)[0], endOfPair(text, pair), written)];
         }
-        const texts = cutPair(text, own.pair);
-        const outer = own.map.items.length > 1 ? undefined : findOwn(container)?.pair;
+        const texts = cutPair(text, pair);
+        const outer = map.items.length > 1 ? undefined : pairAt(container);
         if (outer === undefined) return texts;
         // After a key without a value, white space that was allowed at the end of the text may not be.
-        const at = text.indexOf(":", rangeOf(outer.key)[1]) + 1;
+        const at = afterColon(text, outer);
         return [...texts, ...texts.map((shorter) => splice(shorter, at, at, " {}"))];
       },
     };
