@@ -29,27 +29,6 @@ interface ImportOptions {
   readInput: () => Promise<Uint8Array>;
 }
 
-const malformed = (file: string, reason: string) =>
-  failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
-
-/** What to import, and the formats that it may have: stdin, a file, whose name has a dot or a slash, or the config of a client. */
-async function readSource(source: string, { cwd, scope, readInput }: ImportOptions) {
-  const formats: readonly ConfigFormatName[] = ["jsonc", "toml", "yaml"];
-  if (source === "-") {
-    const bytes = await readInput();
-    if (!isUtf8(bytes)) throw malformed("stdin", "it is not UTF-8");
-    return { file: "stdin", text: String(Buffer.from(bytes)), formats };
-  }
-  const client = /[./\\]/.test(source) ? undefined : findClient(source);
-  const file = client === undefined ? resolve(cwd, source) : findFile(client, { cwd, scope });
-  const text = readConfigFile(file);
-  if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
-  if (client !== undefined) return { client, file, text, formats: [client.format] };
-  const name = source.replace(/\.json5?$/i, ".jsonc").replace(/\.yml$/, ".yaml");
-  const byEnding = formats.filter((format) => name.endsWith(`.${format}`));
-  return { file, text, formats: byEnding.length > 0 ? byEnding : formats };
-}
-
 function entriesOf(value: unknown): [string, unknown][] {
   if (!Array.isArray(value)) return isRecord(value) ? Object.entries(value) : [];
   return value.filter(isRecord).map((entry) => [String(entry.name), entry]);
@@ -65,10 +44,12 @@ function findEntries(
   folders: readonly string[],
 ): Map<string, unknown> {
   const records = client === undefined ? clients : [client];
-  const containers = records.flatMap((one) => [one.newerContainer ?? [], one.container]);
+  const containers = records.flatMap(({ container, newerContainer }) =>
+    newerContainer ? [newerContainer, container] : [container],
+  );
   // What is a newer container of one client may lie in the container of another.
-  const inner = containers.filter(({ length }) => length > 0).sort((a, b) => b.length - a.length);
-  const everywhere = inner.map((path) => entriesOf(valueAt(root, path)));
+  const innerFirst = containers.sort((a, b) => b.length - a.length);
+  const everywhere = innerFirst.map((path) => entriesOf(valueAt(root, path)));
   const { byFolder, container = [], disabledNames = [] } = client ?? {};
   const ofFolders = entriesOf(byFolder && valueAt(root, byFolder)).flatMap(([folder, settings]) =>
     folders.includes(normalize(folder)) ? [settings] : [],
@@ -89,19 +70,36 @@ function findEntries(
   return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
 }
 
-/** Parses a source in the first format that fits. Throws `ClientConfigMalformed`. */
-async function parseSource(
-  { file, text, formats, client }: Awaited<ReturnType<typeof readSource>>,
+/**
+ * The servers of stdin, a file, whose name has a dot or a slash, or the config of a client, in the first format that fits. Throws
+ * `ClientConfigNotFound` and `ClientConfigMalformed`.
+ */
+async function readServers(
+  source: string,
+  { cwd, scope, readInput }: ImportOptions,
   folders: readonly string[],
 ) {
+  const isStdin = source === "-";
+  const client = isStdin || /[./\\]/.test(source) ? undefined : findClient(source);
+  const path = client === undefined ? resolve(cwd, source) : findFile(client, { cwd, scope });
+  const file = isStdin ? "stdin" : path;
+  const malformed = (reason: string) =>
+    failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
+  const input = isStdin ? Buffer.from(await readInput()) : undefined;
+  if (input && !isUtf8(input)) throw malformed("it is not UTF-8");
+  const text = input ? String(input) : readConfigFile(file);
+  if (text === undefined) throw failure("ClientConfigNotFound", { file }, { file });
+  const usual: readonly ConfigFormatName[] = ["jsonc", "toml", "yaml"];
+  const name = source.replace(/\.json5?$/i, ".jsonc").replace(/\.yml$/, ".yaml");
+  const formats = client ? [client.format] : usual.filter((format) => name.endsWith(`.${format}`));
   let reason = "";
-  for (const format of formats) {
+  for (const format of formats.length > 0 ? formats : usual) {
     // Documentation often shows a property without the braces around it.
     const whole = format === "jsonc" && /^\s*"/.test(text) ? `{${text}}` : text;
     try {
       const { root } = new ConfigDocument(file, await loadEditor(format), whole);
       const entries = findEntries(root, client, folders);
-      if (entries.size > 0) return entries;
+      if (entries.size > 0) return { client, entries };
       reason = "it has no MCP servers";
       break;
     } catch (error) {
@@ -109,7 +107,7 @@ async function parseSource(
       reason ||= error.problem.args.reason;
     }
   }
-  throw malformed(file, reason);
+  throw malformed(reason);
 }
 
 /** A server that is not imported. Its message is for people, such as the key and the variable that cannot be imported. */
@@ -236,49 +234,15 @@ const isChoice = ([key, value]: [string, unknown]) =>
   (isText(value) || typeof value === "object") &&
   (!isEmpty(value) || (Array.isArray(value) && /^(?:(?:includ|enabl|allow)[a-z]*_?)?tools$/i.test(key)));
 
+/** Whether a command line starts Trailblaze. */
 function isSelf(words: readonly string[]): boolean {
-  const start = words.indexOf("start");
-  const isOwn = (word: string) =>
-    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]dist[\\/]cli[\\/]cli\.cjs$/.test(
-      word,
-    );
-  return start > 0 && words.slice(0, start).some(isOwn);
-}
-
-function readProgram(value: Entry, command: unknown, reader: Reader, notes: string[]): JsonRecord {
-  const words = [command, value.args ?? []].flat();
-  if (!words.every(isText)) throw invalid("its command line has other values than strings");
-  if (isSelf(words)) throw skip("self");
-  const [program = "", ...args] = words;
-  const env = reader.readValues("env", pick(value, environmentKeys));
-  const entry: JsonRecord = { command: reader.readText("command", program) };
-  if (args.length > 0) entry.args = args.map((word) => reader.readText("args", word));
-  if (isText(value.cwd)) entry.cwd = reader.readText("cwd", value.cwd);
-  if (!isEmpty(env)) entry.env = env;
-  if (looksSecret(words).includes(true))
-    notes.push("an argument looks like a secret and was imported as it is");
-  return entry;
-}
-
-function readAddress(value: Entry, url: unknown, reader: Reader, notes: string[]): JsonRecord {
-  if (!isText(url))
-    throw invalid(url === undefined ? "it has neither a command nor a URL" : "its URL is not a string");
-  if (value.type === "sse" || value.transport === "sse") throw invalid("its transport is sse");
-  const entry: JsonRecord = { url: reader.readText("url", url) };
-  const headers = reader.readValues("headers", pick(value, headerKeys));
-  // Codex names variables with the values of headers.
-  const { bearer_token_env_var: bearer, env_http_headers: named } = value;
-  if (isText(bearer)) headers.Authorization = `Bearer ${reader.refer(bearer)}`;
-  for (const [name, variable] of isRecord(named) ? Object.entries(named) : [])
-    if (isText(variable)) headers[name] = reader.refer(variable);
-  if (!isEmpty(headers)) entry.headers = headers;
-  if (looksSecret([url]).includes(true))
-    notes.push("its URL looks like it has a secret and was imported as it is");
-  return entry;
+  const own =
+    /(?:^|[\\/])trailblaze(?:@[^\\/]*)?$|[\\/]trailblaze[\\/].*cli\.c?js$|^require\('trailblaze\/cli'\)$|[\\/]dist[\\/]cli[\\/]cli\.cjs$/;
+  return words.slice(0, Math.max(words.indexOf("start"), 0)).some((word) => own.test(word));
 }
 
 /** The entry of the config for one of a client, and what differs, as sentences. Throws `SkippedError`. */
-function readEntry(label: string, value: unknown, reader: Reader) {
+function readEntry(label: string, value: unknown, { refer, readText, readValues }: Reader) {
   if (!isRecord(value)) throw invalid("it is not an object");
   const command = pick(value, commandKeys);
   const url = pick(value, urlKeys);
@@ -288,17 +252,37 @@ function readEntry(label: string, value: unknown, reader: Reader) {
   const [choice] = Object.entries(isAll ? others : value).find(isChoice) ?? [];
   if (choice !== undefined)
     throw invalid(`${choice} chooses its tools: add the server by hand, with "tools: { allow, deny }"`);
-  const notes: string[] = [];
-  const entry =
-    command === undefined
-      ? readAddress(value, url, reader, notes)
-      : readProgram(value, command, reader, notes);
-  if (value.disabled === true || value.enabled === false) entry.enabled = false;
-  const known = [...plainKeys, ...(command === undefined ? keysOfAddresses : keysOfCommands)];
-  for (const key of Object.keys(others)) {
-    if (known.includes(key) || isEmpty(value[key])) continue;
-    notes.push(`the key ${quote(key)} was not imported`);
+  if (command === undefined && url === undefined) throw invalid("it has neither a command nor a URL");
+  const isRemote = command === undefined;
+  const words = isRemote ? [url] : [command, value.args ?? []].flat();
+  if (!words.every(isText))
+    throw invalid(isRemote ? "its URL is not a string" : "its command line has other values than strings");
+  const [first = "", ...args] = words;
+  const entry: JsonRecord = {};
+  if (isRemote) {
+    if (value.type === "sse" || value.transport === "sse") throw invalid("its transport is sse");
+    entry.url = readText("url", first);
+    const headers = readValues("headers", pick(value, headerKeys));
+    // Codex names variables with the values of headers.
+    const { bearer_token_env_var: bearer, env_http_headers: named } = value;
+    if (isText(bearer)) headers.Authorization = `Bearer ${refer(bearer)}`;
+    for (const [name, variable] of isRecord(named) ? Object.entries(named) : [])
+      if (isText(variable)) headers[name] = refer(variable);
+    if (!isEmpty(headers)) entry.headers = headers;
+  } else {
+    if (isSelf(words)) throw skip("self");
+    const env = readValues("env", pick(value, environmentKeys));
+    entry.command = readText("command", first);
+    if (args.length > 0) entry.args = args.map((word) => readText("args", word));
+    if (isText(value.cwd)) entry.cwd = readText("cwd", value.cwd);
+    if (!isEmpty(env)) entry.env = env;
   }
+  if (value.disabled === true || value.enabled === false) entry.enabled = false;
+  const known = [...plainKeys, ...(isRemote ? keysOfAddresses : keysOfCommands)];
+  const lost = Object.keys(others).filter((key) => !known.includes(key) && !isEmpty(value[key]));
+  const notes = lost.map((key) => `the key ${quote(key)} was not imported`);
+  const secret = isRemote ? "its URL looks like it has a secret" : "an argument looks like a secret";
+  if (looksSecret(words).includes(true)) notes.unshift(`${secret} and was imported as it is`);
   return { entry, notes: notes.map((note) => `Server ${quote(label)}: ${note}.`) };
 }
 
@@ -327,9 +311,8 @@ export async function planImport(source: string, options: ImportOptions) {
   const { only, replace } = options;
   const { directory } = findProject(createNodeInspectionPort(), options.cwd);
   const servers = await readProjectServers(directory);
-  const read = await readSource(source, options);
   const folders = [directory, resolve(options.cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
-  const found = await parseSource(read, folders);
+  const { client, entries: found } = await readServers(source, options, folders);
   const missing = only.find((name) => !found.has(name));
   if (missing !== undefined) {
     const names = [...found.keys()];
@@ -349,7 +332,7 @@ export async function planImport(source: string, options: ImportOptions) {
     const needed = new Map(variables);
     try {
       if (only.length > 0 && !only.includes(name)) throw skip("notSelected");
-      const imported = readEntry(label, value, createReader(label, read.client, needed));
+      const imported = readEntry(label, value, createReader(label, client, needed));
       const existing = taken.get(label.toLowerCase());
       const isAdded = entries.some((one) => one.label.toLowerCase() === label.toLowerCase());
       if (isAdded || (existing !== undefined && !replace)) throw skip("exists");
