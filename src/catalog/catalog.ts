@@ -7,12 +7,17 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { createNodeInspectionPort, pathIn } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
-import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import { entryPlace, keyOf } from "../lock/parts.ts";
-import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
+import {
+  type DescribedItem,
+  type DescribedPack,
+  describePacks,
+  readHttps,
+  readRepository,
+} from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
@@ -30,7 +35,7 @@ export interface CatalogPack {
   described: DescribedPack;
   /** Of its section on the page; unique there, as are those of the sections of its items. */
   id: string;
-  ids: ReadonlyMap<InspectedItem, string>;
+  ids: ReadonlyMap<DescribedItem, string>;
   /** As `list --json` has it, with what the catalog adds. */
   data: Omit<DiscoveredPack, "problems"> &
     Record<"repository" | "homepage", string | null> & {
@@ -143,7 +148,7 @@ async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catal
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
 function describePack({ id, ids, data }: CatalogPack) {
-  const describeItem = ([{ declaration, qualifiedName, definition }, id]: [InspectedItem, string]) => ({
+  const describeItem = ([{ declaration, qualifiedName, definition }, id]: [DescribedItem, string]) => ({
     name: declaration.name,
     qualifiedName,
     advertisedName: textOf(definition?.name),

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { kinds } from "../kinds.ts";
+import type { DescribedItem } from "../pages/describe-packs.ts";
 import {
   type Cell,
   createNeedsTable,
@@ -129,13 +130,8 @@ function formatDefinition(definition: object, { file, qualifiedName, declaration
 const isAbout = ({ declaration }: InspectedItem, problem: CatalogProblem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
-function formatItem(
-  item: InspectedItem,
-  id: string,
-  { described, data }: CatalogPack,
-  isFull: boolean,
-): Html {
-  const page = createPageOfItem(item, described);
+function formatItem(item: DescribedItem, id: string, { data }: CatalogPack, isFull: boolean): Html {
+  const page = createPageOfItem(item);
   const { name, title, description } = page;
   const { definition, format = "json", declaration } = item;
   const { kind } = declaration;

@@ -14,24 +14,32 @@ import { readLock } from "../lock/lock-file.ts";
 import { keyOf, type LockParts, type LockPlace } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
+export interface DescribedItem extends InspectedItem {
+  /**
+   * Those of a composed server or of a toolset without a bundle, and the approved or declared tools of a subprocess server;
+   * `null` if these are known only when it runs.
+   */
+  contents: Partial<ServerContents> | null | undefined;
+}
+
 export interface DescribedPack extends InspectedPack {
-  /** Those of composed servers and of toolsets without a bundle, and the approved or declared tools of subprocess servers. */
-  contents: ReadonlyMap<InspectedItem, Partial<ServerContents>>;
+  items: DescribedItem[];
   ofReferences: Problem[];
 }
 
-/** The names of a subprocess server's tools: those that the lock approves, otherwise those that the pack declares. */
-function listTools({ declaration }: InspectedItem, entry: string, lock: LockParts): string[] | undefined {
+/** The tools of a subprocess server: those that the lock approves, otherwise those that the pack declares. */
+function listTools({ declaration }: InspectedItem, entry: string, lock: LockParts) {
   const place = { owner: "pack", entry, kind: "server", name: declaration.name } as const;
   if (lock.get(keyOf(place))?.value?.lists) {
     const isListed = ({ owner, kind, server, ...at }: LockPlace) =>
       owner === "pack" && kind === "tool" && at.entry === entry && server === place.name;
-    return [...lock.values()].flatMap(({ place, value }) => (value && isListed(place) ? place.name : []));
+    const listed = [...lock.values()].filter(({ place, value }) => value && isListed(place));
+    return { toolNames: listed.map(({ place }) => place.name) };
   }
   const { tools } = declaration.extra;
-  if (!Array.isArray(tools)) return undefined;
+  if (!Array.isArray(tools)) return null;
   const names = tools.map((one) => (isRecord(one) ? one.name : Array.isArray(one) ? one[0] : one));
-  return names.filter((name) => typeof name === "string");
+  return { toolNames: names.filter((name) => typeof name === "string") };
 }
 
 const composedShapes: readonly unknown[] = ["composedServer", "serverDocument", "toolsetList"];
@@ -63,14 +71,15 @@ export async function describePacks(
   const reader = new ServerContentsReader(library, builtIns);
   const described: DescribedPack[] = [];
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
-    const contents = new Map<InspectedItem, Partial<ServerContents>>();
     const { name, shadowed } = inspected.pack;
+    const items: DescribedItem[] = [];
     for (const item of inspected.items) {
-      const toolNames = item.shape === "subprocessServer" ? listTools(item, name, lock) : undefined;
-      if (toolNames !== undefined) contents.set(item, { toolNames });
-      if (!shadowed && composedShapes.includes(item.shape)) contents.set(item, await reader.read(item));
+      const isComposed = !shadowed && composedShapes.includes(item.shape);
+      const ofComposed = isComposed ? await reader.read(item) : undefined;
+      const contents = item.shape === "subprocessServer" ? listTools(item, name, lock) : ofComposed;
+      items.push({ ...item, contents });
     }
-    described.push({ ...inspected, contents, ofReferences: [] });
+    described.push({ ...inspected, items, ofReferences: [] });
   }
   for (const { pack, ofReferences } of described) {
     const isOwn = (problem: Problem) => !pack.shadowed && problem.pack === pack.name;

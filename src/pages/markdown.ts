@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { kinds } from "../kinds.ts";
 import { failure } from "../problems/index.ts";
 import { printable } from "../problems/text.ts";
-import type { DescribedPack } from "./describe-packs.ts";
+import type { DescribedItem, DescribedPack } from "./describe-packs.ts";
 import {
   type Cell,
   createEnvironmentTable,
@@ -68,8 +68,8 @@ const documentedFacts: Readonly<Record<string, string>> = {
   annotations: "Hints",
 };
 
-function formatItem(item: DescribedPack["items"][number], pack: DescribedPack, level: number): string[] {
-  const page = createPageOfItem(item, pack);
+function formatItem(item: DescribedItem, level: number): string[] {
+  const page = createPageOfItem(item);
   const heading = formatHeading(level, formatCode(page.name));
   const description = escapeParagraphs(page.description || page.title);
   if (item.definition === null) return [heading, ...description, "Its definition is missing or invalid."];
@@ -89,7 +89,7 @@ export function formatPackDocs(pack: DescribedPack, level: number): string {
   const ofKinds = kinds.flatMap((kind) => {
     const items = pack.items.filter(({ declaration }) => declaration.kind === kind);
     const title = formatHeading(level, titleOfKind(kind));
-    return items.length === 0 ? [] : [title, ...items.flatMap((item) => formatItem(item, pack, level + 1))];
+    return items.length === 0 ? [] : [title, ...items.flatMap((item) => formatItem(item, level + 1))];
   });
   const underHeading = (title: string, part: Part) => {
     const formatted = formatPart(part);

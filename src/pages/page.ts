@@ -6,7 +6,7 @@ import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { SkillFile } from "../skills/skill-entry.ts";
-import type { DescribedPack } from "./describe-packs.ts";
+import type { DescribedItem } from "./describe-packs.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
 export type Cell = string | { code: string };
@@ -190,11 +190,8 @@ export function createItemPage(subject: PageSubject) {
   };
 }
 
-export function createPageOfItem(item: InspectedItem, { contents }: DescribedPack) {
-  const { declaration, qualifiedName, definition, shape, skill = {} } = item;
-  const members = contents.get(item) ?? (shape === "subprocessServer" ? null : undefined);
-  return createItemPage({ ...declaration, ...skill, qualifiedName, definition, contents: members });
-}
+export const createPageOfItem = ({ declaration, skill, ...item }: DescribedItem) =>
+  createItemPage({ ...declaration, ...skill, ...item });
 
 /** The variables of the environments of a pack's servers, without their values. */
 export function createEnvironmentTable(items: readonly InspectedItem[]): Table {
