@@ -104,8 +104,12 @@ export class SessionProcesses {
     for (const [key, one] of this.#servers) if (!one.isUsable) this.#servers.delete(key);
     const server = this.#servers.get(launch) ?? new SessionServer(plan, config, this.#frame);
     this.#servers.set(launch, server);
-    server.idleMs = plan.entry.idleMs ?? config.serversIdleMs;
-    server.awaitIdle();
+    const idleMs = plan.entry.idleMs ?? config.serversIdleMs;
+    if (server.idleMs !== idleMs) {
+      // Otherwise, the time that it has been idle counts.
+      server.idleMs = idleMs;
+      server.awaitIdle();
+    }
     if (!isLazy) server.startWithSession();
     return server;
   }

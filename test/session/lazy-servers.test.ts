@@ -226,6 +226,22 @@ describe("idleMs", () => {
     expect((await openEager({ idleMs: 1000 }))(1000)).toEqual([idle, running, running]);
   });
 
+  test("goes on when the project changes", async () => {
+    const config = configOf({}, { idleMs: 2000 });
+    const cwd = await makeLocked(config);
+    const options = { start: "eager", watch: true, config: undefined } as const;
+    const { session, clock } = await openWithClock(cwd, options);
+    clock.advance(1000);
+    write(cwd, { ...config, toolsets: { own: ["a_params"] } });
+    await waitUntil(() => clock.delays[0] === 500);
+    clock.advance(500);
+    await waitUntil(() => session.toolsets.length === 2);
+    clock.advance(499);
+    expect(session.servers).toMatchObject([{ state: "running" }]);
+    clock.advance(1);
+    expect(session.servers).toMatchObject([{ state: "idle" }]);
+  });
+
   test("does not end a server in the middle of a call", async () => {
     const cwd = await makeLocked();
     const { session, clock } = await openWithClock(cwd, { idleMs: 1000 });
