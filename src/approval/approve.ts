@@ -1,5 +1,5 @@
 import { diffLocks, formatSkill, type LockDifferenceEntry } from "../lock/difference.ts";
-import { isSameJson, type LockedItem } from "../lock/json.ts";
+import { isSameJson } from "../lock/json.ts";
 import { changeLock, lockFileOf } from "../lock/lock-file.ts";
 import {
   changeParts,
@@ -7,6 +7,7 @@ import {
   entryPlace,
   isRefused,
   keyOf,
+  type LockParts,
   type LockPlace,
   lockOf,
   nameOf,
@@ -14,13 +15,7 @@ import {
   type PartChange,
 } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import {
-  expectLock,
-  type InstallationOptions,
-  type LockedProject,
-  readLockedProject,
-  Targets,
-} from "./installation.ts";
+import { type Installation, type InstallationOptions, readInstallation, Targets } from "./installation.ts";
 
 /** What to approve, and whether servers start. */
 export interface ApprovalOptions extends InstallationOptions {
@@ -31,16 +26,11 @@ export interface ApprovalOptions extends InstallationOptions {
 }
 
 /** One change of a lock: of an item, a launch, what a server lists, needs, the version of an entry, or a denial. */
-export interface ApprovalChange {
+export interface ApprovalChange extends PartChange {
   /** `prune` removes what is no longer installed. */
   action: "approve" | "deny" | "prune";
   /** `acme/jira/createIssue`, `acme/jira/warehouse/query`, `my-tools`, `my-tools/search`; for needs and versions, the pack. */
   name: string;
-  place: LockPlace;
-  /** What the lock records before: `null` for a denial, `undefined` for nothing. */
-  from: LockedItem | null | undefined;
-  /** The same afterwards. */
-  to: LockedItem | null | undefined;
 }
 
 const ownerKey = (place: LockPlace) => keyOf(entryPlace(place));
@@ -50,34 +40,37 @@ export class ApprovalPlan {
   /** What changes. The version of an entry changes with anything else of it. */
   readonly changes: readonly ApprovalChange[];
   readonly #all: readonly ApprovalChange[];
-  readonly #locked: LockedProject;
+  readonly #installation: Installation;
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
   readonly #isWhole: boolean;
 
   /** Not for callers: `planApproval` creates plans. */
-  constructor(all: readonly ApprovalChange[], locked: LockedProject, isWhole: boolean) {
-    const others = new Set(
-      all.filter(({ place }) => place.kind !== "entry").map(({ place }) => ownerKey(place)),
-    );
+  constructor(all: readonly ApprovalChange[], installation: Installation, isWhole = false) {
+    const others = new Set(all.flatMap(({ place }) => (place.kind === "entry" ? [] : ownerKey(place))));
     this.changes = all.filter(({ place }) => place.kind !== "entry" || !others.has(ownerKey(place)));
     this.#all = all;
-    this.#locked = locked;
+    this.#installation = installation;
     this.#isWhole = isWhole;
   }
 
   /** Absolute path of the lock, which may not exist yet. */
   get lockFile(): string {
-    return lockFileOf(this.#locked.project);
+    return lockFileOf(this.#installation.project);
   }
 
   /** Of packs that are broken, and of servers that failed to start. */
   get problems(): readonly Problem[] {
-    return this.#locked.problems;
+    return this.#installation.problems;
   }
 
   /** Labels of the servers that failed to start, so that their lists are unknown. */
   get failedServers(): readonly string[] {
-    return this.#locked.failedServers;
+    return this.#installation.failedServers;
+  }
+
+  /** @internal What the lock has after it. */
+  get after(): LockParts {
+    return changeParts(this.#installation.lock, this.#all);
   }
 
   /**
@@ -85,8 +78,8 @@ export class ApprovalPlan {
    * nothing changes.
    */
   get text(): string {
-    const { lock, skills: shown } = this.#locked;
-    const differing = diffLocks(lockOf(lock), lockOf(changeParts(lock, this.#all)));
+    const { lock, skills: shown } = this.#installation;
+    const differing = diffLocks(lockOf(lock), lockOf(this.after));
     const skills = this.changes.flatMap(({ place, to }) => {
       const skill = to && shown.get(keyOf(place));
       return skill ? [formatSkill(place.entry, skill)] : [];
@@ -109,14 +102,14 @@ export class ApprovalPlan {
       (change) =>
         changes.includes(change) || (change.place.kind === "entry" && touched.has(keyOf(change.place))),
     );
-    return new ApprovalPlan(kept, this.#locked, this.#isWhole);
+    return new ApprovalPlan(kept, this.#installation);
   }
 
   /** How many items and launches stay without approval after this plan; servers that were not listed count once. */
   countUnapproved(): number {
-    const after = changeParts(this.#locked.lock, this.#all);
+    const { after } = this;
     // That a server has been listed is approved with what it lists.
-    return compareParts(after, expectLock(after, this.#locked)).filter(
+    return compareParts(after, this.#installation.expect(after)).filter(
       ({ place, from, to }) =>
         place.kind !== "entry" && to !== undefined && !(from && isSameJson({ ...from, lists: {} }, to)),
     ).length;
@@ -133,7 +126,7 @@ export class ApprovalPlan {
 
   /** @internal */
   async apply(): Promise<ApprovalResult> {
-    const { project, lock: planned, found } = this.#locked;
+    const { project, lock: planned, found } = this.#installation;
     if (this.changes.length === 0 && !(this.#isWhole && found === undefined)) return this.summarize();
     const changed = await changeLock(project, (lock) => {
       // The project's own one begins with what the one above approves there.
@@ -149,44 +142,46 @@ export class ApprovalPlan {
 }
 
 /** What differs and is meant. With something of it, the needs of a pack and the version of an entry are approved. */
-export function planApprovals(locked: LockedProject, targets: Targets): ApprovalChange[] {
-  const { lock } = locked;
+export function planApprovals(installation: Installation, targets: Targets, isWhole = false): ApprovalPlan {
+  const { lock } = installation;
   // What is named is decided anew.
   const undecided = [...lock].filter(([, { place, value }]) => value !== null || !targets.isNamed(place));
-  const expected = expectLock(new Map(undecided), locked, targets.isWritten);
+  const expected = installation.expect(new Map(undecided), targets.isWritten);
   const isGone = ({ place, from }: PartChange) =>
     from !== null && lock.has(ownerKey(place)) && !expected.has(ownerKey(place));
   const isMeant = (change: PartChange) =>
-    isGone(change) ? targets.has(entryPlace(change.place)) : targets.concerns(change.place);
+    targets.concerns(isGone(change) ? entryPlace(change.place) : change.place);
   const comesAlong = ({ place: { kind } }: PartChange) => kind === "needs" || kind === "entry";
   const differing = compareParts(lock, expected);
   const items = differing.filter((change) => !comesAlong(change) && isMeant(change));
   const touched = new Set(items.map(({ place }) => ownerKey(place)));
-  return differing
+  const all = differing
     .filter((change) => isMeant(change) || (comesAlong(change) && touched.has(ownerKey(change.place))))
-    .map((change) => {
+    .map((change): ApprovalChange => {
       const { place, to } = change;
       const isPruned = isGone(change) || (to === undefined && place.kind !== "needs");
       const name = isGone(change) ? ownerOf(place) : nameOf(place);
       return { action: isPruned ? "prune" : "approve", name, ...change };
     });
+  return new ApprovalPlan(all, installation, isWhole);
 }
 
 /** What is denied: with names, also what is approved; otherwise what differs. */
-function planDenials(locked: LockedProject, targets: Targets): ApprovalChange[] {
-  const { lock, installed } = locked;
-  const expected = expectLock(lock, locked, targets.isWritten);
+function planDenials(installation: Installation, targets: Targets): ApprovalPlan {
+  const { lock, installed } = installation;
+  const expected = installation.expect(lock, targets.isWritten);
   const places = targets.isEverything
     ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
     : [...new Map([...expected, ...lock]).values()]
         .map(({ place }) => place)
         .filter((place) => (place.server === undefined ? targets.has(place) : targets.isNamed(place)));
-  return places.flatMap((place) => {
+  const changes = places.flatMap((place): ApprovalChange | [] => {
     const from = lock.get(keyOf(place))?.value;
     const comesAlong = place.kind === "needs" || place.kind === "entry";
     if (comesAlong || from === null || !installed.has(ownerKey(place))) return [];
     return { action: "deny", name: nameOf(place), place, from, to: null };
   });
+  return new ApprovalPlan(changes, installation);
 }
 
 /**
@@ -204,15 +199,18 @@ export async function planApproval(
 ): Promise<ApprovalPlan> {
   const { all = false, deny = false } = options;
   const targets = new Targets(written, all);
-  const locked = await readLockedProject(targets, options, deny ? "deny" : "approve");
-  const changes = deny ? planDenials(locked, targets) : planApprovals(locked, targets);
-  const isDenied = [...locked.lock.values()].some(({ place, value }) => !value && targets.isNamed(place));
-  if (deny && written.length > 0 && changes.length === 0 && !isDenied) {
+  const installation = await readInstallation(targets, options, deny ? "deny" : "approve");
+  if (!deny) return planApprovals(installation, targets, all);
+  const plan = planDenials(installation, targets);
+  const isDenied = [...installation.lock.values()].some(
+    ({ place, value }) => !value && targets.isNamed(place),
+  );
+  if (written.length > 0 && plan.changes.length === 0 && !isDenied) {
     const reason = "Nothing that is named can be denied";
     const hint = "What a server lists can be denied when it has started: approve its launch first.";
     throw failure("InvalidArguments", { reason, hint });
   }
-  return new ApprovalPlan(changes, locked, all && !deny);
+  return plan;
 }
 
 /** What has been recorded. Its names are those of the plan's changes. */
@@ -241,45 +239,33 @@ export interface Approval {
   /** The plan that was applied last, without the changes that were declined. */
   plan: ApprovalPlan;
   isDeclined: boolean;
-  /** The names of servers whose launch was approved without what they list. */
-  unlisted: string[];
 }
 
 /**
- * Plans and applies what `agree` accepts of what `select` leaves. Servers whose launch it approves start afterwards, and `agree`
- * decides again about what they list; if it declines that, their launches stay approved.
+ * Plans and applies what `agree` accepts. Servers whose launch it approves start afterwards, and `agree` decides again about what
+ * they list; if it declines that, their launches stay approved.
  */
 export async function approve(
   names: readonly string[],
   options: ApprovalOptions,
   agree: (plan: ApprovalPlan) => boolean | Promise<boolean>,
-  select = (plan: ApprovalPlan) => plan,
 ): Promise<Approval> {
-  const first = select(await planApproval(names, options));
-  if (!(await agree(first))) {
-    const plan = first.narrow([]);
-    return { result: plan.summarize(), plan, isDeclined: true, unlisted: [] };
-  }
-  const result = await applyApproval(first);
-  const unlisted = first.unlistedServers;
-  if (options.static || unlisted.length === 0) return { result, plan: first, isDeclined: false, unlisted };
-  const second = select(await planApproval(names, options));
-  const plan = (await agree(second)) ? second : second.narrow([]);
-  const listed = await applyApproval(plan);
+  const decide = async () => {
+    const planned = await planApproval(names, options);
+    const isAgreed = await agree(planned);
+    const plan = isAgreed ? planned : planned.narrow([]);
+    return { plan, isDeclined: !isAgreed, result: await applyApproval(plan) };
+  };
+  const first = await decide();
+  if (options.static || first.plan.unlistedServers.length === 0) return first;
+  const { plan, result } = await decide();
   const both = {
-    ...result,
-    changed: result.changed || listed.changed,
-    approved: [...new Set([...result.approved, ...listed.approved])],
-    pruned: [...result.pruned, ...listed.pruned],
+    ...first.result,
+    changed: first.result.changed || result.changed,
+    approved: [...new Set([...first.result.approved, ...result.approved])],
+    pruned: [...first.result.pruned, ...result.pruned],
   };
-  const isListed = (server: string) =>
-    plan.changes.some(({ name, to }) => name === server && to?.lists !== null);
-  return {
-    result: both,
-    plan,
-    isDeclined: false,
-    unlisted: unlisted.filter((server) => !isListed(server)),
-  };
+  return { result: both, plan, isDeclined: false };
 }
 
 /** What to compare, and whether servers start. */
@@ -312,9 +298,9 @@ export interface LockDifference {
 export async function diffLock(options: DiffOptions = {}): Promise<LockDifference> {
   const { targets: written = [] } = options;
   const targets = new Targets(written, written.length === 0);
-  const locked = await readLockedProject(targets, options, "compare");
-  const { project, found, lock, problems, failedServers } = locked;
-  const expected = expectLock(lock, locked);
+  const installation = await readInstallation(targets, options, "compare");
+  const { project, found, lock, problems, failedServers } = installation;
+  const expected = installation.expect(lock);
   // Another version is no difference.
   const versions = [...lock].filter(([key, { place }]) => place.kind === "entry" && expected.has(key));
   const differing = diffLocks(lockOf(lock), lockOf(new Map([...expected, ...versions])));

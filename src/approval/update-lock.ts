@@ -4,10 +4,16 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { describeUserServer } from "../lock/describe.ts";
 import { isSameJson } from "../lock/json.ts";
 import { changeLock, findLock, lockFileName } from "../lock/lock-file.ts";
-import { changeParts, keyOf, type LockPart, type LockParts, type Owner, ownerOf } from "../lock/parts.ts";
+import { changeParts, keyOf, type LockParts, type LockPlace, type Owner, ownerOf } from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
-import { type ApprovalChange, ApprovalPlan, approve, planApprovals } from "./approve.ts";
-import { type InstallationOptions, Recorder, Targets } from "./installation.ts";
+import {
+  type ApprovalChange,
+  type ApprovalPlan,
+  applyApproval,
+  planApproval,
+  planApprovals,
+} from "./approve.ts";
+import { Installation, type InstallationOptions, Targets } from "./installation.ts";
 
 /** What is to be added: packs as their tarballs have them, and servers of the config by label. */
 export interface Additions {
@@ -34,18 +40,17 @@ export async function previewAdditions(
   if (found === undefined) return undefined;
   const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
   const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
-  const everything = new Targets([], true);
-  const recorder = new Recorder({ ...found, folder: project }, config, everything, () => false);
+  const targets = new Targets([], true);
+  const rules = { targets, mayStart: () => false, folder: project, isWhole: false };
+  const installation = new Installation(found, config, rules);
   for (const server of config.subprocessServers) {
     const { version } = servers.find(({ label }) => label === server.name) ?? {};
-    recorder.checkServer(server, describeUserServer(server, version));
+    installation.checkServer(server, describeUserServer(server, version));
   }
-  for (const inspected of packs) recorder.checkPack({ inspected, problems: [], unusable: new Map() });
-  recorder.finish({ packs });
-  const locked = recorder.result(found, true);
-  const changes = planApprovals(locked, everything);
-  const { text } = new ApprovalPlan(changes, locked, false);
-  return { text, parts: changeParts(locked.lock, changes) };
+  for (const inspected of packs) installation.checkPack({ inspected, problems: [], unusable: new Map() });
+  installation.finish({ packs });
+  const { text, after: parts } = planApprovals(installation, targets);
+  return { text, parts };
 }
 
 /**
@@ -61,25 +66,29 @@ export async function recordAdditions(
   if (names.length === 0 || shown === undefined) return [];
   const isShown = ({ place, to }: ApprovalChange) =>
     place.kind === "entry" || isSameJson(shown.parts.get(keyOf(place))?.value, to);
-  let waiting: ReadonlySet<string> | undefined;
-  const select = (plan: ApprovalPlan) => {
-    // A denial stays.
-    const open = plan.changes.filter(({ from }) => from !== null);
-    if (waiting !== undefined) return plan.narrow(open.filter(({ name }) => !waiting?.has(name)));
-    waiting = new Set(open.filter((change) => !isShown(change)).map(({ name }) => name));
-    return plan.narrow(open.filter(isShown));
-  };
-  const { result, unlisted } = await approve(
-    names,
-    { ...options, cwd: project, static: !starts },
-    (plan) => plan.changes.every(isShown) || agree(plan),
-    select,
-  );
+  const plan = () => planApproval(names, { ...options, cwd: project, static: !starts });
+  const everything = await plan();
+  // A denial stays.
+  const open = everything.changes.filter(({ from }) => from !== null);
+  const waiting = new Set(open.filter((change) => !isShown(change)).map(({ name }) => name));
+  const first = everything.narrow(open.filter(isShown));
+  const approved = new Set((await applyApproval(first)).approved);
+  const unlisted = new Set(first.unlistedServers);
+  if (starts && unlisted.size > 0) {
+    const again = await plan();
+    const second = again.narrow(
+      again.changes.filter(({ from, name }) => from !== null && !waiting.has(name)),
+    );
+    if (second.changes.every(isShown) || (await agree(second))) {
+      for (const name of (await applyApproval(second)).approved) approved.add(name);
+      for (const { name, to } of second.changes) if (to?.lists !== null) unlisted.delete(name);
+    }
+  }
   const command = (name: string) => `Run \`trailblaze approve ${quoteForShell(name)}\` to`;
   return [
-    ...(result.approved.length === 0 ? [] : [`Recorded in ${lockFileName}: ${result.approved.join(", ")}`]),
-    ...[...(waiting ?? [])].map((name) => `${command(name)} read and approve it.`),
-    ...unlisted.map((name) => `${command(name)} start it and approve its tools.`),
+    ...(approved.size === 0 ? [] : [`Recorded in ${lockFileName}: ${[...approved].join(", ")}`]),
+    ...[...waiting].map((name) => `${command(name)} read and approve it.`),
+    ...[...unlisted].map((name) => `${command(name)} start it and approve its tools.`),
   ];
 }
 
@@ -94,15 +103,12 @@ export async function recordRemovals(
   project: string,
   removed: Readonly<Record<`${Owner["owner"]}s`, readonly string[]>>,
 ): Promise<string[]> {
-  const names = new Set<string>();
-  const isKept = ({ place, value }: LockPart) => {
-    if (value === null || !removed[`${place.owner}s`].includes(place.entry)) return true;
-    names.add(ownerOf(place));
-    return false;
-  };
-  await changeLock(project, (lock) => {
-    const kept = [...(lock ?? [])].filter(([, part]) => isKept(part));
-    return names.size === 0 ? undefined : new Map(kept);
+  let gone: LockPlace[] = [];
+  await changeLock(project, (lock = new Map()) => {
+    const places = [...lock.values()].flatMap(({ place, value }) => (value === null ? [] : place));
+    gone = places.filter(({ owner, entry }) => removed[`${owner}s`].includes(entry));
+    const changes = gone.map((place) => ({ place, to: undefined }));
+    return gone.length === 0 ? undefined : changeParts(lock, changes);
   });
-  return [...names];
+  return [...new Set(gone.map(ownerOf))];
 }

@@ -1,8 +1,7 @@
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { FoundPacks } from "../discovery/find-packs.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { type DiscoveredPack, isUnasked } from "../discovery/types.ts";
+import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -105,6 +104,8 @@ export class LockGate {
   /** npm names of packs of which nothing is said while it is new. */
   readonly unasked = new Set<string>();
   readonly unrecordable: Problem[] = [];
+  /** The keys of what the lock approves, and is no longer there. */
+  readonly gone = new Set<string>();
 
   constructor(
     { parts, folder }: Pick<FoundLock, "parts" | "folder">,
@@ -166,7 +167,10 @@ export class LockGate {
   ) {
     const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
     const refusal = createProblem("NotApproved", args, this.#problemAt(place));
-    if (state === "unrecordable") this.unrecordable.push(refusal);
+    if (state === "unrecordable") {
+      this.unrecordable.push(refusal);
+      this.gone.add(keyOf(place));
+    }
     const isUnasked = place.owner === "pack" && this.unasked.has(place.entry);
     if (state === "denied" || (state === "new" && isUnasked)) return refusal;
     this.#differences.add(args.name);
@@ -198,6 +202,7 @@ export class LockGate {
   #noteVanished(place: LockPlace, reason: string): Problem {
     const name = nameOf(place);
     this.#differences.add(name);
+    this.gone.add(keyOf(place));
     return createProblem(
       "LockOutdated",
       { name, reason: `is approved, but ${reason}` },
@@ -292,7 +297,7 @@ export class LockGate {
   }
 
   /** What is left to report after all packs. Throws `TrailblazeError` `LockMismatch` if nothing may differ. */
-  finish({ packs }: FoundPacks): Problem[] {
+  finish({ packs }: { packs: readonly FoundPack[] }): Problem[] {
     const { project, labels } = this.config;
     const there = {
       pack: new Set(packs.map(({ pack }) => pack.name)),

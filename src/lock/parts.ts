@@ -191,15 +191,18 @@ export function partsOf({ lockfileVersion, packs, servers, ...others }: LockFile
   return new Map(parts.map((part) => [keyOf(part.place), part]));
 }
 
-/** The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole. */
-export function withoutIdle(parts: LockParts): LockParts {
+/**
+ * The same parts without versions of entries of which nothing is approved. A pack without items may be approved as a whole, but for
+ * those that are `unasked`.
+ */
+export function withoutIdle(parts: LockParts, unasked: ReadonlySet<string> = new Set()): LockParts {
   const approved = new Set<string>();
   const denied = new Set<string>();
   for (const { place, value } of parts.values())
     if (value === null) denied.add(keyOf(entryPlace(place)));
     else if (place.kind !== "entry" && place.server === undefined) approved.add(keyOf(entryPlace(place)));
-  const isIdle = ({ place: { kind, owner } }: LockPart, key: string) =>
-    kind === "entry" && !approved.has(key) && (owner === "server" || denied.has(key));
+  const isIdle = ({ place: { kind, owner, entry } }: LockPart, key: string) =>
+    kind === "entry" && !approved.has(key) && (owner === "server" || denied.has(key) || unasked.has(entry));
   return new Map([...parts].filter(([key, part]) => !isIdle(part, key)));
 }
 
@@ -243,10 +246,12 @@ export function lockOf(written: LockParts): LockFile {
   return lock;
 }
 
-/** A change of a part: `null` for a denial, `undefined` for a part that is not there. */
+/** A change of a part. */
 export interface PartChange {
   place: LockPlace;
+  /** What the lock records before: `null` for a denial, `undefined` for nothing. */
   from: LockedItem | null | undefined;
+  /** The same afterwards. */
   to: LockedItem | null | undefined;
 }
 

@@ -101,7 +101,7 @@ async function run(input: Input): Promise<CommandAnswer> {
 async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
   const plan = await planApproval(names, settings);
   if (plan.text !== "") output.note(plan.text);
-  return { result: plan.summarize(), plan, isDeclined: false, unlisted: [] };
+  return { result: plan.summarize(), plan, isDeclined: false };
 }
 
 export const diff = defineCommand({
