@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { OAuthClientProvider, StoredOAuthClientInformation } from "@modelcontextprotocol/client";
+import type { StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
 import { createRedactor } from "../mcp/client/redact.ts";
 import { type SignInFault, TrailblazeError } from "../problems/index.ts";
@@ -82,48 +82,32 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
     const state = randomBytes(32).toString("base64url");
     redirect = await openRedirect(server, stored?.redirectUrl, state, options.readPasted);
     const { redirectUrl } = redirect;
-    const hasDocument = oauth.clientMetadataUrl && metadata.client_id_metadata_document_supported === true;
-    let client: StoredOAuthClientInformation | undefined;
-    if (oauth.clientId !== undefined) client = { client_id: oauth.clientId, issuer };
-    else if (stored?.redirectUrl === redirectUrl && !hasDocument) client = stored.client;
-    // That of the config is not stored.
-    const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
-    let codeVerifier = "";
-    let address = new URL(issuer);
-    const provider: OAuthClientProvider = {
-      redirectUrl,
-      clientMetadataUrl: oauth.clientMetadataUrl,
-      clientMetadata: {
+    // So that the tokens can be renewed.
+    const isLasting = scope && metadata.scopes_supported?.includes("offline_access");
+    const asked = isLasting ? sdk.computeScopeUnion(scope, "offline_access") : scope;
+    const hasDocument = metadata.client_id_metadata_document_supported === true;
+    const clientId = oauth.clientId ?? (hasDocument ? oauth.clientMetadataUrl : undefined);
+    const isRegistered = stored?.issuer === issuer && stored.redirectUrl === redirectUrl;
+    let client = isRegistered ? stored.client : undefined;
+    if (clientId !== undefined) client = { client_id: clientId, issuer };
+    if (client === undefined) {
+      const written = {
         client_name: "Trailblaze",
         redirect_uris: [redirectUrl],
-        grant_types: ["authorization_code", "refresh_token"],
         response_types: ["code"],
         token_endpoint_auth_method: "none",
-      },
-      discoveryState: () => ({
-        authorizationServerUrl: issuer,
-        authorizationServerMetadata: metadata,
-        resourceMetadata: { resource },
-      }),
-      clientInformation: () => client && { ...client, ...secret },
-      saveClientInformation: (registered) => {
-        client = registered;
-      },
-      tokens: () => undefined,
-      saveTokens() {},
-      state: () => state,
-      saveCodeVerifier: (verifier) => {
-        codeVerifier = verifier;
-      },
-      codeVerifier: () => codeVerifier,
-      redirectToAuthorization: (url) => {
-        address = url;
-      },
-    };
-    await sdk.auth(provider, { serverUrl: url, scope, forceReauthorization: true, fetchFn });
-    if (client === undefined) throw new Error("the client is not registered");
-    options.show(address.href);
-    if (options.readPasted === undefined) void openBrowser(address.href);
+      };
+      const clientMetadata = sdk.resolveClientMetadata({ redirectUrl, clientMetadata: written });
+      const registration = { metadata, clientMetadata, scope: asked, fetchFn };
+      client = { ...(await sdk.registerClient(issuer, registration)), issuer };
+    }
+    // That of the config is not stored.
+    const secret = oauth.clientId === undefined ? {} : { client_secret: oauth.clientSecret };
+    const clientInformation = { ...client, ...secret };
+    const request = { metadata, clientInformation, redirectUrl, scope: asked, state, resource };
+    const { authorizationUrl, codeVerifier } = await sdk.startAuthorization(issuer, request);
+    options.show(authorizationUrl.href);
+    if (options.readPasted === undefined) void openBrowser(authorizationUrl.href);
     const answer = await abortable(signal, redirect.answer);
 
     if (answer.get("state") !== state) throw fail("state");
@@ -138,10 +122,9 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
     const authorizationCode = answer.get("code");
     if (authorizationCode === null) throw new Error("the answer has no code");
     secrets.push(authorizationCode, codeVerifier, client.client_secret ?? "");
-    // `auth` would redeem a refused code once more, and write the issuer's words to stderr.
-    const exchange = { metadata, resource, authorizationCode, iss, fetchFn };
-    const asked = address.searchParams.get("scope") ?? undefined;
-    const tokens = toTokens(await sdk.fetchToken(provider, issuer, exchange), asked);
+    const redirected = { authorizationCode, iss, codeVerifier, redirectUri: redirectUrl };
+    const exchange = { metadata, clientInformation, resource, ...redirected, fetchFn };
+    const tokens = toTokens(await sdk.exchangeAuthorization(issuer, exchange), asked);
     const registeredAt = oauth.clientId === undefined ? redirectUrl : undefined;
     const record = { url: url.href, ...lasting, client, redirectUrl: registeredAt, tokens };
     await withSignInLock(url, (write) => write(record), signal);
