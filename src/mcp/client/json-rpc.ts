@@ -6,9 +6,6 @@ import { capabilitiesKey, isModern, legacyRevisions, modernRevision, rpcCode } f
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
 
-export const own = (object: JsonObject, key: string): unknown =>
-  Object.hasOwn(object, key) ? object[key] : undefined;
-
 /** An error answer, whose message is the server's, or an invalid answer. */
 export class AnswerError extends Error {
   override readonly name = "AnswerError";
@@ -36,17 +33,14 @@ export const saysUnknownResource = ({ code, message }: AnswerError): boolean =>
   (code !== undefined && code !== rpcCode.method && unknownWords.test(message.slice(0, 4000)));
 
 /** The result of an answer. Throws `AnswerError` for an error, and for an answer that is invalid. */
-export function readAnswer(message: JsonObject): JsonObject {
-  if (own(message, "jsonrpc") !== "2.0") throw new AnswerError('`jsonrpc` of its answer must be "2.0"');
-  const result = own(message, "result");
-  const error = own(message, "error");
+export function readAnswer({ jsonrpc, result, error }: JsonObject): JsonObject {
+  if (jsonrpc !== "2.0") throw new AnswerError('`jsonrpc` of its answer must be "2.0"');
   if (isRecord(result) && error === undefined) return result;
   if (!isRecord(error)) throw new AnswerError("its answer must have an object as `result` or as `error`");
-  const code = own(error, "code");
-  const text = own(error, "message");
-  if (!Number.isSafeInteger(code) || typeof text !== "string")
+  const { code, message, data } = error;
+  if (!Number.isSafeInteger(code) || typeof message !== "string")
     throw new AnswerError("the error in its answer must have an integer `code` and a string `message`");
-  throw new AnswerError(text, code as number, own(error, "data"));
+  throw new AnswerError(message, code as number, data);
 }
 
 /** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
@@ -73,7 +67,7 @@ export function refusesInitialize(error: unknown): boolean {
   if (!(error instanceof AnswerError) || error.code === undefined) return false;
   const codes: readonly number[] = [rpcCode.revision, rpcCode.method, rpcCode.header];
   if (codes.includes(error.code)) return true;
-  const supported = isRecord(error.data) ? own(error.data, "supported") : undefined;
+  const supported = isRecord(error.data) ? error.data.supported : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }
 

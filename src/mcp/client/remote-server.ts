@@ -9,7 +9,7 @@ import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { claimedRevision } from "../client-message.ts";
-import { AnswerError, own } from "./json-rpc.ts";
+import { AnswerError } from "./json-rpc.ts";
 import { fetchThrough, findProxy, findReason, ProxyRefusal, readStart, showProxy } from "./proxied-fetch.ts";
 import { createRedactor, type Redactor } from "./redact.ts";
 import { type Carrier, type OutgoingMessage, Server } from "./server.ts";
@@ -130,8 +130,8 @@ const isAbort = (error: unknown) => error instanceof Error && error.name === "Ab
 function readRpcError(body: string): object | undefined {
   try {
     const message: unknown = JSON.parse(body);
-    const error = isRecord(message) ? own(message, "error") : undefined;
-    return isRecord(error) && Number.isSafeInteger(own(error, "code")) ? error : undefined;
+    const error = isRecord(message) ? message.error : undefined;
+    return isRecord(error) && Number.isSafeInteger(error.code) ? error : undefined;
   } catch {
     return undefined;
   }
@@ -220,14 +220,14 @@ class RemoteCarrier implements Carrier {
     transport.onmessage = (raw) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
       const message = readMarks(raw);
-      const isAnswer = isRecord(message) && own(message, "method") === undefined;
+      const isAnswer = isRecord(message) && message.method === undefined;
       // The parsed message, because an event may have its text in several lines.
       if (!isDeeper(message, this.limits.depth)) this.onmessage?.(message, exchange.id);
       else if (isAnswer)
         exchange.fail(
           new AnswerError(`it sent a message that is nested more than ${this.limits.depth} levels deep`),
         );
-      const isOurs = isAnswer && String(own(message, "id")) === String(exchange.id);
+      const isOurs = isAnswer && String(message.id) === String(exchange.id);
       if (isOurs && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
     };
     transport.onerror = (error) => {

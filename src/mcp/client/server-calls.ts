@@ -8,7 +8,7 @@ import type { InputAnswer, InputAnswers, InputRequests, InputRound } from "../..
 import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
-import { type JsonObject, own, type ServerProtocol } from "./json-rpc.ts";
+import type { JsonObject, ServerProtocol } from "./json-rpc.ts";
 import type { ListCapability } from "./server-lists.ts";
 
 /** How to start a server. Environment and folder are complete: it inherits nothing else. */
@@ -136,7 +136,7 @@ export function noteLeftOut(
   { name, uri, ref }: Readonly<JsonObject>,
   onLeftOut: (fault: ResultFault) => void,
 ): LeaveOut {
-  const completed = isRecord(ref) ? (own(ref, "name") ?? own(ref, "uri")) : undefined;
+  const completed = isRecord(ref) ? (ref.name ?? ref.uri) : undefined;
   const about = String(name ?? uri ?? completed);
   return (path, reason) => {
     const key = path.replaceAll(/\[\d+\]/g, "[]");
@@ -148,15 +148,16 @@ export function noteLeftOut(
 export function toInputRequest(method: unknown, params: JsonObject): unknown {
   if (method === "sampling/createMessage" || method === "roots/list") return { method, params };
   if (method !== "elicitation/create") return undefined;
-  const message = own(params, "message");
-  if (own(params, "mode") === "url") return { message, url: own(params, "url") };
-  return { message, schema: own(params, "requestedSchema") };
+  const { message, mode, url, requestedSchema: schema } = params;
+  return mode === "url" ? { message, url } : { message, schema };
 }
 
 /** Reads the result of a modern server that asks. Nothing of it is trusted. */
-export async function readInputRequired(result: JsonObject): Promise<InputNeeded | { fault: string }> {
-  const given = own(result, "inputRequests") ?? {};
-  const state = own(result, "requestState");
+export async function readInputRequired({
+  inputRequests,
+  requestState: state,
+}: JsonObject): Promise<InputNeeded | { fault: string }> {
+  const given = inputRequests ?? {};
   if (!isRecord(given))
     return { fault: `\`inputRequests\` must be an object, but is ${describeType(given)}` };
   if (state !== undefined && typeof state !== "string") return { fault: "`requestState` must be a string" };

@@ -3,7 +3,7 @@ import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
-import { AnswerError, type JsonObject, own } from "./json-rpc.ts";
+import { AnswerError, type JsonObject } from "./json-rpc.ts";
 
 export type { Prompt };
 
@@ -64,11 +64,11 @@ export const listRules: Readonly<Record<ListKey, ListRule>> = {
 export const listKeys = Object.keys(listRules) as ListKey[];
 
 export function findOfferedLists(capabilities: Readonly<JsonObject>): ListKey[] {
-  const extensions = own(capabilities, "extensions");
+  const { extensions } = capabilities;
   return listKeys.filter((key) => {
     const { capability, extension } = listRules[key];
     if (extension === undefined) return Object.hasOwn(capabilities, capability);
-    return isRecord(extensions) && isRecord(own(extensions, extension));
+    return isRecord(extensions) && isRecord(extensions[extension]);
   });
 }
 
@@ -96,7 +96,7 @@ function repairEntry(
   entry: unknown,
   onLeftOut: (fault: ListFault) => void,
 ): entry is JsonObject {
-  const id = isRecord(entry) ? own(entry, listRules[list].id) : undefined;
+  const id = isRecord(entry) ? entry[listRules[list].id] : undefined;
   const name = typeof id === "string" ? id : "";
   const fault = listedShapes[list](entry, "", (key, reason) =>
     onLeftOut({ list, name, key, reason: `it ${reason}` }),
@@ -134,7 +134,7 @@ export async function fetchList(
       throw new AnswerError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
     // Some languages write an empty list as null.
-    const members = own(result, list) ?? [];
+    const members = result[list] ?? [];
     if (!Array.isArray(members))
       throw new AnswerError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
     listed += members.length;
@@ -149,7 +149,7 @@ export async function fetchList(
       if (entries.has(id)) repeated.add(id);
       else entries.set(id, { kind, list, id, entry: named } as unknown as ListedEntry);
     }
-    const next = own(result, "nextCursor") ?? undefined;
+    const next = result.nextCursor ?? undefined;
     if (next === undefined || (typeof next === "string" && next !== "")) return next;
     return endWith("its cursor is not a string with characters");
   };

@@ -21,7 +21,6 @@ import {
   type Era,
   handshakeOf,
   type JsonObject,
-  own,
   readAnswer,
   readHandshake,
   refusesInitialize,
@@ -71,10 +70,10 @@ export interface OutgoingMessage {
 /** What a server is reached through: a process or HTTP. It carries its messages, and ends it. */
 export interface Carrier {
   /**
-   * Throws or rejects if the message is not sent, or a request is not answered; of one that was answered, that means nothing.
+   * Rejects if the message is not sent, or a request is not answered; of one that was answered, that means nothing.
    * Aborting `requestSignal` closes the response stream of a request.
    */
-  send(message: OutgoingMessage, requestSignal?: AbortSignal): void | Promise<void>;
+  send(message: OutgoingMessage, requestSignal?: AbortSignal): Promise<void>;
   /** Set by the server. Returns whether the value is a message of MCP. `requestId`: the request whose stream carries it. */
   onmessage?(message: unknown, requestId?: unknown): unknown;
   readonly hasPerRequestStream?: boolean;
@@ -257,8 +256,8 @@ export class Server {
   }
 
   #offers(capability: ListCapability, feature: string): boolean {
-    const offer = own(this.#capabilities, capability);
-    return isRecord(offer) && own(offer, feature) === true;
+    const offer = this.#capabilities[capability];
+    return isRecord(offer) && offer[feature] === true;
   }
 
   async #fail(error: unknown): Promise<never> {
@@ -296,7 +295,7 @@ export class Server {
     this.#watches.clear();
     const sent = [...this.#sent.values()];
     this.#sent.clear();
-    for (const { reject } of sent) reject(new Error("the connection is closed"));
+    for (const { reject } of sent) reject(this.#end);
     for (const timer of this.#canceled.values()) clearTimeout(timer);
     for (const cancel of this.#asked.values()) cancel.abort();
     this.#closing.abort();
@@ -352,21 +351,15 @@ export class Server {
     onFailure: (error: unknown) => void = () => {},
     requestSignal?: AbortSignal,
   ): void {
-    try {
-      this.#carrier.send({ jsonrpc: "2.0", ...message }, requestSignal)?.catch(onFailure);
-    } catch (error) {
-      onFailure(error);
-    }
+    this.#carrier.send({ jsonrpc: "2.0", ...message }, requestSignal).catch(onFailure);
   }
 
   /** Returns whether the value is a message of MCP. */
   #receive(message: unknown, requestId: unknown): boolean {
     if (!isRecord(message)) return false;
-    const id = own(message, "id");
-    const method = own(message, "method");
-    const isProtocol = own(message, "jsonrpc") === "2.0";
+    const { id, method, params: written } = message;
+    const isProtocol = message.jsonrpc === "2.0";
     if (typeof method === "string" && isProtocol) {
-      const written = own(message, "params");
       const params = isRecord(written) ? written : {};
       if (id === undefined) this.#onNotification(method, params, requestId);
       else if (typeof id === "string" || Number.isSafeInteger(id))
@@ -391,7 +384,7 @@ export class Server {
 
   /** Throws `AnswerError` for a `resultType` that a modern server must not send; legacy servers have none. */
   #checkType(result: JsonObject, { call }: SentRequest): JsonObject {
-    const type = own(result, "resultType");
+    const { resultType: type } = result;
     const isKnown = type === undefined || type === "complete" || (type === "input_required" && call);
     if (isKnown || this.#era === "legacy") return result;
     const shown = typeof type === "string" ? JSON.stringify(type) : describeType(type);
@@ -491,11 +484,11 @@ export class Server {
     const cancel = () =>
       request.cancel(signal?.reason?.name === "TimeoutError" ? "no answer in time" : "aborted");
     const unlisten = signal && whenAborted(signal, cancel);
-    const fault = (reason: string, cause?: AnswerError) =>
+    const fault = (reason: string, cause?: unknown) =>
       new ServerCallError(`Server "${label}" failed: ${reason}`, { cause });
     try {
       const answer = await request.answer;
-      const asks = isModern && own(answer, "resultType") === "input_required";
+      const asks = isModern && answer.resultType === "input_required";
       const found = asks ? await readInputRequired(answer) : readResult(method, answer, leaveOut);
       if ("fault" in found)
         throw fault(`it answered \`${method}\` with an invalid result: ${this.#clean(String(found.fault))}`);
@@ -507,8 +500,7 @@ export class Server {
       // Its message names the server, its hint what to do.
       if (error instanceof TrailblazeError)
         throw new ServerCallError(`${error.message} ${error.problem.hint ?? ""}`.trim());
-      if (error instanceof AnswerError) throw fault(this.#explain(error), error);
-      throw this.#end ?? fault(error instanceof Error ? error.message : String(error));
+      throw fault(this.#explain(error), error);
     } finally {
       unlisten?.();
       ended.abort(undefined);
@@ -553,7 +545,7 @@ export class Server {
   #onNotification(method: string, params: JsonObject, requestId: unknown): void {
     switch (method) {
       case "notifications/cancelled":
-        this.#asked.get(own(params, "requestId"))?.abort();
+        this.#asked.get(params.requestId)?.abort();
         break;
       case "notifications/progress":
         this.#onProgress(params);
@@ -568,7 +560,7 @@ export class Server {
         break;
       }
       case "notifications/resources/updated": {
-        const uri = own(params, "uri");
+        const { uri } = params;
         // It may be of a part of what was subscribed to.
         for (const watch of [...this.#watches])
           if (uri === watch.uri || String(uri).startsWith(`${watch.uri.replace(/\/$/, "")}/`))
@@ -581,11 +573,9 @@ export class Server {
   }
 
   #onProgress(params: JsonObject): void {
-    const token = own(params, "progressToken");
-    const progress = own(params, "progress");
-    const { onProgress } = this.#calls().find(({ id }) => id === token)?.call ?? {};
+    const { progressToken, progress, total, message } = params;
+    const { onProgress } = this.#calls().find(({ id }) => id === progressToken)?.call ?? {};
     if (onProgress === undefined || typeof progress !== "number") return;
-    const { total, message } = params;
     notifyHost(() =>
       onProgress({
         progress,
@@ -598,12 +588,11 @@ export class Server {
   /** Passes a log message to the host, and to the call of a modern request, or to all calls if it names none. */
   #onLog(params: JsonObject, requestId: unknown): void {
     const { redactor } = this.#carrier;
-    const level = own(params, "level");
-    const logger = own(params, "logger");
+    const { level, logger, data = null } = params;
     const entry = {
       level: typeof level === "string" ? redactor.redact(level) : "info",
       ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
-      data: redactor.redactValue(own(params, "data") ?? null),
+      data: redactor.redactValue(data),
     };
     notifyHost(() => this.#events.onLog?.(entry));
     const isNamed = this.#era === "modern" && requestId !== undefined;

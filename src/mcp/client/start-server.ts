@@ -142,7 +142,7 @@ export async function startServer(
     server.lose({ ...end, reason: broken, stderrTail: tailOf() });
   });
   const carrier: Carrier & { bytesRead: number } = {
-    send(message) {
+    async send(message) {
       // Its exit is the reason that counts.
       if (!isOpen || !stdin.writable) return;
       if (stdin.writableLength > limits.waitingBytes)
