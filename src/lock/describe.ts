@@ -32,9 +32,9 @@ function createItem(values: Readonly<Record<string, unknown>>): LockedItem | und
 
 /** The code that the value at a path in a definition names, as `./module.js#export`. */
 function describeCodeAt(value: unknown, path: readonly string[], item: InspectedItem) {
+  if (typeof value === "string") return value;
   const { source } = placeOfCode(value, "", path, item) ?? {};
-  if (source?.from === "module") return source.handler;
-  return source?.from === "definition" ? `./${source.file}#${source.path.join(".")}` : undefined;
+  return source && "file" in source ? `./${source.file}#${source.path.slice(1).join(".")}` : undefined;
 }
 
 function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {

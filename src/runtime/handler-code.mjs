@@ -64,26 +64,14 @@ function exportOf(namespace, name) {
  * Loads a module and returns the function that a place names. Rejects with a `HandlerNotFoundError`, or with what the
  * module throws while it loads.
  */
-async function loadFunction({ root, source }) {
-  let found;
-  let reason;
-  if (source.from === "module") {
-    const hash = source.handler.indexOf("#");
-    const file = hash < 0 ? source.handler : source.handler.slice(0, hash);
-    const name = hash < 0 ? "default" : source.handler.slice(hash + 1);
-    found = exportOf(await load(root, file), name);
-    reason =
-      name === "default"
-        ? `${quote(file)} has no default export`
-        : `${quote(file)} has no export ${quote(name)}`;
-  } else {
-    found = source.path.reduce(own, defaultOf(await load(root, source.file)));
-    reason = `${quote(source.file)} has no ${quote(source.path.join("."))} in its default export`;
-  }
+async function loadFunction({ root, source: { file, path } }) {
+  const [name, ...keys] = path;
+  const found = keys.reduce(own, exportOf(await load(root, file), name));
   if (typeof found === "function") return found;
-  throw new HandlerNotFoundError(
-    found === undefined ? `Module ${reason}.` : `Module ${reason} that is a function.`,
-  );
+  const named = name === "default" ? "default export" : `export ${quote(name)}`;
+  const what = keys.length === 0 ? named : `${quote(keys.join("."))} in its default export`;
+  const kind = found === undefined ? "" : " that is a function";
+  throw new HandlerNotFoundError(`Module ${quote(file)} has no ${what}${kind}.`);
 }
 
 /** What was loaded in this process, by places. */
@@ -91,7 +79,7 @@ const loaded = new Map();
 
 /** The function that a place names, or a promise of it if it is not loaded. */
 export function findFunction(place) {
-  if (place.source.from === "function") return place.source.run;
+  if (place.source.run !== undefined) return place.source.run;
   const key = JSON.stringify([place.root, place.source]);
   const load = async () => {
     const run = await loadFunction(place);

@@ -143,7 +143,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   ): { id: number; returned: Promise<Returned> } => {
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {
-      if (source.from === "function") throw new TypeError("A function cannot run in another process.");
+      if ("run" in source) throw new TypeError("A function cannot run in another process.");
       if (isClosed) throw new Error("The session is closed.");
       if (ended !== undefined) throw ended;
       child ??= startChild();

@@ -33,15 +33,15 @@ export interface CodePlace {
   /** Absolute path of the package, symbolic links resolved; modules outside it are refused. */
   root: string;
   /**
-   * `module`: `./module.js#export` of a definition. `definition`: a function in a definition file that is code, at
-   * `path` from the module's default export (`["handler"]`, or `["createIssue", "handler"]` in a combined file).
-   * `function`: a function that was passed to the host; it runs only in this process.
+   * What a module has at a path: an export, or in a definition file that is code, a function in its default export
+   * (`["default", "createIssue", "handler"]`). Or a function that was passed to the host; it runs only in this process.
    */
   source:
-    | { from: "module"; handler: string }
-    | { from: "definition"; file: string; path: readonly string[] }
-    | { from: "function"; run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
+    | { file: string; path: readonly string[] }
+    | { run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
 }
+
+export type FunctionSource = Extract<CodePlace["source"], { run: unknown }>;
 
 /** Where the code of a definition's key, or of a path of keys, is; `undefined` if the value names none. */
 export function placeOfCode(
@@ -50,16 +50,14 @@ export function placeOfCode(
   key: string | readonly string[],
   item?: Pick<InspectedItem, "file" | "base">,
 ): CodePlace | undefined {
-  if (typeof value === "string") return { root, source: { from: "module", handler: value } };
-  if (typeof value === "function") {
-    type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
-    return { root, source: { from: "function", run: value as Run } };
+  if (typeof value === "string") {
+    const [, file = value, name = "default"] = /^([^#]*)#(.*)$/s.exec(value) ?? [];
+    return { root, source: { file, path: [name] } };
   }
+  if (typeof value === "function") return { root, source: { run: value as FunctionSource["run"] } };
   if (!isRecord(value) || item?.file == null) return undefined;
-  return {
-    root,
-    source: { from: "definition", file: item.file, path: [...item.base.map(String), ...[key].flat()] },
-  };
+  const path = ["default", ...item.base.map(String), ...[key].flat()];
+  return { root, source: { file: item.file, path } };
 }
 
 /** The values of a tool's options: the definition's defaults, overridden by the user's. */

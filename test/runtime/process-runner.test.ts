@@ -56,7 +56,7 @@ describe("a handler in a child process", () => {
   test("a handler that is missing, or a function of the host, is an error", async () => {
     const { textOf, runner, root } = createRunner("export const a = 1;");
     expect(await textOf("none")).toBe('Module "./a.mjs" has no export "none".');
-    const source = { from: "function", run: () => 1 } as const;
+    const source = { run: () => 1 };
     await expect(callCode(runner, { root, source }, {}, createContext())).rejects.toThrow("another process");
   });
 

@@ -1,16 +1,13 @@
 import { convertReturned, createErrorResult } from "../../src/runtime/convert-result.ts";
 import type { RunContext } from "../../src/runtime/handler-context.ts";
 import { expectAnswer } from "../../src/runtime/input-rounds.ts";
-import { type CodePlace, type CodeRunner, HandlerError } from "../../src/runtime/tool-code.ts";
+import { type CodePlace, type CodeRunner, HandlerError, placeOfCode } from "../../src/runtime/tool-code.ts";
 
-export const inModule = (root: string, handler: string): CodePlace => ({
-  root,
-  source: { from: "module", handler },
-});
+export const inModule = (root: string, handler: string) => placeOfCode(handler, root, "handler") as CodePlace;
 
 export const inDefinition = (root: string, file: string, ...path: string[]): CodePlace => ({
   root,
-  source: { from: "definition", file, path },
+  source: { file, path: ["default", ...path] },
 });
 
 export const createContext = (given: Partial<RunContext> = {}) => ({

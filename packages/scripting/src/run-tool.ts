@@ -9,7 +9,7 @@ import {
 } from "../../../src/runtime/convert-result.ts";
 import { legacyContextKey, type RunContext } from "../../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../../src/runtime/in-process-runner.ts";
-import type { CodePlace } from "../../../src/runtime/tool-code.ts";
+import type { CodePlace, FunctionSource } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { addClient } from "./client.ts";
 import type { TrailblazeContext } from "./context.ts";
@@ -20,7 +20,7 @@ import type { ObjectSchema } from "./mcp.ts";
 export type AnyTool = ToolDefinition<never>;
 
 type Data = Record<string, unknown>;
-type Run = Extract<CodePlace["source"], { from: "function" }>["run"];
+type Run = FunctionSource["run"];
 
 /** A function of a tool. Throws a `TypeError` for another value: only a host can load references. */
 function functionOf(tool: AnyTool, key: "handler" | "initialize"): Run {
@@ -30,7 +30,7 @@ function functionOf(tool: AnyTool, key: "handler" | "initialize"): Run {
   throw new TypeError(`The ${key} of the tool ${JSON.stringify(name)} must be a function here${written}.`);
 }
 
-const placeOf = (run: Run): CodePlace => ({ root: "", source: { from: "function", run } });
+const placeOf = (run: Run): CodePlace => ({ root: "", source: { run } });
 
 /** A tool that can be called. */
 export interface RunnableTool {
