@@ -25,7 +25,6 @@ const childPrograms = [
   "src/confinement/confined-child.mjs",
   "src/runtime/code-child.mjs",
   "src/runtime/handler-code.mjs",
-  "src/runtime/returned-value.mjs",
 ];
 
 /** Modules below `src`, by the ends of their paths. */

@@ -14,9 +14,9 @@ import {
   findFaultOfResult,
   runHandler,
 } from "./convert-result.ts";
+import type { Returned } from "./handler-code.mjs";
 import { legacyContextKey } from "./handler-context.ts";
 import type { LeaveOut } from "./mcp-shapes.ts";
-import type { Returned } from "./returned-value.mjs";
 import { type CodeOwner, type CodePlace, HandlerError, placeOfCode } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 

@@ -1,7 +1,13 @@
 // The program of the child process that runs a pack's code with `isolation: process`. The pack's code can do anything to
 // this process, which contains accidents, not attacks: the host takes its messages as they are.
-import { createContext, findFunction, freeze, runCode, runInitialize } from "./handler-code.mjs";
-import { describeThrown } from "./returned-value.mjs";
+import {
+  createContext,
+  describeThrown,
+  findFunction,
+  freeze,
+  runCode,
+  runInitialize,
+} from "./handler-code.mjs";
 
 const root = process.cwd();
 const exit = process.exit.bind(process);

@@ -1,10 +1,10 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { Rejection, SchemaValidator } from "../json-schema/schema-validator.ts";
 import { quote } from "../problems/text.ts";
+import type { Returned } from "./handler-code.mjs";
 import type { RunContext } from "./handler-context.ts";
 import { expectAnswer } from "./input-rounds.ts";
 import { type LeaveOut, repairResult } from "./mcp-shapes.ts";
-import type { Returned } from "./returned-value.mjs";
 import type { CodePlace, CodeRunner } from "./tool-code.ts";
 import type { CallToolResult } from "./tool-result.ts";
 

@@ -4,8 +4,22 @@ import type { CodePlace, Outcome } from "./tool-code.ts";
 /** Any function of a pack. */
 export type PackFunction = (...args: readonly unknown[]) => unknown;
 
-export class HandlerNotFoundError extends Error {
-  readonly code: "HandlerNotFound";
+/** What a handler returned, read once; none of its code runs afterwards. */
+export type Returned =
+  | { kind: "nothing" }
+  | { kind: "text"; text: string }
+  /** Any other value that JSON can represent, as JSON text. */
+  | { kind: "json"; json: string }
+  /** A value of `needInput`: what to ask, as JSON text. */
+  | { kind: "input"; json: string }
+  /** `bytes`: what the value was, in base64. Only resources can use them. */
+  | { kind: "refused"; message: string; bytes?: string };
+
+/** What a handler threw. `data` is JSON text. */
+export interface Thrown {
+  message: string;
+  code?: string | number;
+  data?: string;
 }
 
 export function findFunction(place: CodePlace): PackFunction | Promise<PackFunction>;
@@ -26,3 +40,5 @@ export function runInitialize(
   context: Readonly<Pick<HandlerContext, "options">>,
   tried: WeakMap<PackFunction, Promise<void>>,
 ): Promise<Outcome>;
+export function describeReturned(value: unknown): Returned;
+export function describeThrown(thrown: unknown): Thrown;

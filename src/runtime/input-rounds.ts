@@ -2,6 +2,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { attempt } from "../files/file-errors.ts";
 import { printable, quote } from "../problems/index.ts";
+import type { Returned } from "./handler-code.mjs";
 import {
   type InputAnswer,
   type InputAnswers,
@@ -11,7 +12,6 @@ import {
   type InputRound,
   mostRounds,
 } from "./handler-context.ts";
-import type { Returned } from "./returned-value.mjs";
 
 export interface AskedRound extends InputRequired {
   tool: string;

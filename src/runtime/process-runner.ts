@@ -9,9 +9,9 @@ import {
   type SupervisedProcess,
 } from "../processes/server-process.ts";
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
+import type { Returned } from "./handler-code.mjs";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
 import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "./process-output.ts";
-import type { Returned } from "./returned-value.mjs";
 import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
 /** What the child sends. `args` is JSON. */

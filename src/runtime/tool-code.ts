@@ -2,8 +2,8 @@ import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { describeExit, type UnexpectedExit } from "../problems/index.ts";
+import type { Returned, Thrown } from "./handler-code.mjs";
 import type { HandlerContext, RunContext } from "./handler-context.ts";
-import type { Returned, Thrown } from "./returned-value.mjs";
 
 /** Where a tool comes from. */
 export interface ToolSource {

@@ -30,6 +30,7 @@ import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/
 import { declaredApps, toOwn } from "../runtime/apps.ts";
 import { type BundleRequest, EntryError, invokeTool, type RunnableTool } from "../runtime/bundle.ts";
 import { type CodeUse, convertReturned, describeRefusal } from "../runtime/convert-result.ts";
+import { describeReturned } from "../runtime/handler-code.mjs";
 import { type InputRound, legacyContextKey, type RunContext } from "../runtime/handler-context.ts";
 import {
   type AskedRound,
@@ -38,7 +39,6 @@ import {
   InvalidQuestionError,
   listRequests,
 } from "../runtime/input-rounds.ts";
-import { describeReturned } from "../runtime/returned-value.mjs";
 import { TimeLimit } from "../runtime/time-limit.ts";
 import { CodeExitError, type CodeOwner, processOfCode } from "../runtime/tool-code.ts";
 import {

@@ -8,8 +8,8 @@ import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import { quote } from "../problems/index.ts";
 import { type CodeUse, runHandler } from "../runtime/convert-result.ts";
+import type { Returned } from "../runtime/handler-code.mjs";
 import { createEntry, createEntryMeta, type LeaveOut, repairResult } from "../runtime/mcp-shapes.ts";
-import type { Returned } from "../runtime/returned-value.mjs";
 import { type CodeOwner, placeOfCode } from "../runtime/tool-code.ts";
 import type { PromptMessage, PromptResult, ReadAnswer, ResourceContents } from "../runtime/tool-result.ts";
 

@@ -7,7 +7,7 @@ import {
   fillInputs,
   fillResult,
 } from "../../src/runtime/bundle.ts";
-import { describeReturned, describeThrown } from "../../src/runtime/returned-value.mjs";
+import { describeReturned, describeThrown } from "../../src/runtime/handler-code.mjs";
 import { HandlerError } from "../../src/runtime/tool-code.ts";
 
 const request: BundleRequest = {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import * as validator from "../../src/json-schema/schema-validator.ts";
 import { checkStructuredContent, convertReturned } from "../../src/runtime/convert-result.ts";
-import { describeReturned } from "../../src/runtime/returned-value.mjs";
+import { describeReturned } from "../../src/runtime/handler-code.mjs";
 
 const toCallToolResult = (value: unknown) => convertReturned(describeReturned(value));
 

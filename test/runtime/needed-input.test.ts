@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { needInput } from "../../packages/scripting/src/result.ts";
 import { convertReturned } from "../../src/runtime/convert-result.ts";
+import { describeReturned } from "../../src/runtime/handler-code.mjs";
 import type { InputRequests } from "../../src/runtime/handler-context.ts";
 import {
   describeRequests,
@@ -10,7 +11,6 @@ import {
   InvalidQuestionError,
   settleAnswers,
 } from "../../src/runtime/input-rounds.ts";
-import { describeReturned } from "../../src/runtime/returned-value.mjs";
 
 const name = { type: "object", properties: { name: { type: "string", minLength: 2 } }, required: ["name"] };
 const form: InputRequests = { who: { message: "Who?", schema: name } };

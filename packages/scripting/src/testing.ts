@@ -1,8 +1,8 @@
 // For tests of packs: mocks of the handler's context and the session's other tools, and a way to run a tool.
 import { convertReturned } from "../../../src/runtime/convert-result.ts";
+import { describeReturned, describeThrown } from "../../../src/runtime/handler-code.mjs";
 import type { RunContext } from "../../../src/runtime/handler-context.ts";
 import { expectAnswer, InputNeeded } from "../../../src/runtime/input-rounds.ts";
-import { describeReturned, describeThrown } from "../../../src/runtime/returned-value.mjs";
 import { readOptions } from "../../../src/runtime/tool-code.ts";
 import { createClient, createOutsideClient, type TrailblazeClient } from "./client.ts";
 import type { TrailblazeDevice } from "./context.ts";
