@@ -1,21 +1,13 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  accessSync,
-  appendFileSync,
-  constants,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  statSync,
-} from "node:fs";
+import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
 import { attempt } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
 import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
 import { lifelineScript } from "./server-lifeline.ts";
 
-// What a session may do with processes: start supervised programs, and log their stderr.
+// What a session may do with processes: start supervised programs.
 
 /** A program to run. Environment and folder are complete: it inherits nothing else. */
 export interface ProcessLaunch extends WrittenCommand {
@@ -123,28 +115,6 @@ export function createWindowsTree(
   taskkill: (args: readonly string[]) => void,
 ): ProcessGroup {
   return { isAlive: isRootAlive, signal: () => taskkill(["/pid", String(root), "/t", "/f"]) };
-}
-
-/**
- * Opens a log, readable only by this user, at the first write. Text beyond `limitBytes` is dropped. Ignores errors of the disk: a
- * log never fails a session.
- */
-export function openServerLog(file: string, limitBytes: number) {
-  let left = limitBytes;
-  return {
-    write(text: string): void {
-      if (left <= 0 || text === "") return;
-      const bytes = Buffer.from(text);
-      const kept = bytes.subarray(0, left);
-      const note = `\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`;
-      left -= bytes.length;
-      try {
-        appendFileSync(file, left < 0 ? Buffer.concat([kept, Buffer.from(note)]) : kept, { mode: 0o600 });
-      } catch {
-        left = 0;
-      }
-    },
-  };
 }
 
 export interface ProcessPortOptions {

@@ -1,16 +1,57 @@
+import { appendFileSync } from "node:fs";
 import type { Readable } from "node:stream";
 import { atMost } from "./abort-listeners.ts";
+import type { Redactor } from "./redact.ts";
 
-export const shownTailBytes = 4096;
+const shownTailBytes = 4096;
 /** How many are kept: the output is redacted before it is cut to what is shown. */
-export const keptTailBytes = 2 * shownTailBytes;
+const keptTailBytes = 2 * shownTailBytes;
 
 /** The end of a string: at most `limitBytes` of UTF-8, without the rest of a character that was cut. */
-export const cutTail = (text: string, limitBytes: number): string =>
+const cutTail = (text: string, limitBytes: number): string =>
   Buffer.from(text)
     .subarray(-limitBytes)
     .toString()
     .replace(/^\uFFFD+/, "");
+
+export interface OutputOptions {
+  /** Absolute path of a log that only this user can read, in an existing folder. */
+  logFile?: string | undefined;
+  /** What the log gets at most. */
+  limitBytes?: number;
+  onText?: ((text: string) => void) | undefined;
+}
+
+/** Keeps what a process prints, without secrets: in a log, and its end. Ignores errors of the disk: a log never fails a session. */
+export function keepOutput(
+  redactor: Redactor,
+  { logFile, limitBytes = 10 << 20, onText }: OutputOptions = {},
+) {
+  const stream = redactor.createStream();
+  let tail = "";
+  let left = limitBytes;
+  const write = (text: string) => {
+    if (text === "") return;
+    tail = cutTail(tail + text, keptTailBytes);
+    onText?.(text);
+    if (logFile === undefined || left <= 0) return;
+    const bytes = Buffer.from(text);
+    const kept = bytes.subarray(0, left);
+    const note = `\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`;
+    left -= bytes.length;
+    try {
+      appendFileSync(logFile, left < 0 ? Buffer.concat([kept, Buffer.from(note)]) : kept, { mode: 0o600 });
+    } catch {
+      left = 0;
+    }
+  };
+  return {
+    add: (chunk: Buffer) => write(stream.push(chunk)),
+    end: () => write(stream.end()),
+    /** The last 4 KiB. A string can become a secret after it was written. */
+    tail: () => cutTail(redactor.redact(tail), shownTailBytes),
+  };
+}
 
 /** How long output may still arrive after an exit. Milliseconds. */
 const restMs = 500;

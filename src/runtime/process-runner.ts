@@ -11,7 +11,8 @@ import {
 import { abortable, atMost, whenAborted } from "./abort-listeners.ts";
 import type { Returned } from "./handler-code.mjs";
 import { legacyContextKey, type RunContext } from "./handler-context.ts";
-import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "./process-output.ts";
+import { keepOutput, type OutputOptions, readToEnd } from "./process-output.ts";
+import { createRedactor, type Redactor } from "./redact.ts";
 import { CodeExitError, type CodePlace, type CodeRunner, type Outcome, readOutcome } from "./tool-code.ts";
 
 /** What the child sends. `args` is JSON. */
@@ -24,7 +25,7 @@ type ChildMessage =
   | { kind: "changed"; id: number }
   | { kind: "late"; id?: undefined; message: string };
 
-export interface ProcessRunnerOptions {
+export interface ProcessRunnerOptions extends OutputOptions {
   /** Absolute path of the package, symbolic links resolved; also the child's folder. */
   root: string;
   /** The whole environment of the child: it inherits nothing. */
@@ -32,10 +33,9 @@ export interface ProcessRunnerOptions {
   processes?: ProcessPort;
   /** The pack's code has thrown after its call had ended. */
   onLateError?: ((message: string) => void) | undefined;
-  onOutput?: ((chunk: Buffer) => void) | undefined;
   /** The child has exited unexpectedly. */
   onExit?: ((exit: UnexpectedExit) => void) | undefined;
-  redact?(text: string): string;
+  redactor?: Redactor;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
 }
@@ -50,7 +50,8 @@ const program = fileURLToPath(new URL("./code-child.mjs", import.meta.url));
  * It contains accidents, not attacks: the child can do what the user can.
  */
 export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
-  const { root, env, onOutput, redact = (text) => text, end = endDurations } = options;
+  const { root, env, redactor = createRedactor([]), end = endDurations } = options;
+  const output = keepOutput(redactor, options);
   /** What the child has not answered: calls, and the load or `initialize` of code, which has no context. */
   const pending = new Map<
     number,
@@ -58,6 +59,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   >();
   /** `undefined` if it could not be started. */
   let child: Promise<SupervisedProcess | undefined> | undefined;
+  /** Resolves when its output is read after its exit. */
+  let exiting: Promise<void> | undefined;
   let ended: CodeExitError | undefined;
   let isClosed = false;
   let lastId = 0;
@@ -65,11 +68,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   /** Rejects if the message cannot be written as JSON. An exit is noticed in another way. */
   const send = async (message: object): Promise<void> => void (await child)?.channel?.send(message, () => {});
 
-  const onExit = (exited: ProcessEnd, stderrTail: string, fault?: string) => {
+  const onExit = (exited: ProcessEnd, fault?: string) => {
     if (ended !== undefined) return;
-    const reason = isClosed ? "the session is closed" : fault && redact(fault);
-    // Redacted before it is cut: half a secret would not be recognized.
-    ended = new CodeExitError({ ...exited, reason, stderrTail: cutTail(redact(stderrTail), shownTailBytes) });
+    const reason = isClosed ? "the session is closed" : fault && redactor.redact(fault);
+    ended = new CodeExitError({ ...exited, reason, stderrTail: output.tail() });
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
     if (!isClosed) options.onExit?.(ended.exit);
@@ -113,24 +115,20 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     const launch = { command: process.execPath, args: [program], cwd: root, env, hasChannel: true };
     const starting = (options.processes ?? createProcessPort()).start(launch);
     const started = await starting.catch(({ message }: Error) =>
-      onExit({ exitCode: null, signal: null }, "", message),
+      onExit({ exitCode: null, signal: null }, message),
     );
     if (started === undefined) return undefined;
     const { stdin, stdout, stderr, channel } = started;
-    let tail = Buffer.alloc(0);
     stdin.end();
-    for (const stream of [stdout, stderr])
-      stream.on("data", (chunk: Buffer) => {
-        tail = Buffer.concat([tail, chunk]).subarray(-keptTailBytes);
-        onOutput?.(chunk);
-      });
+    for (const stream of [stdout, stderr]) stream.on("data", output.add);
     channel?.on("message", (message) => {
       if (ended === undefined) onMessage(message as ChildMessage);
     });
     const disconnected = new Promise((resolve) => channel?.on("disconnect", () => resolve(undefined)));
-    void started.exited.then(async (exited) => {
+    exiting = started.exited.then(async (exited) => {
       await Promise.all([readToEnd([stdout, stderr]), atMost(disconnected, restMs)]);
-      onExit(exited, tail.toString());
+      output.end();
+      onExit(exited);
     });
     return started;
   };
@@ -188,7 +186,8 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     async close() {
       isClosed = true;
       await (await child)?.end(end);
-      onExit({ exitCode: null, signal: null }, "");
+      onExit({ exitCode: null, signal: null });
+      if (exiting !== undefined) await atMost(exiting, 2 * restMs);
     },
   };
 }

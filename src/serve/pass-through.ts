@@ -1,9 +1,9 @@
 import { Transform, type Writable } from "node:stream";
 import { finished } from "node:stream/promises";
-import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import { failure } from "../problems/index.ts";
 import { createProcessPort, endDurations } from "../processes/server-process.ts";
 import { atMost } from "../runtime/abort-listeners.ts";
+import { createRedactor, type Redactor } from "../runtime/redact.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
 import type { CommandServeOptions, RunningServer } from "./serve-options.ts";

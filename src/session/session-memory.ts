@@ -1,6 +1,6 @@
 import type { SessionConfig } from "../config/session-config.ts";
-import { createRedactor, type Redactor } from "../mcp/client/redact.ts";
 import type { RunMemory } from "../runtime/handler-context.ts";
+import { createRedactor, type Redactor } from "../runtime/redact.ts";
 
 /**
  * A session's memory: a `Map` of strings that knows which keys are sensitive. Every value that a sensitive key ever had

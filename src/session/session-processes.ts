@@ -22,20 +22,18 @@ import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import { SessionServer } from "./session-servers.ts";
 
-const maximumLogBytes = 10 << 20;
-
 /** How often a process is restarted while a session is served. */
 const servedRestarts = { most: 3, withinMs: 60_000 };
 
 /** Loads what starts processes: most code of a session, which one without processes does not need. */
 async function loadLaunching(haste: AbortSignal | undefined) {
-  const [{ startServer }, { startRemoteServer }, { createProcessPort, openServerLog }] = await Promise.all([
+  const [{ startServer }, { startRemoteServer }, { createProcessPort }] = await Promise.all([
     import("../mcp/client/start-server.ts"),
     import("../mcp/client/remote-server.ts"),
     import("../processes/server-process.ts"),
   ]);
   // One port, so that all processes have one watcher.
-  return { startServer, startRemoteServer, openServerLog, processes: createProcessPort({ haste }) };
+  return { startServer, startRemoteServer, processes: createProcessPort({ haste }) };
 }
 
 const keyOf = ({ pack, content = "" }: CodeOwner) =>
@@ -288,7 +286,7 @@ export class SessionProcesses {
   }
 
   async #launchRunner(owner: CodeOwner): Promise<CodeRunner> {
-    const { memory, resources, rules } = this.#frame;
+    const { memory, rules } = this.#frame;
     const { pack, root } = owner;
     const config = this.#frame.config();
     const isAlone = this.#isolates || config.isolation === "process";
@@ -300,29 +298,18 @@ export class SessionProcesses {
     }
     const own = { toolsetFile: join(root, "package.json"), env: {}, envPassthrough: [], ofFile: {} };
     const env = createEnvironment(own, this.#environmentFacts(undefined, config));
-    const { processes, openServerLog } = await this.prepare();
-    const log = openServerLog(this.#logFileOf(`code ${label}`, label), maximumLogBytes);
-    const clean = memory.redactor.createStream();
-    const endLog = async () => log.write(clean.end());
-    const forget = resources.add(endLog);
-    const onOutput = (chunk: Buffer) => {
-      const text = clean.push(chunk);
-      log.write(text);
-      rules.onOutput?.(text);
-    };
+    const { processes } = await this.prepare();
     const { createProcessRunner } = await import("../runtime/process-runner.ts");
-    const onLateError = (message: string) => this.#frame.log({ tool: label, level: "error", data: message });
-    const runner = createProcessRunner({
-      ...{ root, env, onOutput, processes, onLateError },
-      redact: (text) => memory.redact(text),
+    return createProcessRunner({
+      root,
+      env,
+      processes,
+      redactor: memory.redactor,
+      logFile: this.#logFileOf(`code ${label}`, label),
+      onText: rules.onOutput,
+      onLateError: (message) => this.#frame.log({ tool: label, level: "error", data: message }),
       onExit: (exit) => this.#onCodeExit(owner, label, exit),
     });
-    const close = async () => {
-      await runner.close();
-      forget();
-      await endLog();
-    };
-    return { ...runner, close };
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */

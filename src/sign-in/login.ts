@@ -2,12 +2,11 @@
 import { spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import type { StoredOAuthClientInformation } from "@modelcontextprotocol/client";
 import { explainFileError } from "../files/write-files.ts";
-import { createRedactor } from "../mcp/client/redact.ts";
 import { type SignInFault, TrailblazeError } from "../problems/index.ts";
 import { findProgramHere } from "../processes/server-process.ts";
 import { abortable, timerMs } from "../runtime/abort-listeners.ts";
+import { createRedactor } from "../runtime/redact.ts";
 import { createIssuerFetch, findIssuer, signInFailure } from "./issuer.ts";
 import { openRedirect, type Redirect } from "./listener.ts";
 import { useStoredTokens } from "./renew.ts";

@@ -1,14 +1,11 @@
-import { readFileSync, readlinkSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { readFileSync, readlinkSync } from "node:fs";
 import { describe, expect, onTestFinished, test } from "vitest";
 import {
   createPosixGroup,
   createProcessPort,
   createWindowsTree,
-  openServerLog,
   type ProcessPort,
 } from "../../src/processes/server-process.ts";
-import { makeTemporaryFolder } from "../support/temporary-folder.ts";
 
 const at = { cwd: process.cwd(), env: {} };
 const haste = { inputMs: 0, termMs: 0 };
@@ -107,23 +104,5 @@ describe("process groups", () => {
       (args) => asked.push(args),
     ).signal("SIGTERM");
     expect(asked).toEqual([["/pid", "7", "/t", "/f"]]);
-  });
-});
-
-describe("logs of processes", () => {
-  const makeFile = () => {
-    const { path, remove } = makeTemporaryFolder();
-    onTestFinished(remove);
-    return join(path, "server.log");
-  };
-
-  test("a log is private, is appended to, and ends with a note at its limit", () => {
-    const file = makeFile();
-    for (const text of ["a", "b"]) openServerLog(file, 100).write(text);
-    expect(readFileSync(file, "utf8")).toBe("ab");
-    expect(statSync(file).mode & 0o777).toBe(0o600);
-    const log = openServerLog(file, 2);
-    for (const text of ["c", "de", "fg"]) log.write(text);
-    expect(readFileSync(file, "utf8")).toBe("abcd\n[trailblaze: output after 2 bytes is dropped]\n");
   });
 });

@@ -16,7 +16,7 @@ const end = { inputMs: 1000, termMs: 1000 };
 function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOptions> = {}) {
   const root = makePack(typeof modules === "string" ? { "a.mjs": modules } : modules);
   const late: string[] = [];
-  const output: Buffer[] = [];
+  const output: string[] = [];
   const port = createProcessPort();
   let starts = 0;
   const runner = createProcessRunner({
@@ -31,7 +31,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
       },
     },
     onLateError: (message) => late.push(message),
-    onOutput: (chunk) => output.push(chunk),
+    onText: (text) => output.push(text),
     ...options,
   });
   onTestFinished(() => runner.close());
@@ -48,7 +48,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
     textOf,
     late,
     starts: () => starts,
-    outputText: () => Buffer.concat(output).toString(),
+    outputText: () => output.join(""),
   };
 }
 

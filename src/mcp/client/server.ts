@@ -12,6 +12,7 @@ import { type InputRequest, mostRounds } from "../../runtime/handler-context.ts"
 import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
+import type { Redactor } from "../../runtime/redact.ts";
 import { type Clock, systemClock } from "../../runtime/time-limit.ts";
 import { legacyRevisions, rpcCode } from "../client-message.ts";
 import {
@@ -26,7 +27,6 @@ import {
   refusesInitialize,
   type ServerFacts,
 } from "./json-rpc.ts";
-import type { Redactor } from "./redact.ts";
 import {
   noteLeftOut,
   type Results,

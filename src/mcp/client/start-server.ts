@@ -1,18 +1,13 @@
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { findExcessiveDepth } from "../../data/parse-json.ts";
 import { failure, formatSize } from "../../problems/index.ts";
-import {
-  type EndDurations,
-  endDurations,
-  openServerLog,
-  type ProcessPort,
-} from "../../processes/server-process.ts";
+import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
-import { cutTail, keptTailBytes, readToEnd, shownTailBytes } from "../../runtime/process-output.ts";
+import { keepOutput, readToEnd } from "../../runtime/process-output.ts";
+import { createRedactor } from "../../runtime/redact.ts";
 import { AnswerError } from "./json-rpc.ts";
-import { createRedactor } from "./redact.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import type { ListLimits } from "./server-lists.ts";
@@ -33,7 +28,6 @@ export interface ServerLimits {
   /** How many arrays and objects of a message may be nested. */
   depth: number;
   list: ListLimits;
-  logBytes: number;
 }
 
 const MiB = 1 << 20;
@@ -42,7 +36,6 @@ export const defaultLimits: ServerLimits = {
   waitingBytes: 32 * MiB,
   depth: 512,
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
-  logBytes: 10 * MiB,
 };
 /** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
 const noiseBytes = 4096;
@@ -60,24 +53,16 @@ export async function startServer(
 ): Promise<Server> {
   const limits = { ...defaultLimits, ...options.limits };
   const durations = { ...endDurations, ...options.durations };
-  const { label, logFile } = launch;
+  const { label } = launch;
   const redactor = createRedactor(launch.secrets);
-  const log = logFile === undefined ? undefined : openServerLog(logFile, limits.logBytes);
   const child = await processes.start(launch).catch(({ message }: Error) => {
     const cause = new Error(redactor.redact(message));
     const hint = "Check `command` and `cwd` of the server, and that the program is installed.";
     throw failure("ServerStartFailed", { label, reason: cause.message, hint }, {}, { cause });
   });
   const { stdin, stdout, stderr } = child;
-  let errorOutput = "";
-  const redacting = redactor.createStream();
-  const keepError = (text: string) => {
-    errorOutput = cutTail(errorOutput + text, keptTailBytes);
-    log?.write(text);
-  };
-  stderr.on("data", (chunk: Buffer) => keepError(redacting.push(chunk)));
-  /** The last 4 KiB of stderr, redacted: a string can become a secret after it was written. */
-  const tailOf = () => cutTail(redactor.redact(errorOutput), shownTailBytes);
+  const errors = keepOutput(redactor, launch);
+  stderr.on("data", errors.add);
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
   let noiseLeft = noiseBytes;
@@ -138,8 +123,8 @@ export async function startServer(
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);
-    keepError(redacting.end());
-    server.lose({ ...end, reason: broken, stderrTail: tailOf() });
+    errors.end();
+    server.lose({ ...end, reason: broken, stderrTail: errors.tail() });
   });
   const carrier: Carrier & { bytesRead: number } = {
     async send(message) {
@@ -160,7 +145,7 @@ export async function startServer(
     limits,
     explain: (_error, exit) => ({
       reason: broken,
-      stderrTail: (exit?.stderrTail ?? tailOf()) || undefined,
+      stderrTail: (exit?.stderrTail ?? errors.tail()) || undefined,
       stdout: redactor.redactCut(noise).trim() || undefined,
     }),
     async end(hasFailed) {

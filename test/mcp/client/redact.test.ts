@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
-import { createRedactor } from "../../../src/mcp/client/redact.ts";
+import { createRedactor } from "../../../src/runtime/redact.ts";
 
 const inPieces = (secrets: readonly string[], pieces: readonly string[]) => {
   const stream = createRedactor(secrets).createStream();

@@ -1,5 +1,5 @@
 import { StringDecoder } from "node:string_decoder";
-import { carryIntegers, findInteger } from "../../data/exact-integers.ts";
+import { carryIntegers, findInteger } from "../data/exact-integers.ts";
 
 const redacted = "[redacted]";
 
