@@ -1,4 +1,5 @@
 import type { Problem } from "../problems/index.ts";
+import type { Session } from "../session/session.ts";
 import type { ExitCode } from "./exit-code.ts";
 import type { commonOptions, Options, ValuesOf } from "./options.ts";
 
@@ -9,6 +10,8 @@ export interface CommandInput<Own = unknown> {
   cwd: string;
   /** Set by a command that catches signals, until it ends. */
   interruption?: { signal: AbortSignal; restore(): void };
+  /** Set by a command that opens a session, which is closed when the command ends. */
+  session?: Session;
 }
 
 export interface TextStyle {

@@ -58,7 +58,7 @@ async function runCommand(name: string, args: readonly string[], cwd: string | u
   }
   let answer: CommandAnswer;
   try {
-    answer = await command.run(input);
+    answer = await command.run(input).finally(() => input.session?.close());
   } catch (error) {
     const { explainLayout, reportFailure } = await import("./problem-text.ts");
     const { reason } = input.interruption?.signal ?? {};

@@ -56,5 +56,5 @@ function setVariables(variables: readonly (readonly [name: string, value: string
 /** What a command answers, without printing it. */
 export async function answerOf(cwd: string, name: string, ...args: string[]): Promise<CommandAnswer> {
   const { command, input } = await parseCommandLine(name, args, cwd);
-  return command.run(input);
+  return command.run(input).finally(() => input.session?.close());
 }

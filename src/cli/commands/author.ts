@@ -11,8 +11,9 @@ import { failure, hasErrors, printable, printableLines } from "../../problems/in
 import { quoteForShell } from "../../problems/text.ts";
 import { validateTarget } from "../../validate/validate-target.ts";
 import { type CommandAnswer, defineCommand } from "../command.ts";
-import { choice, flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
-import { sessionOptions, withSession } from "../session/session-command.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { choice, flag, text } from "../options.ts";
+import { openCommandSession, sessionOptions } from "../session/session-command.ts";
 
 export const init = defineCommand({
   summary: "Create a pack in an empty folder",
@@ -85,14 +86,13 @@ export const types = defineCommand({
   async run(input) {
     const { options, cwd } = input;
     const { out, check } = options;
-    return withSession(input, async (session) => {
-      const { declarations, tools } = declareTools(session, cwd);
-      const { problems } = session;
-      if (out === undefined)
-        return { json: { declarations, tools, problems }, formatText: () => declarations.trimEnd() };
-      const edit = planEdit(resolve(cwd, out), declarations);
-      return writeFiles([{ shown: out, edit }], { check }, { tools, problems });
-    });
+    const { session } = await openCommandSession(input);
+    const { declarations, tools } = declareTools(session, cwd);
+    const { problems } = session;
+    if (out === undefined)
+      return { json: { declarations, tools, problems }, formatText: () => declarations.trimEnd() };
+    const edit = planEdit(resolve(cwd, out), declarations);
+    return writeFiles([{ shown: out, edit }], { check }, { tools, problems });
   },
 });
 

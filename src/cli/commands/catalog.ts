@@ -7,7 +7,8 @@ import { failure, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { openBrowser } from "../../sign-in/login.ts";
 import { defineCommand } from "../command.ts";
-import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
+import { flag, text } from "../options.ts";
 
 export const command = defineCommand({
   summary: "Write a static site of the installed packs, without running them",

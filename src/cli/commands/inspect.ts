@@ -15,10 +15,10 @@ import {
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { findNearestNames, readKind } from "../../qualified-names/index.ts";
-import type { Session } from "../../session/session.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";
-import { flag, inspectionOptions, readInspectionOptions, text } from "../options.ts";
+import { flag, text } from "../options.ts";
 
 const options = {
   kind: text(
@@ -123,20 +123,18 @@ function explainUnknownLabel(subject: string, labels: readonly string[]): Trailb
 }
 
 async function inspectServerTool(input: Input, subject: string): Promise<CommandAnswer> {
-  const { withSession } = await import("../session/session-command.ts");
-  const use = async (session: Session): Promise<CommandAnswer> => {
-    const tool = await session.resolveTool(subject);
-    const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
-    if (source.type !== "config") throw notOfServer(subject);
-    const ofTool = { title, description, inputSchema, outputSchema, annotations };
-    const definition = { name: subject.slice(subject.indexOf("/") + 1), ...ofTool };
-    const shown = { kind: "tool", name, qualifiedName: subject, definition: { name, ...ofTool } } as const;
-    return {
-      json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
-      formatText: (style) => formatItemPage(shown, [["server", source.server ?? ""]], style),
-    };
+  const { openCommandSession } = await import("../session/session-command.ts");
+  const { session } = await openCommandSession(input, [subject]);
+  const tool = await session.resolveTool(subject);
+  const { name, source, title, description, inputSchema, outputSchema, annotations } = tool;
+  if (source.type !== "config") throw notOfServer(subject);
+  const ofTool = { title, description, inputSchema, outputSchema, annotations };
+  const definition = { name: subject.slice(subject.indexOf("/") + 1), ...ofTool };
+  const shown = { kind: "tool", name, qualifiedName: subject, definition: { name, ...ofTool } } as const;
+  return {
+    json: { kind: "tool", qualifiedName: null, name, source, definition, problems: session.problems },
+    formatText: (style) => formatItemPage(shown, [["server", source.server ?? ""]], style),
   };
-  return withSession(input, use, [subject]);
 }
 
 async function run(input: Input): Promise<CommandAnswer> {

@@ -174,11 +174,10 @@ async function changeSkills(input: Input, isInstall: boolean): Promise<CommandAn
   const [client, ...names] = positionals;
   if (client === undefined) throw failure("InvalidArguments", { reason: "A client is required" });
   const { changeCopies } = await import("../../install/skill-copies.ts");
-  const { withSession } = await import("../session/session-command.ts");
+  const { openCommandSession } = await import("../session/session-command.ts");
+  const { session } = isInstall ? await openCommandSession(input) : {};
   const place = { cwd, scope: options.scope, isDryRun: options["dry-run"] };
-  const result = isInstall
-    ? await withSession(input, (session) => changeCopies(client, names, session, place))
-    : await changeCopies(client, names, undefined, place);
+  const result = await changeCopies(client, names, session, place);
   const { folder, installed, removed, kept, problems } = result;
   const lists = Object.entries({ Installed: installed, Removed: removed, Kept: kept });
   const lines = lists.flatMap(([what, list]) => (list.length === 0 ? [] : `${what}: ${list.join(", ")}`));

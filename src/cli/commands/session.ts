@@ -6,15 +6,14 @@ import { makeServedName } from "../../qualified-names/advertised-names.ts";
 import type { ToolSource } from "../../runtime/tool-code.ts";
 import type { ResourceContents, ToolResult, Variant } from "../../runtime/tool-result.ts";
 import type { ToolProgress } from "../../session/host-functions.ts";
-import type { Session } from "../../session/session.ts";
 import { formatRecording } from "../../session/session-memory.ts";
-import { type CommandAnswer, defineCommand } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { exitCodeOfFailure } from "../exit-code.ts";
 import { formatTable, shortenForPeople, wrap } from "../layout.ts";
 import { flag, integer, text } from "../options.ts";
 import { output } from "../output.ts";
 import { readArguments, splitPair } from "../session/read-arguments.ts";
-import { callOptions, startOptions, withSession } from "../session/session-command.ts";
+import { callOptions, openCommandSession, startOptions } from "../session/session-command.ts";
 import { openTrail, readTrail } from "../session/trail.ts";
 
 function formatSource({ source }: { source: ToolSource }): string {
@@ -32,45 +31,43 @@ export const tools = defineCommand({
   summary: "List the tools of a session, and why others are excluded",
   usage: "",
   options: { ...startOptions, ...callOptions },
-  run: (input) =>
-    withSession(input, async (session) => {
-      const { id, tools, toolsets, servers, skipped, problems } = session;
-      // Renames all of them before any is shown: this session ends with the command.
-      if (input.options.served) for (const tool of tools) tool.name = makeServedName(tool.name);
-      const shown = session.toolsForLlm();
-      const wanted = input.options.toolset === undefined ? tools : shown;
-      const described = wanted.map(({ name, qualifiedName, source, description = null, ...tool }) => {
-        const { inputSchema, isForLlm, isRecordable, toolsets, _meta } = tool;
-        return {
-          name,
-          qualifiedName,
-          source,
-          description,
-          inputSchema,
-          isForLlm,
-          isRecordable,
-          toolsets,
-          _meta,
-        };
-      });
+  async run(input) {
+    const { session } = await openCommandSession(input);
+    const { id, tools, toolsets, servers, skipped, problems } = session;
+    // Renames all of them before any is shown: this session ends with the command.
+    if (input.options.served) for (const tool of tools) tool.name = makeServedName(tool.name);
+    const shown = session.toolsForLlm();
+    const wanted = input.options.toolset === undefined ? tools : shown;
+    const described = wanted.map(({ name, qualifiedName, source, description = null, ...tool }) => {
+      const { inputSchema, isForLlm, isRecordable, toolsets, _meta } = tool;
       return {
-        json: { sessionId: id, tools: described, toolsets, servers, skipped, problems },
-        formatText(style) {
-          const rows = shown.map((tool) => [tool.name, formatSource(tool), tool.description ?? ""]);
-          const none = tools.length === 0 ? "The session has no tools." : "No tools are offered to models.";
-          const parts = [
-            rows.length === 0 ? none : formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, style),
-          ];
-          const hidden = tools.filter((tool) => !shown.includes(tool)).map(({ name }) => printable(name));
-          if (hidden.length > 0)
-            parts.push(wrap(`Callable but hidden from models: ${hidden.join(", ")}`, style.width, 2));
-          const excluded = skipped.map((tool) => [tool.name, formatSource(tool), tool.reason, tool.message]);
-          if (excluded.length > 0)
-            parts.push(`Excluded:\n${formatTable(["TOOL", "FROM", "REASON", "MESSAGE"], excluded, style)}`);
-          return parts.join("\n\n");
-        },
+        name,
+        qualifiedName,
+        source,
+        description,
+        inputSchema,
+        isForLlm,
+        isRecordable,
+        toolsets,
+        _meta,
       };
-    }),
+    });
+    return {
+      json: { sessionId: id, tools: described, toolsets, servers, skipped, problems },
+      formatText(style) {
+        const rows = shown.map((tool) => [tool.name, formatSource(tool), tool.description ?? ""]);
+        const none = tools.length === 0 ? "The session has no tools." : "No tools are offered to models.";
+        const parts = [rows.length === 0 ? none : formatTable(["TOOL", "FROM", "DESCRIPTION"], rows, style)];
+        const hidden = tools.filter((tool) => !shown.includes(tool)).map(({ name }) => printable(name));
+        if (hidden.length > 0)
+          parts.push(wrap(`Callable but hidden from models: ${hidden.join(", ")}`, style.width, 2));
+        const excluded = skipped.map((tool) => [tool.name, formatSource(tool), tool.reason, tool.message]);
+        if (excluded.length > 0)
+          parts.push(`Excluded:\n${formatTable(["TOOL", "FROM", "REASON", "MESSAGE"], excluded, style)}`);
+        return parts.join("\n\n");
+      },
+    };
+  },
 });
 
 export const prompts = defineCommand({
@@ -80,37 +77,33 @@ export const prompts = defineCommand({
   async run(input) {
     const [name, ...words] = input.positionals;
     const args = Object.fromEntries(words.map((word) => splitPair(word, "an argument")));
-    if (name === undefined)
-      return withSession(input, async ({ prompts, problems }) => {
-        const described = prompts.map(
-          ({ name, qualifiedName, title = null, description = null, ...rest }) => {
-            return { name, qualifiedName, title, description, ...rest };
-          },
-        );
-        const rows = prompts.map((prompt) => [
-          prompt.name,
-          formatSource(prompt),
-          prompt.arguments.map(({ name, required }) => (required ? name : `[${name}]`)).join(" "),
-          prompt.description ?? "",
-        ]);
-        const headings = ["PROMPT", "FROM", "ARGUMENTS", "DESCRIPTION"];
-        return {
-          json: { prompts: described, problems },
-          formatText: (style) =>
-            rows.length === 0 ? "The session has no prompts." : formatTable(headings, rows, style),
-        };
+    if (name === undefined) {
+      const { prompts, problems } = (await openCommandSession(input)).session;
+      const described = prompts.map(({ name, qualifiedName, title = null, description = null, ...rest }) => {
+        return { name, qualifiedName, title, description, ...rest };
       });
-    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
-      const { description = null, messages } = await session.getPrompt(name, args, { signal });
-      const shown = messages.map(({ role, content }) => `${printable(role)}:\n${formatBlock(content)}`);
+      const rows = prompts.map((prompt) => [
+        prompt.name,
+        formatSource(prompt),
+        prompt.arguments.map(({ name, required }) => (required ? name : `[${name}]`)).join(" "),
+        prompt.description ?? "",
+      ]);
+      const headings = ["PROMPT", "FROM", "ARGUMENTS", "DESCRIPTION"];
       return {
-        json: { description, messages },
-        formatText: () => shown.join("\n\n"),
-        problems: session.problems,
-        exitCode: 0,
+        json: { prompts: described, problems },
+        formatText: (style) =>
+          rows.length === 0 ? "The session has no prompts." : formatTable(headings, rows, style),
       };
+    }
+    const { session, signal } = await openCommandSession(input, [name]);
+    const { description = null, messages } = await session.getPrompt(name, args, { signal });
+    const shown = messages.map(({ role, content }) => `${printable(role)}:\n${formatBlock(content)}`);
+    return {
+      json: { description, messages },
+      formatText: () => shown.join("\n\n"),
+      problems: session.problems,
+      exitCode: 0,
     };
-    return withSession(input, use, [name]);
   },
 });
 
@@ -129,23 +122,22 @@ export const call = defineCommand({
     const { timeout: timeoutMs, record } = options;
     const readFor = await readArguments(options.args, words);
     const trail = record === undefined ? undefined : openTrail(resolve(cwd, record));
-    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
-      const args = readFor((await session.resolveTool(name)).inputSchema);
-      const startTime = performance.now();
-      const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
-      const elapsedMs = Math.round(performance.now() - startTime);
-      trail?.append(await formatRecording(session.recording));
-      const { variant, message, content, structuredContent, details } = result;
-      return {
-        json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
-        stringify: (document: unknown) => stringifyExactly(document, 2),
-        formatText: () => formatResult(result),
-        problems: session.problems,
-        exitCode: variant === "Success" ? 0 : 1,
-      };
-    };
     const defaultMaxChars = output.stdoutIsTerminal() ? 100_000 : undefined;
-    return withSession(input, use, [name], { defaultStart: "lazy", defaultMaxChars });
+    const defaults = { defaultStart: "lazy", defaultMaxChars } as const;
+    const { session, signal } = await openCommandSession(input, [name], defaults);
+    const args = readFor((await session.resolveTool(name)).inputSchema);
+    const startTime = performance.now();
+    const result = await session.callTool(name, args, { signal, timeoutMs, onProgress: showProgress });
+    const elapsedMs = Math.round(performance.now() - startTime);
+    trail?.append(await formatRecording(session.recording));
+    const { variant, message, content, structuredContent, details } = result;
+    return {
+      json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
+      stringify: (document: unknown) => stringifyExactly(document, 2),
+      formatText: () => formatResult(result),
+      problems: session.problems,
+      exitCode: variant === "Success" ? 0 : 1,
+    };
   },
 });
 
@@ -174,21 +166,19 @@ export const read = defineCommand({
     const { positionals, options, cwd } = input;
     const [uri = ""] = positionals;
     const { out, json: isJson } = options;
-    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
-      const { contents } = await session.readResource(uri, { signal });
-      const answer = { json: { contents }, problems: session.problems, exitCode: 0 } as const;
-      if (isJson) return answer;
-      if (out !== undefined) {
-        writeContents(resolve(cwd, out), uri, contents);
-        return answer;
-      }
-      const texts = contents.map(({ text }) => text);
-      if (texts.includes(undefined)) throw invalid(`${quote(uri)} is binary`, "Add --out FILE, or --json.");
-      const text = texts.join("\n");
-      // Others than a terminal get the text as it is. Not every terminal says its width.
-      return { ...answer, formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text) };
-    };
-    return withSession(input, use, [], { asks: true });
+    const { session, signal } = await openCommandSession(input, [], { asks: true });
+    const { contents } = await session.readResource(uri, { signal });
+    const answer = { json: { contents }, problems: session.problems, exitCode: 0 } as const;
+    if (isJson) return answer;
+    if (out !== undefined) {
+      writeContents(resolve(cwd, out), uri, contents);
+      return answer;
+    }
+    const texts = contents.map(({ text }) => text);
+    if (texts.includes(undefined)) throw invalid(`${quote(uri)} is binary`, "Add --out FILE, or --json.");
+    const text = texts.join("\n");
+    // Others than a terminal get the text as it is. Not every terminal says its width.
+    return { ...answer, formatText: () => (output.stdoutIsTerminal() ? printableLines(text) : text) };
   },
 });
 
@@ -216,50 +206,48 @@ export const run = defineCommand({
     const { positionals, options, cwd } = input;
     const trail = readTrail(resolve(cwd, positionals[0] ?? ""));
     const names = trail.map(({ tool }) => tool);
-    const use = async (session: Session, signal: AbortSignal): Promise<CommandAnswer> => {
-      // Resolve every tool first, so that a trail with an unknown tool runs no step.
-      for (const name of names) await session.resolveTool(name);
-      const steps: { tool: string; variant: Variant; message: string; elapsedMs: number }[] = [];
-      const lines: string[] = [];
-      const problems = [...session.problems];
-      let stopped = false;
-      let interruption: TrailblazeError | undefined;
-      for (const { tool, arguments: args } of trail) {
-        const startTime = performance.now();
-        const result = await session.callTool(tool, args, { signal }).catch((error: unknown) => {
-          if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
-          return error;
-        });
-        if (result instanceof TrailblazeError) {
-          // The answer contains the steps that have run.
-          interruption = result;
-          problems.push(result.problem);
-          stopped = true;
-          break;
-        }
-        const { variant, message } = result;
-        const elapsedMs = Math.round(performance.now() - startTime);
-        steps.push({ tool, variant, message, elapsedMs });
-        const isDone = variant === "Success";
-        const why = isDone ? "" : `\n     ${variant}: ${printableLines(shortenForPeople(message))}`;
-        const line = `${isDone ? "ok  " : "FAIL"} ${printable(tool)} (${elapsedMs} ms)${why}`;
-        lines.push(line);
-        if (output.stderrIsTerminal()) output.note(line);
-        // No step can succeed after a FatalError, even with --keep-going.
-        stopped = variant === "FatalError" || (!isDone && !options["keep-going"]);
-        if (stopped) break;
+    const { session, signal } = await openCommandSession(input, names);
+    // Resolve every tool first, so that a trail with an unknown tool runs no step.
+    for (const name of names) await session.resolveTool(name);
+    const steps: { tool: string; variant: Variant; message: string; elapsedMs: number }[] = [];
+    const lines: string[] = [];
+    const problems = [...session.problems];
+    let stopped = false;
+    let interruption: TrailblazeError | undefined;
+    for (const { tool, arguments: args } of trail) {
+      const startTime = performance.now();
+      const result = await session.callTool(tool, args, { signal }).catch((error: unknown) => {
+        if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
+        return error;
+      });
+      if (result instanceof TrailblazeError) {
+        // The answer contains the steps that have run.
+        interruption = result;
+        problems.push(result.problem);
+        stopped = true;
+        break;
       }
-      const done = steps.filter(({ variant }) => variant === "Success").length;
-      const rest = trail.length - steps.length;
-      const summary = `${done} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
-      const exitCode = done < steps.length || stopped ? 1 : 0;
-      return {
-        json: { steps, stopped },
-        formatText: () => [...lines, summary].join("\n"),
-        problems,
-        exitCode: interruption === undefined ? exitCode : exitCodeOfFailure(interruption),
-      };
+      const { variant, message } = result;
+      const elapsedMs = Math.round(performance.now() - startTime);
+      steps.push({ tool, variant, message, elapsedMs });
+      const isDone = variant === "Success";
+      const why = isDone ? "" : `\n     ${variant}: ${printableLines(shortenForPeople(message))}`;
+      const line = `${isDone ? "ok  " : "FAIL"} ${printable(tool)} (${elapsedMs} ms)${why}`;
+      lines.push(line);
+      if (output.stderrIsTerminal()) output.note(line);
+      // No step can succeed after a FatalError, even with --keep-going.
+      stopped = variant === "FatalError" || (!isDone && !options["keep-going"]);
+      if (stopped) break;
+    }
+    const done = steps.filter(({ variant }) => variant === "Success").length;
+    const rest = trail.length - steps.length;
+    const summary = `${done} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
+    const exitCode = done < steps.length || stopped ? 1 : 0;
+    return {
+      json: { steps, stopped },
+      formatText: () => [...lines, summary].join("\n"),
+      problems,
+      exitCode: interruption === undefined ? exitCode : exitCodeOfFailure(interruption),
     };
-    return withSession(input, use, names);
   },
 });

@@ -1,16 +1,11 @@
 import { fstatSync } from "node:fs";
 import { failure, printable, quote } from "../../problems/index.ts";
-import type {
-  CommandServeOptions,
-  HttpTransport,
-  RunningServer,
-  ServedSessionOptions,
-} from "../../serve/serve-options.ts";
+import type { CommandServeOptions, HttpTransport, RunningServer } from "../../serve/serve-options.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { onSignals } from "../interruption.ts";
 import { choice, flag, installOption, integer, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { readSessionOptions, sessionOptions, startOptions } from "../session/session-command.ts";
+import { readSilentOptions, sessionOptions, startOptions } from "../session/session-command.ts";
 
 const options = {
   http: text("[HOST:]PORT", "Serve streamable HTTP at /mcp on this address (default host: 127.0.0.1)"),
@@ -95,37 +90,26 @@ const sessionOnly = [
   ...(["no-watch", "lazy", "eager", "tool-search"] as const),
 ];
 
-/** Throws `InvalidArguments` for options that do not fit what is started. */
-function readServedSession(input: Input, reference: string | null): ServedSessionOptions | undefined {
-  const { options } = input;
-  if (reference === null) {
-    const { deviceChanges, memory, toolsets, preferHostAgent, start } = readSessionOptions(input);
-    const above = options["tool-search"];
-    return {
-      start,
-      toolSearch: above === undefined ? undefined : { above },
-      deviceChanges,
-      memory,
-      toolsets,
-      preferHostAgent,
-      watch: !options["no-watch"],
-    };
-  }
+/** Throws `InvalidArguments` for options of the session. */
+function refuseSessionOptions(options: Input["options"], reference: string): void {
   const given = sessionOnly.find((name) => options[name] !== undefined && options[name] !== false);
-  if (given === undefined) return undefined;
+  if (given === undefined) return;
   const reason = `--${given} applies only to the session, and ${quote(reference)} is started`;
   throw failure("InvalidArguments", { reason, hint: "Omit the server to serve the session." });
 }
 
 /** Serves until the client disconnects or a signal arrives. */
 async function run(input: Input): Promise<CommandAnswer> {
-  const { positionals, options, cwd } = input;
+  const { positionals, options } = input;
   const [reference = null] = positionals;
   const name = reference === null ? "the session" : printable(reference);
   const ofHttp = onlyHttp.find((option) => options[option]);
   const http = readHttp(options);
   const drain = options.drain ?? 10;
-  const session = readServedSession(input, reference);
+  const above = options["tool-search"];
+  const toolSearch = above === undefined ? undefined : { above };
+  if (reference !== null) refuseSessionOptions(options, reference);
+  const chosen = readSilentOptions(input);
   const { startServer } = await import("../../serve.ts");
   const startup = new AbortController();
   // What each signal does; after the last one, another signal ends the process.
@@ -136,8 +120,7 @@ async function run(input: Input): Promise<CommandAnswer> {
   };
   const restoreSignals = onSignals(stop);
   const serving: CommandServeOptions = {
-    cwd,
-    config: options.config,
+    ...chosen,
     transport: options.stdio ? "stdio" : options.http === undefined ? undefined : http,
     http,
     onlyHttp: ofHttp && `--${ofHttp}`,
@@ -145,12 +128,9 @@ async function run(input: Input): Promise<CommandAnswer> {
     cacheTtl: options["cache-ttl"],
     drain,
     ownsStdout: true,
-    install: options.install,
-    lock: options.frozen ? "frozen" : undefined,
-    onInstall: (command) => output.note(`Running ${printable(command)}`),
     allTools: options["all-tools"],
     skillTool: options["skill-tool"],
-    session,
+    session: reference === null ? { ...chosen, toolSearch, watch: !options["no-watch"] } : undefined,
     signal: startup.signal,
   };
   let running: RunningServer;

@@ -15,8 +15,9 @@ import { type DetailedReport, validateTarget } from "../../validate/validate-tar
 import { askForYes, requireTerminal } from "../ask.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
+import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { catchSignals } from "../interruption.ts";
-import { choice, flag, inspectionOptions, readInspectionOptions, texts } from "../options.ts";
+import { choice, flag, texts } from "../options.ts";
 import { disarmCommands, formatJson, output } from "../output.ts";
 import { formatReport } from "../problem-text.ts";
 

@@ -58,7 +58,12 @@ export const serverNotes = {
   onWait: (server: AwaitedServer) => output.note(formatWaiting(server)),
 };
 
-export function readSessionOptions({ options, cwd }: SessionInput): SessionOptions {
+export const readSessionOptions = (input: SessionInput): SessionOptions => {
+  return { ...readSilentOptions(input), ...serverNotes };
+};
+
+/** The options of a session that says nothing of its servers. */
+export function readSilentOptions({ options, cwd }: SessionInput) {
   const { config, driver, toolset, lazy, eager, frozen, install = false } = options;
   const platform = readPlatform(options.platform);
   return {
@@ -71,9 +76,8 @@ export function readSessionOptions({ options, cwd }: SessionInput): SessionOptio
     start: lazy ? "lazy" : eager ? "eager" : undefined,
     install,
     lock: frozen ? "frozen" : undefined,
-    onInstall: (command) => output.note(`Running ${printable(command)}`),
-    ...serverNotes,
-  };
+    onInstall: (command: string) => output.note(`Running ${printable(command)}`),
+  } satisfies SessionOptions;
 }
 
 async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInput">> {
@@ -84,18 +88,17 @@ async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInp
 }
 
 /**
- * Opens a session for a command and always closes it, even after Ctrl-C. Output of packs' code goes to stderr.
+ * Opens the session of a command, which is closed when that ends, even after Ctrl-C. Output of packs' code goes to stderr.
  * `calls`: the names of the tools that the command calls. `asks`: whether it asks on a terminal; `more`: when servers start.
  */
-export async function withSession<Answer>(
+export async function openCommandSession(
   input: SessionInput,
-  use: (session: Session, signal: AbortSignal) => Promise<Answer>,
   calls: readonly string[] = [],
   {
     asks = calls.length > 0,
     ...more
   }: Pick<CommandSessionOptions, "start" | "defaultStart" | "defaultMaxChars"> & { asks?: boolean } = {},
-): Promise<Answer> {
+): Promise<{ session: Session; signal: AbortSignal }> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
     ...(asks ? await createTerminalInput() : {}),
@@ -106,9 +109,6 @@ export async function withSession<Answer>(
   const signal = await catchSignals(input, true);
   const { openSession } = await import("../../session.ts");
   const session = await openSession({ ...options, signal });
-  try {
-    return await use(session, signal);
-  } finally {
-    await session.close();
-  }
+  input.session = session;
+  return { session, signal };
 }
