@@ -4,10 +4,12 @@ export {
   type AdapterOptions,
   type AiSdkTool,
   type AnthropicPart,
+  type AnthropicTool,
+  type AnthropicToolResult,
   aiSdkTools,
   anthropicTools,
   type OpenAiPart,
+  type OpenAiTool,
   openAiTools,
   standardSchema,
-  type ToolSchema,
 } from "./adapters/model-tools.ts";

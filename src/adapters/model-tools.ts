@@ -129,36 +129,20 @@ function textOfResult({ variant, content, message, structuredContent }: ToolResu
   return variant === "Success" ? "" : "The tool failed without a message.";
 }
 
-/** A JSON Schema as a Standard Schema, as AI SDK, LangChain and others take it. */
-export interface ToolSchema {
-  readonly "~standard": {
-    readonly version: 1;
-    readonly vendor: "trailblaze";
-    /** Checks only that the value is an object: the session validates the arguments of a call, and its result says what is wrong. */
-    readonly validate: (
-      value: unknown,
-    ) =>
-      | { readonly value: Record<string, unknown>; readonly issues?: undefined }
-      | { readonly issues: readonly { readonly message: string }[] };
-    readonly jsonSchema: {
-      /** A copy of the JSON Schema. */
-      readonly input: (options?: unknown) => Record<string, unknown>;
-      /** The same: nothing is converted. */
-      readonly output: (options?: unknown) => Record<string, unknown>;
-    };
-    readonly types?: { readonly input: unknown; readonly output: Record<string, unknown> };
+/** The schema of a tool's arguments as a Standard Schema, as AI SDK, LangChain and others take it. */
+export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">) {
+  /** A copy of the JSON Schema for each reader; nothing is converted. */
+  const copy = (_options?: unknown): Record<string, unknown> => structuredClone(inputSchema);
+  /** Checks only that the value is an object: the session validates the arguments of a call, and its result says what is wrong. */
+  const validate = (value: unknown) => {
+    if (isRecord(value)) return { value };
+    return { issues: [{ message: `The arguments must be an object, but they are ${describeType(value)}.` }] };
   };
-}
-
-/** The schema of a tool's arguments as a Standard Schema. Each reader gets a copy of the JSON Schema. */
-export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">): ToolSchema {
-  const copy = (): Record<string, unknown> => structuredClone(inputSchema);
-  const refuse = (value: unknown) => `The arguments must be an object, but they are ${describeType(value)}.`;
   return {
     "~standard": {
-      version: 1,
+      version: 1 as const,
       vendor: "trailblaze",
-      validate: (value) => (isRecord(value) ? { value } : { issues: [{ message: refuse(value) }] }),
+      validate,
       jsonSchema: { input: copy, output: copy },
     },
   };
@@ -168,7 +152,7 @@ export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">
 export interface AiSdkTool {
   description?: string;
   title?: string;
-  inputSchema: ToolSchema;
+  inputSchema: ReturnType<typeof standardSchema>;
   /** Resolves also if the call fails. Rejects with the reason of a signal that aborted it. */
   execute(
     input: unknown,
@@ -219,6 +203,16 @@ type ImageType = (typeof images)[number];
 const imageOrPdfOf = (block: ContentBlock): Part =>
   partOf(block, (type) => type === pdf || images.some((one) => one === type));
 
+/** A tool of the Responses API. */
+export interface OpenAiTool {
+  type: "function";
+  name: string;
+  description?: string;
+  parameters: Record<string, unknown>;
+  /** A strict schema allows only a subset of JSON Schema. */
+  strict: false;
+}
+
 /** A part of a result in the Responses API. */
 export type OpenAiPart =
   | { type: "input_text"; text: string }
@@ -243,10 +237,9 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool) => {
+      return adapted.list().map((tool): OpenAiTool => {
         const { schema: parameters, ...rest } = describeForModel(tool);
-        // A strict schema allows only a subset of JSON Schema.
-        return { type: "function" as const, ...rest, parameters, strict: false as const };
+        return { type: "function", ...rest, parameters, strict: false };
       });
     },
     /**
@@ -265,11 +258,27 @@ export function openAiTools(session: AdaptedSession, options: AdapterOptions = {
   };
 }
 
+/** A tool of Anthropic's Messages API. */
+export interface AnthropicTool {
+  name: string;
+  description?: string;
+  input_schema: { type: "object" } & Record<string, unknown>;
+}
+
 /** A part of a result in the Messages API. */
 export type AnthropicPart =
   | { type: "text"; text: string }
   | { type: "image"; source: { type: "base64"; media_type: ImageType; data: string } }
   | { type: "document"; source: { type: "base64"; media_type: "application/pdf"; data: string } };
+
+/** The block that answers a `tool_use`. */
+export interface AnthropicToolResult {
+  type: "tool_result";
+  tool_use_id: string;
+  content: AnthropicPart[];
+  /** Set unless the call succeeded. */
+  is_error?: true;
+}
 
 function toAnthropicPart(block: ContentBlock): AnthropicPart {
   const part = imageOrPdfOf(block);
@@ -291,7 +300,7 @@ export function anthropicTools(session: AdaptedSession, options: AdapterOptions 
   return {
     /** Those of the moment: read it for each request if they can change. */
     get tools() {
-      return adapted.list().map((tool) => {
+      return adapted.list().map((tool): AnthropicTool => {
         const { schema, ...rest } = describeForModel(tool);
         return { ...rest, input_schema: schema };
       });
@@ -303,15 +312,14 @@ export function anthropicTools(session: AdaptedSession, options: AdapterOptions 
     async call(
       { id, name, input }: { type: "tool_use"; id: string; name: string; input: unknown },
       { signal }: { signal?: AbortSignal } = {},
-    ) {
+    ): Promise<AnthropicToolResult> {
       const result = await adapted.call(name, input, signal);
       const failed = result.variant !== "Success";
       // The API takes nothing but text in a failure.
       const parts = failed ? [] : result.content.map(toAnthropicPart).filter(isFilled);
       if (parts.length === 0) parts.push({ type: "text", text: textOfResult(result) });
       const content = parts.filter(isFilled);
-      const more = failed ? { is_error: true as const } : {};
-      return { type: "tool_result" as const, tool_use_id: id, content, ...more };
+      return { type: "tool_result", tool_use_id: id, content, ...(failed && { is_error: true }) };
     },
   };
 }
