@@ -48,16 +48,7 @@ export interface CallbackOptions {
   findInvocation(id: string): Invocation | undefined;
 }
 
-/** The endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. */
-export interface CallbackEndpoint {
-  readonly baseUrl: string;
-  readonly port: number;
-  /** Creates a token for one server, 32 random bytes in base64url. Secret: only for that server's environment. */
-  issueToken(server: string): string;
-  revokeToken(token: string): void;
-  /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
-  close(): Promise<void>;
-}
+export type CallbackEndpoint = Awaited<ReturnType<typeof openCallbackEndpoint>>;
 
 /** How much longer than the longest call a connection may be silent. Milliseconds. */
 const idleMs = 30_000;
@@ -140,8 +131,11 @@ function parseRequest(bytes: Uint8Array) {
   return { sessionId, invocationId, toolName, argumentsJson };
 }
 
-/** Opens the endpoint. It does not keep the process alive. */
-export async function openCallbackEndpoint(options: CallbackOptions): Promise<CallbackEndpoint> {
+/**
+ * Opens the endpoint for the callbacks of one session's servers: `POST /scripting/callback` on 127.0.0.1. It does not keep the process
+ * alive.
+ */
+export async function openCallbackEndpoint(options: CallbackOptions) {
   const { sessionId, limits, findInvocation } = options;
   /** The servers by the digests of their tokens. */
   const servers = new Map<string, string>();
@@ -210,13 +204,15 @@ export async function openCallbackEndpoint(options: CallbackOptions): Promise<Ca
   return {
     baseUrl: `http://127.0.0.1:${listening.port}`,
     port: listening.port,
-    issueToken(server) {
+    /** Creates a token for one server, 32 random bytes in base64url. Secret: only for that server's environment. */
+    issueToken(server: string): string {
       const token = randomBytes(32).toString("base64url");
       servers.set(digestOf(token), server);
       return token;
     },
-    revokeToken: (token) => void servers.delete(digestOf(token)),
-    close() {
+    revokeToken: (token: string): void => void servers.delete(digestOf(token)),
+    /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
+    close(): Promise<void> {
       closing.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));
       return listening.close(0);
     },

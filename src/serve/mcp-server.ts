@@ -14,7 +14,13 @@ import {
 } from "@modelcontextprotocol/server";
 import { carryIntegers, markIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { findOfferedLists, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
+import {
+  findOfferedLists,
+  type ListCapability,
+  type ListKey,
+  listKeys,
+  listRules,
+} from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError, rpcCode } from "../mcp/client-message.ts";
 import {
   AskedResult,
@@ -147,22 +153,19 @@ export class ClientServer extends Server {
 
   /** Tells the client of a connection which lists and resources have changed, until it ends. */
   follow(): Subscriptions {
+    const { listeners } = this.#gateway;
     const subscriptions = new Subscriptions(
       this.#gateway,
       (uri) => void this.sendResourceUpdated({ uri }).catch(ignore),
     );
-    let stop = ignore;
-    const begin = () => {
-      stop();
-      // Without a connection, or without an open stream over HTTP, no client is told.
-      stop = this.#gateway.onChange(this.#client, (list) => {
-        void this.notification({ method: `notifications/${list}/list_changed` }).catch(ignore);
-      });
-    };
+    // Without a connection, or without an open stream over HTTP, no client is told.
+    const tell = (list: ListCapability) =>
+      void this.notification({ method: `notifications/${list}/list_changed` }).catch(ignore);
+    const begin = () => void listeners.set(tell, this.#client);
     if (this.#era === "legacy") this.oninitialized = begin;
     else begin();
     this.onclose = () => {
-      stop();
+      listeners.delete(tell);
       subscriptions.endAll();
     };
     return subscriptions;
@@ -343,11 +346,13 @@ export class ClientServer extends Server {
     { ref, argument, context }: SpecTypes["CompleteRequestParams"],
     signal: AbortSignal,
   ): Promise<object> {
-    const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
-    const completing = this.#gateway.complete(request, signal);
+    const { calls, state } = this.#gateway.frame;
+    const item = this.#gateway.findCompleted(ref);
     const [kind, name] = ref.type === "ref/prompt" ? ["prompt", ref.name] : ["resource template", ref.uri];
-    if (completing === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
-    const suggested = await completing;
+    if (item === undefined) throw badRequest(`Unknown ${kind} ${JSON.stringify(name)}.`);
+    const request = { ref, argument, context: { arguments: context?.arguments ?? {} } };
+    const scope = this.#gateway.sessionScope();
+    const suggested = await calls.suggest(item, request, { state: state(), scope, signal });
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
     const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);

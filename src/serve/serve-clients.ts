@@ -4,7 +4,6 @@ import {
   createMcpHandler,
   createRequestStateCodec,
   McpServer,
-  type Server,
   type ServerContext,
   type Transport,
   UnsupportedProtocolVersionError,
@@ -13,6 +12,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { markIntegers, unmarkText } from "../data/exact-integers.ts";
 import { formatJson } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
+import type { ListCapability } from "../mcp/client/server-lists.ts";
 import {
   badRequest,
   cancelledIdOf,
@@ -131,7 +131,7 @@ function createConnection(
           start: async () => {},
           close: async () => {},
           send: (message, more) => {
-            if (!("method" in message) && era === "modern") subscriptions?.end(message.id);
+            if (!("method" in message)) subscriptions?.end(message.id);
             return connection.send(message, more);
           },
         };
@@ -182,30 +182,22 @@ function createConnection(
   };
 }
 
-/** The server of one request over HTTP. The SDK asks it which headers must repeat arguments of a call. */
-class RequestServer extends McpServer {
-  readonly #schemaOf: (name: string) => unknown;
-
-  constructor(server: Server, schemaOf: (name: string) => unknown) {
-    super({ name: "", version: "" });
-    Object.assign(this, { server });
-    this.#schemaOf = schemaOf;
-  }
-
-  override toolInputSchemaJson(name: string): Record<string, unknown> | undefined {
-    return this.#schemaOf(name) as Record<string, unknown> | undefined;
-  }
-}
-
 /** Serves modern clients over HTTP. Requests that are not of a modern revision are refused. */
 function createHttpServer(client: GatewayClient, options: ServingOptions): ModernHttpServer {
   const { gateway } = client;
-  const schemaOf = (name: string) =>
-    gateway.list(client, "tools", true).find((tool) => tool.name === name)?.inputSchema;
-  const create = () => new RequestServer(new ClientServer(client, null, options), schemaOf);
+  /** The SDK asks it which headers must repeat arguments of a call. */
+  const toolInputSchemaJson = (name: string) => {
+    const tool = gateway.list(client, "tools", true).find((one) => one.name === name);
+    return tool?.inputSchema as Record<string, unknown> | undefined;
+  };
+  const create = () => {
+    const server = new ClientServer(client, null, options);
+    return Object.assign(new McpServer({ name: "", version: "" }), { server, toolInputSchemaJson });
+  };
   const handler = createMcpHandler(create, { legacy: "reject" });
   const subscriptions = new Subscriptions(gateway, (uri) => handler.notify.resourceUpdated(uri));
-  const stopFollowing = gateway.onChange(client, (list) => handler.notify[`${list}Changed`]());
+  const tell = (list: ListCapability) => handler.notify[`${list}Changed`]();
+  gateway.listeners.set(tell, client);
   return {
     async answer(request, message, over) {
       const method = methodOf(message);
@@ -216,7 +208,7 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
       return handler.fetch(request, { parsedBody: subscriptions.listen(over, message) });
     },
     close: () => {
-      stopFollowing();
+      gateway.listeners.delete(tell);
       return handler.close();
     },
   };

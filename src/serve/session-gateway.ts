@@ -1,6 +1,6 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { ServerCompletion, Suggestions } from "../mcp/client/server-calls.ts";
+import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { ListCapability, ListKey } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError } from "../mcp/client-message.ts";
 import type { Listing } from "../mcp/served-server.ts";
@@ -139,7 +139,8 @@ export class SessionGateway {
   readonly opened: Promise<Session>;
   /** `undefined` until the session is open. */
   current: SessionFrame | undefined;
-  readonly #listeners = new Map<(list: ListCapability) => void, GatewayClient>();
+  /** Each hears of changes of lists for its client. */
+  readonly listeners = new Map<(list: ListCapability) => void, GatewayClient>();
   #listed: Listed | undefined;
 
   constructor(
@@ -170,15 +171,9 @@ export class SessionGateway {
   readonly announce = (change: Omit<SessionChange, "problems">, only?: GatewayClient): void => {
     if (change.resources) this.watches.refresh();
     for (const list of ["tools", "prompts", "resources"] as const)
-      for (const [listener, client] of this.#listeners)
+      for (const [listener, client] of this.listeners)
         if (change[list] && (only === undefined || client === only)) listener(list);
   };
-
-  /** Calls back after each change for a client, until the returned function is called. */
-  onChange(client: GatewayClient, listener: (list: ListCapability) => void): () => void {
-    this.#listeners.set(listener, client);
-    return () => void this.#listeners.delete(listener);
-  }
 
   /** The scope of the session itself, for its only client. Its calls are not recorded, because it has no end. */
   ownScope(): ClientScope {
@@ -371,19 +366,14 @@ export class SessionGateway {
     return source && ((request) => calls.readResource(uri, { ...request, state }));
   }
 
-  /** The suggestions for an argument; `undefined` for an unknown prompt or template. */
-  complete(request: ServerCompletion, signal: AbortSignal): Promise<Suggestions> | undefined {
+  /** The prompt or the template of a resource that a client refers to. */
+  findCompleted(ref: ServerCompletion["ref"]): ItemOf<"prompt" | "resource"> | undefined {
     const state = this.#state;
-    const { ref } = request;
-    const isMeant = ({ uri, uriTemplate = uri }: { uri?: string; uriTemplate?: string }) =>
-      ref.type === "ref/resource" && uriTemplate === ref.uri;
+    if (ref.type === "ref/prompt") return attempt(() => state.names.prompt.resolve(ref.name));
     const resources = state.of("resource");
     // An app knows the template of its server, which a single source must have.
-    const ofApps = resources.filter((one) => ref.type === "ref/resource" && one.route.id === ref.uri);
-    const item =
-      ref.type === "ref/prompt"
-        ? attempt(() => state.names.prompt.resolve(ref.name))
-        : (resources.find(({ shown }) => isMeant(shown)) ?? (ofApps.length === 1 ? ofApps[0] : undefined));
-    return item && this.frame.calls.suggest(item, request, { state, scope: this.sessionScope(), signal });
+    const ofApps = resources.filter(({ route }) => route.id === ref.uri);
+    const named = resources.find(({ shown: { uri, uriTemplate = uri } }) => uriTemplate === ref.uri);
+    return named ?? (ofApps.length === 1 ? ofApps[0] : undefined);
   }
 }

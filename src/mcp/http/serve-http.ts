@@ -34,7 +34,6 @@ import {
   checkToken,
   type HttpLimits,
   type HttpRequest,
-  type HttpServer,
   listenForHttp,
   Refusal,
 } from "./http-server.ts";
@@ -288,40 +287,37 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     return refuse(400, text, rpcCode.refused, requestIdOf(message));
   };
 
-  let server: HttpServer;
-  try {
-    server = await listenForHttp({
-      host,
-      port,
-      maxBodyBytes: 4 * 1024 * 1024,
-      headersTimeoutMs: 10_000,
-      bodyTimeoutMs: 60_000,
-      // Streams send a comment every 15 s.
-      idleTimeoutMs: 120_000,
-      maxConnections: 5120,
-      ...options.limits,
-      async answer(request) {
-        const origin = request.headers.get("origin") ?? "";
-        const isAllowedOrigin = origins.has(origin);
-        const response = await answer(request, isAllowedOrigin).catch((error) =>
-          error instanceof Refusal
-            ? refuse(error.status, error.message, undefined, null, error.headers)
-            : refuse(500, "The server failed.", rpcCode.internal),
-        );
-        if (!isAllowedOrigin) return response;
-        // Pages of the origins that the operator allows, and of no others, may read answers (CORS).
-        const { headers } = response;
-        headers.set("access-control-allow-origin", origin);
-        headers.set("access-control-expose-headers", "Mcp-Session-Id, Mcp-Protocol-Version");
-        headers.set("vary", "Origin");
-        return response;
-      },
-    });
-  } catch (error) {
+  const server = await listenForHttp({
+    host,
+    port,
+    maxBodyBytes: 4 * 1024 * 1024,
+    headersTimeoutMs: 10_000,
+    bodyTimeoutMs: 60_000,
+    // Streams send a comment every 15 s.
+    idleTimeoutMs: 120_000,
+    maxConnections: 5120,
+    ...options.limits,
+    async answer(request) {
+      const origin = request.headers.get("origin") ?? "";
+      const isAllowedOrigin = origins.has(origin);
+      const response = await answer(request, isAllowedOrigin).catch((error) =>
+        error instanceof Refusal
+          ? refuse(error.status, error.message, undefined, null, error.headers)
+          : refuse(500, "The server failed.", rpcCode.internal),
+      );
+      if (!isAllowedOrigin) return response;
+      // Pages of the origins that the operator allows, and of no others, may read answers (CORS).
+      const { headers } = response;
+      headers.set("access-control-allow-origin", origin);
+      headers.set("access-control-expose-headers", "Mcp-Session-Id, Mcp-Protocol-Version");
+      headers.set("vary", "Origin");
+      return response;
+    },
+  }).catch((error: Error) => {
     const hint = "Pass another address or port; port 0 selects a free one.";
-    const reason = `cannot listen on ${hostInUrl(host)}:${port}: ${(error as Error).message}`;
+    const reason = `cannot listen on ${hostInUrl(host)}:${port}: ${error.message}`;
     throw failure("ServerStartFailed", { label, reason, hint }, {}, { cause: error });
-  }
+  });
 
   return {
     url: `http://${hostInUrl(host)}:${server.port}${path}`,
