@@ -1,13 +1,6 @@
 // The program of the child process that runs a pack's code with `isolation: process`. The pack's code can do anything to
 // this process, which contains accidents, not attacks: the host takes its messages as they are.
-import {
-  createContext,
-  describeThrown,
-  findFunction,
-  freeze,
-  runCode,
-  runInitialize,
-} from "./handler-code.mjs";
+import { createContext, describeThrown, findFunction, runCode, runInitialize } from "./handler-code.mjs";
 
 const root = process.cwd();
 const exit = process.exit.bind(process);
@@ -49,7 +42,7 @@ async function call({ id, source, args, legacyContext, data, memory, watches }) 
       write: (key, value) => send({ kind: "write", id, key, value }),
     },
   };
-  const context = createContext(run, () => !calls.has(id), freeze);
+  const context = createContext(run, () => !calls.has(id));
   const outcome = await runCode(() => find(source), args, context, controller.signal);
   calls.delete(id);
   for (const { reject } of open.answers.values()) reject(new Error("The call has ended."));
@@ -59,8 +52,7 @@ async function call({ id, source, args, legacyContext, data, memory, watches }) 
 /** What is answered with its outcome. */
 const jobs = {
   call,
-  initialize: ({ source, options }) =>
-    runInitialize(() => find(source), Object.freeze({ options: freeze(options) }), tried),
+  initialize: ({ source, options }) => runInitialize(() => find(source), options, tried),
   load: ({ source }) =>
     runCode(async () => {
       await find(source);

@@ -23,12 +23,7 @@ export interface Thrown {
 }
 
 export function findFunction(place: CodePlace): PackFunction | Promise<PackFunction>;
-export function freeze<Value>(value: Value): Value;
-export function createContext(
-  run: RunContext,
-  isOver: () => boolean,
-  freeze: <Data>(data: Data) => Data,
-): Readonly<HandlerContext>;
+export function createContext(run: RunContext, isOver: () => boolean): Readonly<HandlerContext>;
 export function runCode(
   find: () => PackFunction | Promise<PackFunction>,
   args: unknown,
@@ -37,7 +32,7 @@ export function runCode(
 ): Promise<Outcome>;
 export function runInitialize(
   find: () => PackFunction | Promise<PackFunction>,
-  context: Readonly<Pick<HandlerContext, "options">>,
+  options: HandlerContext["options"],
   tried: WeakMap<PackFunction, Promise<void>>,
 ): Promise<Outcome>;
 export function describeReturned(value: unknown): Returned;

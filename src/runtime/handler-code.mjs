@@ -187,11 +187,21 @@ function checkProgress(progress, total, message) {
 }
 
 /** Freezes JSON, and returns it. */
-export function freeze(value) {
+function freeze(value) {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
   Object.freeze(value);
   for (const inner of Object.values(value)) freeze(inner);
   return value;
+}
+
+const frozen = new WeakMap();
+
+/** A frozen copy of JSON, which handlers share. */
+function freezeCopy(data) {
+  if (typeof data !== "object" || data === null) return data;
+  const copy = frozen.get(data) ?? freeze(structuredClone(data));
+  frozen.set(data, copy);
+  return copy;
 }
 
 function checkStrings(...values) {
@@ -225,11 +235,8 @@ function createMemory(memory, isOver) {
 
 const dataKeys = ["options", "sessionId", "invocationId", "device", "input", "state", "arguments"];
 
-/**
- * The handler's context of a run's, whose data it gets as `freeze` returns it. What the handler does reaches `run` as JSON, and no
- * more once the call `isOver`.
- */
-export function createContext(run, isOver, freeze) {
+/** The handler's context of a run's. What the handler does reaches `run` as JSON, and no more once the call `isOver`. */
+export function createContext(run, isOver) {
   const context = {
     // A signal costs as much as the rest of a call, so a `CallStop` creates it when it is read.
     get signal() {
@@ -249,7 +256,7 @@ export function createContext(run, isOver, freeze) {
       return await run.callTool(String(name), json);
     },
   };
-  for (const key of dataKeys) if (run[key] !== undefined) context[key] = freeze(run[key]);
+  for (const key of dataKeys) if (run[key] !== undefined) context[key] = freezeCopy(run[key]);
   if (run.changed !== undefined) context.changed = () => void (isOver() || run.changed());
   if (run.memory !== undefined) context.memory = createMemory(run.memory, isOver);
   return Object.freeze(context);
@@ -279,9 +286,10 @@ const initialized = new WeakMap();
  * Runs an `initialize` function once. What it returns, such as a connection, is not read. `tried` has what one runner initialized:
  * after a failure, only another one tries again.
  */
-export const runInitialize = (find, context, tried) =>
+export const runInitialize = (find, options, tried) =>
   runCode(async () => {
     const run = await find();
+    const context = Object.freeze({ options: freezeCopy(options) });
     const initialize = async () => void (await run(context));
     if (!tried.has(run)) {
       const running = initialized.get(run) ?? initialize();

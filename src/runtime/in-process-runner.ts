@@ -1,25 +1,6 @@
 import { abortable } from "./abort-listeners.ts";
-import {
-  createContext,
-  findFunction,
-  freeze,
-  type PackFunction,
-  runCode,
-  runInitialize,
-} from "./handler-code.mjs";
+import { createContext, findFunction, type PackFunction, runCode, runInitialize } from "./handler-code.mjs";
 import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
-
-const frozen = new WeakMap<object, object>();
-
-function freezeCopy<Data>(data: Data): Data {
-  if (typeof data !== "object" || data === null) return data;
-  let copy = frozen.get(data);
-  if (copy === undefined) {
-    copy = freeze(structuredClone(data)) as object;
-    frozen.set(data, copy);
-  }
-  return copy as Data;
-}
 
 /**
  * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
@@ -36,7 +17,7 @@ export function createInProcessRunner(): CodeRunner {
     invoke(place, args, context) {
       const { signal } = context;
       let isDone = false;
-      const own = createContext(context, () => isDone || signal.aborted, freezeCopy);
+      const own = createContext(context, () => isDone || signal.aborted);
       return abortable(signal, async () => {
         const outcome = await runCode(() => find(place), args, own, signal);
         isDone = true;
@@ -47,8 +28,7 @@ export function createInProcessRunner(): CodeRunner {
       await find(place);
     },
     async initialize(place, { options }) {
-      const own = Object.freeze({ options: freezeCopy(options) });
-      readOutcome(await runInitialize(() => find(place), own, tried));
+      readOutcome(await runInitialize(() => find(place), options, tried));
     },
     async close() {
       isClosed = true;
