@@ -1,16 +1,11 @@
 import { timerMs } from "./abort-listeners.ts";
 
-/** Time for rules; tests pass their own. */
-export interface Clock {
+/** Time for rules. Tests replace its functions. */
+export const clock = {
   /** Milliseconds from any moment; it never goes back. */
-  now(): number;
-  /** Calls `run` once after `ms` milliseconds, unless the returned function is called first. Keeps no process alive. */
-  after(ms: number, run: () => void): () => void;
-}
-
-export const systemClock: Clock = {
   now: () => performance.now(),
-  after(ms, run) {
+  /** Calls `run` once after `ms` milliseconds, unless the returned function is called first. Keeps no process alive. */
+  after(ms: number, run: () => void): () => void {
     const timer = setTimeout(run, ms).unref();
     return () => clearTimeout(timer);
   },

@@ -13,6 +13,7 @@ import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
 import type { ProgramPlan } from "../runtime/server-launches.ts";
+import { clock } from "../runtime/time-limit.ts";
 import { findNeededFiles, findResourceFiles } from "../validate/needed-files.ts";
 import type { ProjectReading } from "./read-project.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -70,7 +71,7 @@ export class ProjectFollower {
   #note(): void {
     if (this.#isClosed) return;
     this.#cancelQuiet();
-    this.#cancelQuiet = this.#frame.clock.after(quietMs, () => this.#changed.abort());
+    this.#cancelQuiet = clock.after(quietMs, () => this.#changed.abort());
   }
 
   async #follow(): Promise<void> {

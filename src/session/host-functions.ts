@@ -4,6 +4,7 @@ import { createProblem } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import type { InputAnswer, InputRequest } from "../runtime/handler-context.ts";
 import { type AskInput, isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
+import { clock } from "../runtime/time-limit.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionMemory } from "./session-memory.ts";
@@ -110,7 +111,7 @@ export type OnInput = (question: InputQuestion) => InputAnswer | Promise<InputAn
 
 /** Asks the host's `onInput`, one question after the other; `undefined` if the host cannot be asked. */
 export function createHostInput(frame: SessionFrame): AskInput | undefined {
-  const { options, clock, report } = frame;
+  const { options, report } = frame;
   const { onInput } = options;
   if (onInput === undefined) return undefined;
   return async ({ tool, requests, signal }) => {

@@ -7,7 +7,6 @@ import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import type { Clock } from "../runtime/time-limit.ts";
 import { ProjectFollower } from "./follow-project.ts";
 import type { Selection } from "./members.ts";
 import { Session } from "./session.ts";
@@ -27,8 +26,6 @@ export interface OpeningRules {
   selection?: Selection | undefined;
   /** Called with what packs' code prints in child processes. */
   onOutput?: ((text: string) => void) | undefined;
-  /** Default: the system's. */
-  clock?: Clock;
   /** Decides what is approved instead of the lock: for showing what differs from it. */
   openGate?(config: SessionConfig): Promise<LockGate | undefined>;
   /** Whether packs that the session would miss are installed, as far as the config or the options allow it. */

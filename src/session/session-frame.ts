@@ -10,7 +10,7 @@ import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
-import { type Clock, systemClock } from "../runtime/time-limit.ts";
+import { clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import { createState } from "./create-state.ts";
 import type { ToolLog } from "./host-functions.ts";
@@ -34,7 +34,6 @@ export class SessionFrame {
   readonly cwd: string;
   readonly options: CommandSessionOptions;
   readonly rules: OpeningRules;
-  readonly clock: Clock;
   readonly memory: SessionMemory;
   readonly resources = new SessionResources();
   readonly logDir: string;
@@ -55,7 +54,6 @@ export class SessionFrame {
     this.cwd = cwd;
     this.options = options;
     this.rules = rules;
-    this.clock = rules.clock ?? systemClock;
     this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
     this.recording = new Recording((args) => this.memory.redact(args));
     this.logDir = this.#openLogs(config);
@@ -246,7 +244,7 @@ export class SessionStates {
   /** Without success, the state before stays. Stops early when `stop` aborts, because the project has changed again. */
   async take(config: SessionConfig, stop?: AbortSignal): Promise<void> {
     const frame = this.#frame;
-    const { resources, rules, clock } = frame;
+    const { resources, rules } = frame;
     const holds = new Holds();
     this.#superseded.push(holds.use());
     try {

@@ -17,6 +17,7 @@ import { abortable, type Cancellation, whenAborted } from "../runtime/abort-list
 import { declaredApps } from "../runtime/apps.ts";
 import { createEnvironment } from "../runtime/server-environment.ts";
 import type { RemotePlan, ServerPlan } from "../runtime/server-launches.ts";
+import { clock } from "../runtime/time-limit.ts";
 import type { CodeOwner, CodeRunner } from "../runtime/tool-code.ts";
 import type { Initializer } from "./members.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -135,7 +136,7 @@ export class SessionProcesses {
     events: ServerEvents,
     signal: Cancellation,
   ): Promise<Server> {
-    const { memory, clock, options } = this.#frame;
+    const { memory, options } = this.#frame;
     const canAsk = options.onInput !== undefined || this.#keepsRunning;
     const apps = declaredApps(options);
     const { label, key, fault, entry } = plan;
@@ -147,7 +148,7 @@ export class SessionProcesses {
     if ("url" in plan) {
       options.onConnect?.({ label, url: plan.shown });
       const launch = { ...plan, ...common, secrets: () => memory.secrets() };
-      return startRemoteServer(launch, events, { clock, authorization: await this.#authorize(plan) });
+      return startRemoteServer(launch, events, { authorization: await this.#authorize(plan) });
     }
     const { command, args, cwd } = plan;
     options.onCommand?.({ label, ...plan.shown, cwd });
@@ -183,7 +184,6 @@ export class SessionProcesses {
   createRestarts({ crash }: SessionConfig): () => boolean {
     const once = { most: crash === "relaunch" ? 1 : 0, withinMs: Number.POSITIVE_INFINITY };
     const { most, withinMs } = this.#keepsRunning ? servedRestarts : once;
-    const { clock } = this.#frame;
     let times: number[] = [];
     return () => {
       const now = clock.now();

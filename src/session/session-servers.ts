@@ -14,6 +14,7 @@ import {
 import { CallStop } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
+import { clock } from "../runtime/time-limit.ts";
 import type { SessionFrame } from "./session-frame.ts";
 
 /** Between two attempts to reach a lost remote server: so long that their number stays allowed. Milliseconds. */
@@ -107,7 +108,7 @@ export class SessionServer {
     const { life } = this;
     if (life.is === "starting") return life.ready;
     if (life.is === "running") return life.server;
-    const isPast = life.is === "failed" && this.#frame.clock.now() >= life.until;
+    const isPast = life.is === "failed" && clock.now() >= life.until;
     const mayRetry = isPast || (forced && life.is === "failed" && !this.#hasFailedForGood);
     if (life.is !== "idle" && !mayRetry) throw life.error;
     return this.#begin("request");
@@ -118,7 +119,7 @@ export class SessionServer {
     this.life = { is: "starting", cause, ready };
     ready.catch((error) => {
       if (this.life.is !== "starting") return;
-      const until = cause === "session" ? Number.POSITIVE_INFINITY : this.#frame.clock.now() + failedMs;
+      const until = cause === "session" ? Number.POSITIVE_INFINITY : clock.now() + failedMs;
       this.life = { is: "failed", error, until };
       if (cause === "session") this.#announce();
     });
@@ -152,7 +153,7 @@ export class SessionServer {
 
   /** Lists the running server again, soon, after it has told of a change. */
   #listSoon(list: ListCapability): void {
-    const { clock, report } = this.#frame;
+    const { report } = this.#frame;
     this.#cancelListing ??= clock.after(Math.max(0, this.#listedAt + listingMs - clock.now()), () => {
       this.#cancelListing = undefined;
       this.#listedAt = clock.now();
@@ -217,7 +218,7 @@ export class SessionServer {
   awaitIdle(): void {
     this.#cancelIdle();
     if (this.idleMs === undefined || this.#requests > 0 || this.life.is !== "running") return;
-    this.#cancelIdle = this.#frame.clock.after(this.idleMs, () => {
+    this.#cancelIdle = clock.after(this.idleMs, () => {
       // The next request starts it again, when this process has ended.
       this.life = { is: "idle" };
       void this.#endProcess();
@@ -245,7 +246,7 @@ export class SessionServer {
   /** Starts it again if it may be; `restartReason` says why the last restart failed. */
   #restart(exit: UnexpectedExit, restartReason?: string): void {
     const { label } = this.#plan;
-    const { clock, processes } = this.#frame;
+    const { processes } = this.#frame;
     const isRelaunched = this.#mayRestart();
     // Before the host hears of it.
     if (!isRelaunched) {

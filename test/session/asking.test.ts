@@ -178,7 +178,7 @@ describe("a question without an answer", () => {
     };
     const session = await openSessionByRules(
       { cwd: project(), onInput, config: { logDir: "logs", timeouts } },
-      { userServers: "needed", clock },
+      { userServers: "needed" },
     );
     onTestFinished(() => session.close());
     return { session, clock, questions };

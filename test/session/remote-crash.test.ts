@@ -50,7 +50,7 @@ async function open(crash: "isolate" | "relaunch" | "fail", { served = false } =
   };
   const session = await openSessionByRules(
     { cwd: makeProject({}), config },
-    { userServers: "needed", served, clock },
+    { userServers: "needed", served },
   );
   onTestFinished(() => session.close());
   /** A call that finds the server lost. */

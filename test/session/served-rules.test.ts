@@ -25,7 +25,7 @@ function openServed(config: object, options: SessionOptions = {}) {
       onProblem: (problem) => reported.push(problem),
       ...options,
     },
-    { userServers: "needed", served: true, clock },
+    { userServers: "needed", served: true },
   );
   onTestFinished(async () => (await opening).close());
   return { cwd, clock, changes, reported, opening };

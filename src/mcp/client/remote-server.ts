@@ -8,7 +8,7 @@ import { failure, formatSize, printable, TrailblazeError } from "../../problems/
 import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { createRedactor, type Redactor } from "../../runtime/redact.ts";
-import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import { clock } from "../../runtime/time-limit.ts";
 import { claimedRevision } from "../client-message.ts";
 import { AnswerError } from "./json-rpc.ts";
 import { fetchThrough, findProxy, findReason, ProxyRefusal, readStart, showProxy } from "./proxied-fetch.ts";
@@ -57,7 +57,6 @@ export interface RemoteLaunch
 export interface RemoteOptions {
   authorization?: Authorization | undefined;
   limits?: Partial<ServerLimits>;
-  clock?: Clock;
 }
 
 /** A stream that goes on after its answer is closed after this time. Milliseconds. */
@@ -164,7 +163,6 @@ class RemoteCarrier implements Carrier {
   readonly #authorization: Authorization | undefined;
   onmessage?: (message: unknown, requestId?: unknown) => unknown;
   readonly #launch: RemoteLaunch;
-  readonly #clock: Clock;
   readonly #onLost: (reason: string) => void;
   bytesRead = 0;
   /** Not the project's .npmrc: a change in it must not lead requests, whose URL was approved, elsewhere. */
@@ -188,7 +186,6 @@ class RemoteCarrier implements Carrier {
     this.limits = { ...defaultLimits, ...options.limits };
     this.#authorization = options.authorization;
     this.#launch = launch;
-    this.#clock = options.clock ?? systemClock;
     this.#onLost = onLost;
   }
 
@@ -215,7 +212,7 @@ class RemoteCarrier implements Carrier {
       // The stream of notifications is opened again until it is.
       reconnectionOptions: { ...delays, maxRetries: isRequest ? 2 : Number.POSITIVE_INFINITY },
       reconnectionScheduler: (reconnect, delayMs) =>
-        this.#clock.after(Math.max(delayMs, shortestReconnectMs), reconnect),
+        clock.after(Math.max(delayMs, shortestReconnectMs), reconnect),
     });
     transport.onmessage = (raw) => {
       this.#sessionId = transport.sessionId ?? this.#sessionId;
@@ -464,7 +461,7 @@ class RemoteCarrier implements Carrier {
     const exchange = { id: undefined, isStream: false, fail() {} };
     const transport = this.#sessionId === undefined ? undefined : await this.#create(exchange);
     this.#close();
-    const cancel = this.#clock.after(closeMs, () => void transport?.close());
+    const cancel = clock.after(closeMs, () => void transport?.close());
     await transport?.terminateSession().catch(() => {});
     cancel();
   }
@@ -484,6 +481,6 @@ export function startRemoteServer(
   const carrier = new RemoteCarrier(launch, options, (reason) =>
     server.lose({ exitCode: null, signal: null, reason, isLost: true, stderrTail: "" }),
   );
-  const server = new Server(launch, events, carrier, options.clock);
+  const server = new Server(launch, events, carrier);
   return server;
 }

@@ -13,7 +13,7 @@ import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import { notifyHost } from "../../runtime/notify-host.ts";
 import type { Redactor } from "../../runtime/redact.ts";
-import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import { clock } from "../../runtime/time-limit.ts";
 import { legacyRevisions, rpcCode } from "../client-message.ts";
 import {
   AnswerError,
@@ -152,7 +152,6 @@ export class Server {
   readonly #facts: Facts;
   readonly #events: Events;
   readonly #carrier: Carrier;
-  readonly #clock: Clock;
   readonly #sent = new Map<number, SentRequest>();
   /** The canceled calls that the server may still work for, and what forgets them. */
   readonly #canceled = new Map<number, NodeJS.Timeout>();
@@ -176,12 +175,11 @@ export class Server {
   readonly #users = new Set<unknown>();
   readonly #watches = new Set<{ uri: string; changed(): void }>();
 
-  constructor(facts: Facts, events: Events, carrier: Carrier, clock: Clock = systemClock) {
+  constructor(facts: Facts, events: Events, carrier: Carrier) {
     this.label = facts.label;
     this.#facts = facts;
     this.#events = events;
     this.#carrier = carrier;
-    this.#clock = clock;
     carrier.onmessage = (message, requestId) => this.#receive(message, requestId);
     this.ready = this.#start().catch((error) => this.#fail(error));
     // A caller that starts several servers stops at the first failure and never handles the others.
@@ -197,7 +195,7 @@ export class Server {
   async #start(): Promise<Introduction> {
     const { timeouts } = this.#facts;
     let limitMs = timeouts.handshakeMs;
-    const forget = this.#clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
+    const forget = clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
     whenAborted(this.#closing.signal, forget);
     const deadline = AbortSignal.timeout(timerMs(limitMs));
     const { capabilities, ...facts } = await this.#shakeHands(deadline).catch((error) => {
@@ -616,7 +614,7 @@ export class Server {
       unlisten();
       if (isRefused || signal.aborted || this.#carrier.hasPerRequestStream !== true) return;
       await new Promise<void>((resolve) => {
-        const cancelDelay = this.#clock.after(relistenMs, resolve);
+        const cancelDelay = clock.after(relistenMs, resolve);
         whenAborted(signal, () => {
           cancelDelay();
           resolve();

@@ -8,7 +8,7 @@ import {
 import { markIntegers } from "../../data/exact-integers.ts";
 import { failure, quote } from "../../problems/index.ts";
 import { atMost, timerMs, whenAborted } from "../../runtime/abort-listeners.ts";
-import { type Clock, systemClock } from "../../runtime/time-limit.ts";
+import { clock } from "../../runtime/time-limit.ts";
 import {
   cancelledIdOf,
   isModern,
@@ -50,8 +50,6 @@ export interface ServeHttpOptions extends HttpTransport {
   graceMs?: number;
   /** Not documented for users. */
   limits?: Partial<HttpLimits>;
-  /** The time that sessions go by; tests pass their own. */
-  clock?: Clock;
 }
 
 const tokenMessages = {
@@ -165,7 +163,7 @@ class HttpSession extends WebStandardStreamableHTTPServerTransport {
       this.#forget(id);
     }
     this.#underWay--;
-    const { stateless, sessionTtl = 1800, clock = systemClock } = this.#options;
+    const { stateless, sessionTtl = 1800 } = this.#options;
     if (stateless) void this.close();
     else if (this.#underWay === 0 && !this.#isEnded)
       this.#cancelExpiry = clock.after(timerMs(sessionTtl * 1000), () => void this.close());

@@ -75,7 +75,7 @@ describe("the end of a session", () => {
 
   test("a session ends after its time to live, which each request restarts", async () => {
     const clock = createManualClock();
-    const served = await serve({ sessionTtl: 1, clock });
+    const served = await serve({ sessionTtl: 1 });
     const idle = await beginSession(served);
     const used = await beginSession(served);
     await settled(clock, 2);
@@ -91,7 +91,7 @@ describe("the end of a session", () => {
 
   test("a session does not end during a call or an open stream", async () => {
     const clock = createManualClock();
-    const served = await serve({ sessionTtl: 0.1, clock });
+    const served = await serve({ sessionTtl: 0.1 });
     const calls = await beginSession(served);
     const slow = post(served, calling("slow"), calls);
     const listens = await beginSession(served);

@@ -9,7 +9,7 @@ const count = (methods: string[], wanted: string) => methods.filter((method) => 
 async function openModern() {
   const remote = await serveModern({ legacy: "reject" });
   const clock = createManualClock();
-  const starting = startRemote(remote.url, { clock });
+  const starting = startRemote(remote.url);
   const server = await starting.ready;
   const subscriptions = () => count(remote.methods(), "subscriptions/listen");
   await waitUntil(() => subscriptions() === 1);
@@ -49,7 +49,7 @@ test("a subscription that a modern server refuses is not repeated", async () => 
     return sendJson(response, 200, { jsonrpc: "2.0", id, result });
   });
   const clock = createManualClock();
-  await startRemote(remote.url, { clock, protocol: "modern" }).ready;
+  await startRemote(remote.url, { protocol: "modern" }).ready;
   await waitUntil(() => count(remote.methods(), "subscriptions/listen") === 1);
   await waitUntil(() => clock.delays.length === 0);
   expect(count(remote.methods(), "subscriptions/listen")).toBe(1);
@@ -58,7 +58,7 @@ test("a subscription that a modern server refuses is not repeated", async () => 
 async function openLegacy() {
   const remote = await serveLegacy();
   const clock = createManualClock();
-  const starting = startRemote(remote.url, { clock });
+  const starting = startRemote(remote.url);
   const server = await starting.ready;
   const streams = () => remote.received.filter(({ http }) => http === "GET").length;
   await waitUntil(() => streams() === 1);

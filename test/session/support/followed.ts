@@ -35,7 +35,7 @@ export async function openFollowed(
       onProblem: (problem) => reported.push(problem),
       ...options,
     },
-    { userServers: "needed", served, clock },
+    { userServers: "needed", served },
   );
   onTestFinished(() => session.close());
   const isNoticed = () => clock.delays.includes(quietMs);

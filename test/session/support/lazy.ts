@@ -58,7 +58,7 @@ export const open = (cwd: string, options: Parameters<typeof openForTest>[1] = {
 export async function openWithClock(cwd: string, options: CommandSessionOptions = {}) {
   const clock = createManualClock();
   const given = { cwd, config: "trailblaze.config.json", start: "lazy" as const, ...options };
-  const session = await openSessionByRules(given, { userServers: "needed", clock });
+  const session = await openSessionByRules(given, { userServers: "needed" });
   onTestFinished(() => session.close());
   return { session, clock };
 }

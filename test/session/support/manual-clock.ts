@@ -1,27 +1,31 @@
 import { onTestFinished, vi } from "vitest";
-import type { Clock } from "../../../src/runtime/time-limit.ts";
+import { clock } from "../../../src/runtime/time-limit.ts";
 
-export interface ManualClock extends Clock {
+export interface ManualClock {
   /** The delays of the timers that have not fired, in milliseconds from now, in order. */
   readonly delays: number[];
   /** Lets time pass; timers that are due fire in order. */
   advance(ms: number): void;
 }
 
-/** A clock that stands still until a test advances it. */
+/** The clock of all rules, which stands still until the test advances it. */
 export function createManualClock(): ManualClock {
   let now = 0;
   let timers: { at: number; run: () => void }[] = [];
   const due = (until: number) => timers.filter(({ at }) => at <= until).sort((a, b) => a.at - b.at)[0];
+  const reading = vi.spyOn(clock, "now").mockImplementation(() => now);
+  const waiting = vi.spyOn(clock, "after").mockImplementation((ms, run) => {
+    const timer = { at: now + ms, run };
+    timers.push(timer);
+    return () => {
+      timers = timers.filter((one) => one !== timer);
+    };
+  });
+  onTestFinished(() => {
+    reading.mockRestore();
+    waiting.mockRestore();
+  });
   return {
-    now: () => now,
-    after(ms, run) {
-      const timer = { at: now + ms, run };
-      timers.push(timer);
-      return () => {
-        timers = timers.filter((one) => one !== timer);
-      };
-    },
     get delays() {
       return timers.map(({ at }) => at - now).sort((a, b) => a - b);
     },
