@@ -32,10 +32,12 @@ const supportedNode = "^20.19.0 || >=22.12.0";
 
 type Add = (name: HealthCheck["name"], ok: boolean, summary: string, problems?: readonly Problem[]) => void;
 
-function addError(add: Add, name: HealthCheck["name"], error: unknown): void {
+/** Adds what a check throws. */
+const toError = (add: Add, name: HealthCheck["name"]) => (error: unknown) => {
   if (!(error instanceof TrailblazeError)) throw error;
   add(name, false, error.message, [error.problem]);
-}
+  return false;
+};
 
 /** Checks the packs of a project. `config`: `undefined` if it is invalid, and then the packs' own problems are reported, too. */
 async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefined): Promise<void> {
@@ -50,7 +52,7 @@ async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefin
   add("packs", broken.length === 0, names === "" ? summary : `${summary}; broken: ${names}`, problems);
 }
 
-/** Checks trailblaze.lock without starting anything. Returns whether it has no problem: otherwise no session opens. */
+/** Checks trailblaze.lock without starting anything. With a problem, for which it rejects, no session opens. */
 async function checkLock(
   add: Add,
   config: SessionConfig,
@@ -58,22 +60,17 @@ async function checkLock(
 ): Promise<boolean> {
   const mode = lockModeOf(config, lock);
   const file = lockFileOf(config.project);
-  try {
-    if (mode === "off") add("lock", true, "not used");
-    else if ((await findLock(config.project)) === undefined) {
-      if (mode === "frozen") throw failure("LockMissing", { file }, { file });
-      add("lock", true, "none, so everything that is installed is used");
-    } else {
-      const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
-      const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
-      const difference = `differs from what is installed: ${names}; run \`trailblaze diff\``;
-      add("lock", inSync || mode !== "frozen", inSync ? "approves what is installed" : difference);
-    }
-    return true;
-  } catch (error) {
-    addError(add, "lock", error);
-    return false;
+  if (mode === "off") add("lock", true, "not used");
+  else if ((await findLock(config.project)) === undefined) {
+    if (mode === "frozen") throw failure("LockMissing", { file }, { file });
+    add("lock", true, "none, so everything that is installed is used");
+  } else {
+    const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
+    const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
+    const difference = `differs from what is installed: ${names}; run \`trailblaze diff\``;
+    add("lock", inSync || mode !== "frozen", inSync ? "approves what is installed" : difference);
   }
+  return true;
 }
 
 /** Says of remote servers whether they are signed in to. `refused`: the labels of those that require authorization. */
@@ -95,30 +92,26 @@ function checkSignIns(add: Add, config: SessionConfig, refused: readonly string[
 }
 
 async function checkSession(add: Add, config: SessionConfig, options: SessionOptions): Promise<void> {
+  const session = await openSessionByRules(options, { userServers: "reported" });
   try {
-    const session = await openSessionByRules(options, { userServers: "reported" });
-    try {
-      const running = session.servers.filter(({ state }) => state === "running").length;
-      const lost = session.servers.filter(({ state }) => state === "failed");
-      const labelsOf = (servers: typeof lost) => servers.map(({ label }) => label);
-      const unauthorized = lost.filter(({ reason }) => reason === "AuthorizationRequired");
-      const total = running + lost.length;
-      const started = total === 0 ? "none to start" : `${running} of ${total} started`;
-      const failures = lost.length === 0 ? "" : `; failed: ${labelsOf(lost).join(", ")}`;
-      add("servers", lost.length === 0, `${started}${failures}`);
-      checkSignIns(add, config, labelsOf(unauthorized));
-      // `openSession` would reject. Here, these are excluded so that the others are checked, too.
-      const needed = lost.filter((one) => one.source.type === "config" && !unauthorized.includes(one));
-      const summary =
-        needed.length === 0
-          ? `${countOf(session.tools.length, "tool")}, ${session.skipped.length} excluded`
-          : `cannot open without ${listOf(labelsOf(needed), "and")}`;
-      add("session", needed.length === 0, summary, session.problems);
-    } finally {
-      await session.close();
-    }
-  } catch (error) {
-    addError(add, "session", error);
+    const running = session.servers.filter(({ state }) => state === "running").length;
+    const lost = session.servers.filter(({ state }) => state === "failed");
+    const labelsOf = (servers: typeof lost) => servers.map(({ label }) => label);
+    const unauthorized = lost.filter(({ reason }) => reason === "AuthorizationRequired");
+    const total = running + lost.length;
+    const started = total === 0 ? "none to start" : `${running} of ${total} started`;
+    const failures = lost.length === 0 ? "" : `; failed: ${labelsOf(lost).join(", ")}`;
+    add("servers", lost.length === 0, `${started}${failures}`);
+    checkSignIns(add, config, labelsOf(unauthorized));
+    // `openSession` would reject. Here, these are excluded so that the others are checked, too.
+    const needed = lost.filter((one) => one.source.type === "config" && !unauthorized.includes(one));
+    const summary =
+      needed.length === 0
+        ? `${countOf(session.tools.length, "tool")}, ${session.skipped.length} excluded`
+        : `cannot open without ${listOf(labelsOf(needed), "and")}`;
+    add("session", needed.length === 0, summary, session.problems);
+  } finally {
+    await session.close();
   }
 }
 
@@ -139,7 +132,7 @@ export async function checkHealth(options: SessionOptions): Promise<Health> {
   try {
     health.project = findProject(port, cwd).directory;
   } catch (error) {
-    addError(add, "project", error);
+    toError(add, "project")(error);
     return health;
   }
   add("project", true, health.project);
@@ -148,7 +141,8 @@ export async function checkHealth(options: SessionOptions): Promise<Health> {
   add("config", config !== undefined, config ? "valid" : countOf(errors.length, "error"), errors);
   await checkPacks(add, cwd, config);
   if (config === undefined) add("session", false, "not checked, because the config is invalid");
-  else if (await checkLock(add, config, options)) await checkSession(add, config, options);
+  else if (await checkLock(add, config, options).catch(toError(add, "lock")))
+    await checkSession(add, config, options).catch(toError(add, "session"));
   else add("session", false, "not checked, because trailblaze.lock cannot be used");
   return health;
 }
