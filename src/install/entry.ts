@@ -2,6 +2,7 @@ import { existsSync, readFileSync, realpathSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { failure, quote } from "../problems/index.ts";
 import type { ClientRecord, Scope } from "./clients/index.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
@@ -19,18 +20,17 @@ export function findOwnPackage(): string {
 
 /**
  * Absolute path of the command's script. Prefers the project's link to this package, because the paths in stores of package
- * managers contain the version.
+ * managers contain the version. Throws `InvalidArguments` if only npx's cache has it.
  */
-export function findOwnScript(project: string): string {
-  const script = "dist/cli/cli.cjs";
+function findOwnScript(project: string): string {
   const own = findOwnPackage();
   const linked = join(project, "node_modules/trailblaze");
-  try {
-    if (realpathSync(linked) === realpathSync(own)) return join(linked, script);
-  } catch {
-    // The project does not depend on this package.
-  }
-  return join(own, script);
+  const isLinked = attempt(() => realpathSync(linked) === realpathSync(own));
+  const script = join(isLinked ? linked : own, "dist/cli/cli.cjs");
+  if (!/[\\/]_npx[\\/]/.test(script)) return script;
+  const reason = "An entry cannot start this command from npx's cache, which is temporary";
+  const hint = "Install trailblaze in the project first, or pass --scope project.";
+  throw failure("InvalidArguments", { reason, hint });
 }
 
 /**
@@ -43,21 +43,15 @@ const loadOwnCommand = ["-e", "require('trailblaze/cli')", "trailblaze"] as cons
  * The words of a command that is the same on every machine for a project's file, and independent of `PATH` for a user's.
  * `server`: the reference for `start`, `null` for the project's session. `isHttp`: it is served over HTTP by default.
  */
-export function createCommand({
-  scope,
-  server,
-  project,
-  isHttp,
-  script,
-}: Record<"project" | "script", string> & {
-  scope: Scope;
-  server: string | null;
-  isHttp: boolean;
-}): string[] {
+export function createCommand(
+  scope: Scope,
+  project: string,
+  { server, isHttp }: { server: string | null; isHttp: boolean },
+): string[] {
   const start = ["start", ...(server === null ? [] : [server])];
   const transport = isHttp ? ["--stdio"] : [];
   if (scope === "project") return ["node", ...loadOwnCommand, ...start, ...transport];
-  return [process.execPath, script, ...start, "--cwd", project, ...transport];
+  return [process.execPath, findOwnScript(project), ...start, "--cwd", project, ...transport];
 }
 
 /** Command lines of Trailblaze in a project's file; users and earlier versions wrote the second one. */
@@ -109,9 +103,9 @@ export function readEnvironment(
   env: InstallOptions["env"] = [],
   passedOn: readonly string[],
 ): Map<string, string | undefined> {
-  const written = (one: readonly [string, string | null | undefined]) =>
-    one[1] === null || one[1] === undefined ? one[0] : one.join("=");
-  const requested: string[] = Array.isArray(env) ? env : Object.entries(env).map(written);
+  const assign = ([name, value]: [string, string | null | undefined]) =>
+    value == null ? name : `${name}=${value}`;
+  const requested: string[] = Array.isArray(env) ? env : Object.entries(env).map(assign);
   const variables = new Map(requested.map(readVariable));
   for (const name of passedOn)
     if (variableName.test(name) && !variables.has(name)) variables.set(name, undefined);

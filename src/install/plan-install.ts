@@ -16,14 +16,7 @@ import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
 import { findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
 import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
-import {
-  buildEntry,
-  createCommand,
-  findOwnScript,
-  matchEntry,
-  mergeEntry,
-  readEnvironment,
-} from "./entry.ts";
+import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
@@ -277,13 +270,7 @@ export async function planInstall(
   const { server, started, project, isHttp, envPassthrough = [] } = resolved;
   const key = chooseKey(client, name, resolved);
   const variables = readEnvironment(env, envPassthrough);
-  const script = findOwnScript(project);
-  if (scope === "user" && /[\\/]_npx[\\/]/.test(script)) {
-    const reason = "An entry cannot start this command from npx's cache, which is temporary";
-    const hint = "Install trailblaze in the project first, or pass --scope project.";
-    throw failure("InvalidArguments", { reason, hint });
-  }
-  const command = createCommand({ scope, server: started, project, isHttp, script });
+  const command = createCommand(scope, project, { server: started, isHttp });
   const { entry, omitted } = buildEntry(client, key, command, variables);
   const nextSteps = describeNextSteps(client, scope, omitted);
   return createPlan(client, { file, key, server, scope, entry, force }, options, nextSteps);

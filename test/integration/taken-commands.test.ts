@@ -100,12 +100,9 @@ test("a trailblaze command that the package manager installed is run by no clien
   const home = join(directory, "../home");
   await runPackageManager("npm", ["install", "tb-zzz-direct"], { cwd: directory, registry, home });
 
-  const [command = "", ...args] = createCommand({
-    scope: "project",
+  const [command = "", ...args] = createCommand("project", directory, {
     server: "acme/jira/desk",
-    project: directory,
     isHttp: true,
-    script: "",
   });
   const below = join(directory, "src/deep");
   mkdirSync(below, { recursive: true });
