@@ -4,6 +4,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
 import { pathIn } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
+import { ConfigDocument } from "../install/editing/config-document.ts";
 import type { JsonValue } from "../install/editing/config-format.ts";
 import { jsonEditor } from "../install/editing/json-editor.ts";
 import { isSecretName } from "../install/secrets.ts";
@@ -297,13 +298,12 @@ function planManifest(
     const missing = published.filter((path) => !isPublished(path));
     if (missing.length > 0) changes.files = [...files, ...missing];
   }
-
   const before = readTextFile(file) ?? "";
-  const mark = before.startsWith("\uFEFF") ? "\uFEFF" : "";
-  const edited = Object.entries(changes).reduce((text, [key, value]) => {
-    return jsonEditor.open(text).edit({ container: [], key }, value as JsonValue)[0] ?? text;
-  }, before.slice(mark.length));
-  return { file, before, after: mark + edited };
+  const after = Object.entries(changes).reduce((text, [key, value]) => {
+    const config = new ConfigDocument(file, jsonEditor, text);
+    return config.edit({ container: [], key }, value as JsonValue)?.text ?? text;
+  }, before);
+  return { file, before, after };
 }
 
 /**

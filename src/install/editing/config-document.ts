@@ -11,20 +11,19 @@ import {
   type ConfigFormatName,
   type EntryPlace,
   type JsonRecord,
+  type JsonValue,
   type ParsedConfig,
   toPlain,
 } from "./config-format.ts";
 
-const mark = "\uFEFF";
-
-const nameOf = (entry: unknown) => (isRecord(entry) ? entry.name : undefined);
+const byteOrderMark = /^\uFEFF?/;
 
 const isEmptyValue = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "object" && Object.keys(value).length === 0);
 
 /** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
 function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.filter((entry) => nameOf(entry) !== key);
+  if (Array.isArray(value)) return value.filter((entry) => !isRecord(entry) || entry.name !== key);
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
   const { [key]: inner, ...rest } = value;
   const kept = below.length === 0 ? undefined : without(inner, below);
@@ -45,20 +44,18 @@ export async function loadEditor(format: ConfigFormatName, isList = false): Prom
  * A text that is invalid, or that has something else in place of an entry's container, is `ClientConfigMalformed`.
  */
 export class ConfigDocument {
+  readonly text: string;
   readonly root: Record<string, unknown>;
   readonly #file: string;
   readonly #editor: ConfigEditor;
-  readonly #mark: string;
-  readonly #body: string;
   readonly #parsed: ParsedConfig;
 
   constructor(file: string, editor: ConfigEditor, text: string) {
     this.#file = file;
     this.#editor = editor;
-    this.#mark = text.startsWith(mark) ? mark : "";
-    this.#body = text.slice(this.#mark.length);
+    this.text = text;
     try {
-      this.#parsed = editor.open(this.#body);
+      this.#parsed = editor.open(text.replace(byteOrderMark, ""));
     } catch (error) {
       // Parsers recurse.
       if (error instanceof RangeError) throw this.#malformed("it is nested too deeply");
@@ -73,12 +70,8 @@ export class ConfigDocument {
 
   #malformed(reason: string, offset?: number) {
     const file = this.#file;
-    const place = offset === undefined ? {} : positionAt(this.#body, offset);
+    const place = offset === undefined ? {} : positionAt(this.text.replace(byteOrderMark, ""), offset);
     return failure("ClientConfigMalformed", { file, reason }, { file, ...place });
-  }
-
-  get text(): string {
-    return this.#mark + this.#body;
   }
 
   /** The entries of a container by their keys. */
@@ -105,9 +98,10 @@ export class ConfigDocument {
   /** The first alternative in which the entry has a value and everything else is as before. */
   #verify(texts: readonly string[], place: EntryPlace, entry: unknown): ConfigDocument | undefined {
     const path = [...place.container, place.key];
+    const [mark] = byteOrderMark.exec(this.text) ?? [];
     const others = toPlain(without(this.root, path));
     for (const text of texts) {
-      const edited = attempt(() => new ConfigDocument(this.#file, this.#editor, this.#mark + text));
+      const edited = attempt(() => new ConfigDocument(this.#file, this.#editor, mark + text));
       if (edited === undefined) continue;
       const written = toPlain(edited.entries(place.container).get(place.key));
       if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
@@ -117,7 +111,7 @@ export class ConfigDocument {
   }
 
   /** Adds or replaces an entry, or without a value removes it, and the containers that are empty then and have no comment. */
-  edit(place: EntryPlace, entry?: JsonRecord): ConfigDocument | undefined {
+  edit(place: EntryPlace, entry?: JsonValue): ConfigDocument | undefined {
     this.get(place);
     let edited = this.#verify(this.#parsed.edit(place, entry), place, toPlain(entry));
     for (let path = place.container; edited && !entry && path.length > 0; path = path.slice(0, -1)) {
@@ -125,7 +119,7 @@ export class ConfigDocument {
       if (value === undefined) continue;
       if (!isEmptyValue(value)) break;
       const outer = { container: path.slice(0, -1), key: path.at(-1) ?? "" };
-      const comments = countComments(edited.#body);
+      const comments = countComments(edited.text);
       const texts = edited.#parsed.edit(outer).filter((text) => countComments(text) === comments);
       const next: ConfigDocument | undefined = edited.#verify(texts, outer, undefined);
       if (next === undefined) break;
@@ -136,7 +130,7 @@ export class ConfigDocument {
 
   /** Whether the config has neither values nor comments, so that its file can be deleted. */
   get isBlank(): boolean {
-    return /^[\s{}]*$/.test(this.#body);
+    return /^[\s{}]*$/.test(this.text);
   }
 }
 
@@ -148,14 +142,11 @@ export interface EntryChange {
 
 /** Without secrets and without the rest of the file; empty if nothing changes. */
 export function formatEntryDiff(file: string, editor: ConfigEditor, changes: readonly EntryChange[]): string {
-  const write = (which: "before" | "after") =>
-    changes
-      .map(({ place, before, after }) => {
-        const entry = which === "before" ? before && hideEntry(before) : after && hideEntry(after, before);
-        return entry === undefined ? "" : `${editor.write(place, entry)}\n`;
-      })
-      .join("");
-  return formatLineDiff(file, write("before"), write("after"));
+  const write = (place: EntryPlace, entry: JsonRecord | undefined, former?: JsonRecord) =>
+    entry === undefined ? "" : `${editor.write(place, hideEntry(entry, former))}\n`;
+  const texts = changes.map(({ place, before }) => write(place, before));
+  const edited = changes.map(({ place, before, after }) => write(place, after, before));
+  return formatLineDiff(file, texts.join(""), edited.join(""));
 }
 
 /**
