@@ -16,6 +16,8 @@ import { findFile } from "./plan-install.ts";
 import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
+const port = createNodeInspectionPort();
+
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 
 interface ImportOptions {
@@ -289,16 +291,6 @@ function readEntry(label: string, value: unknown, { refer, readText, readValues 
 /** What the user chose for a server of the config, which stays when an import replaces it. */
 const choiceKeys = ["prefix", "toolset", "tools", "context", "legacyContext"];
 
-/** Throws `SkippedError` if the project's config does not accept an entry. */
-async function checkEntry(directory: string, label: string, entry: JsonRecord): Promise<void> {
-  try {
-    const config = { mcpServers: { [label]: entry } };
-    await readConfig(createNodeInspectionPort(), { directory, config });
-  } catch (error) {
-    throw error instanceof TrailblazeError && error.code === "InvalidConfig" ? invalid(error.message) : error;
-  }
-}
-
 /**
  * Plans the import of MCP servers from a client's config, a file or stdin into the project's config. Values that look
  * secret become references to variables. Writes nothing; the source is never changed.
@@ -309,7 +301,7 @@ async function checkEntry(directory: string, label: string, entry: JsonRecord): 
  */
 export async function planImport(source: string, options: ImportOptions) {
   const { only, replace } = options;
-  const { directory } = findProject(createNodeInspectionPort(), options.cwd);
+  const { directory } = findProject(port, options.cwd);
   const servers = await readProjectServers(directory);
   const folders = [directory, resolve(options.cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
   const { client, entries: found } = await readServers(source, options, folders);
@@ -338,16 +330,17 @@ export async function planImport(source: string, options: ImportOptions) {
       if (isAdded || (existing !== undefined && !replace)) throw skip("exists");
       if (existing?.isPasted === false)
         throw skip("exists", "in trailblazeSubprocessToolsets, to be replaced by hand");
-      await checkEntry(directory, label, imported.entry);
+      await readConfig(port, { directory, config: { mcpServers: { [label]: imported.entry } } });
       const choices = Object.entries(existing?.values ?? {}).filter(([key]) => choiceKeys.includes(key));
       const entry = { ...imported.entry, ...Object.fromEntries(choices) } as JsonRecord;
       entries.push({ label: String(existing?.label ?? label), entry });
       variables = needed;
       notes.push(...imported.notes);
     } catch (error) {
-      if (!(error instanceof SkippedError)) throw error;
-      const { cause: reason, message: detail } = error;
-      skipped.push(detail === "" ? { name, reason } : { name, reason, detail });
+      const isRefused = error instanceof TrailblazeError && error.code === "InvalidConfig";
+      if (!(error instanceof SkippedError || isRefused)) throw error;
+      const reason = error instanceof SkippedError ? error.cause : "invalid";
+      skipped.push(error.message === "" ? { name, reason } : { name, reason, detail: error.message });
     }
   }
   const edit = await planConfigEdit(directory, entries);

@@ -137,18 +137,14 @@ export function checkProgram(directory: string, { entry }: EntryToWrite): void {
  * config has its entry. Throws `TrailblazeError`, as a session does: `ServerStartFailed` and others.
  */
 export async function listServerTools(
-  directory: string,
+  cwd: string,
   { label, entry }: EntryToWrite,
-  {
-    isInConfig,
-    ...notes
-  }: { isInConfig: boolean } & Pick<SessionOptions, "onCommand" | "onConnect" | "onWait">,
+  isInConfig: boolean,
+  notes: Pick<SessionOptions, "onCommand" | "onConnect" | "onWait">,
 ): Promise<string[]> {
-  const config = isInConfig ? {} : { config: { mcpServers: { [label]: entry } } };
-  const session = await openSessionByRules(
-    { cwd: directory, lock: "off", ...notes, ...config },
-    { userServers: "needed", selection: { label, packs: [] } },
-  );
+  const config = isInConfig ? undefined : { mcpServers: { [label]: entry } };
+  const rules = { userServers: "needed", selection: { label, packs: [] } } as const;
+  const session = await openSessionByRules({ cwd, lock: "off", config, ...notes }, rules);
   try {
     return session.tools.map(({ name }) => name);
   } finally {

@@ -113,10 +113,9 @@ export const add = defineCommand({
     for (const { label, entry, version } of planned) {
       const where = file === null ? "without an entry in the config" : `as server "${label}" in ${file}`;
       lines.push(`Added ${entry.package} ${version ?? ""} ${where}`);
-      const notes = { isInConfig: file !== null, ...serverNotes };
       let tools: string[] | undefined;
       try {
-        if (starts) tools = await listServerTools(directory, { label, entry }, notes);
+        if (starts) tools = await listServerTools(directory, { label, entry }, file !== null, serverNotes);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
         problems.push(error.problem);
