@@ -30,12 +30,13 @@ export type LockState = "approved" | "changed" | "notApproved" | "notLocked";
 /** A problem as data: without arguments, which may have absolute paths. */
 export type CatalogProblem = Omit<Problem, "args">;
 
+/** `id`: of its section on the page; unique there, as are those of packs. */
+export type CatalogItem = DescribedItem & { id: string };
+
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {
-  described: DescribedPack;
-  /** Of its section on the page; unique there, as are those of the sections of its items. */
   id: string;
-  ids: ReadonlyMap<DescribedItem, string>;
+  items: readonly CatalogItem[];
   /** As `list --json` has it, with what the catalog adds. */
   data: Omit<DiscoveredPack, "problems"> &
     Record<"repository" | "homepage", string | null> & {
@@ -121,9 +122,8 @@ async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catal
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
     problems.push(...ofPack);
     packs.push({
-      described,
       id: createId("pack", pack.qualifiedName),
-      ids: new Map(items.map((item) => [item, createId(item.declaration.kind, item.qualifiedName)])),
+      items: items.map((item) => ({ ...item, id: createId(item.declaration.kind, item.qualifiedName) })),
       data: {
         ...pack,
         // Of a folder elsewhere on this machine, the name.
@@ -147,8 +147,8 @@ async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catal
 
 const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
 
-function describePack({ id, ids, data }: CatalogPack) {
-  const describeItem = ([{ declaration, qualifiedName, definition }, id]: [DescribedItem, string]) => ({
+function describePack({ id, items, data }: CatalogPack) {
+  const describeItem = ({ declaration, qualifiedName, definition, id }: CatalogItem) => ({
     name: declaration.name,
     qualifiedName,
     advertisedName: textOf(definition?.name),
@@ -157,7 +157,7 @@ function describePack({ id, ids, data }: CatalogPack) {
     page: `index.html#${id}`,
   });
   const ofKinds = kinds.map((kind) => {
-    const ofKind = [...ids].filter(([item]) => item.declaration.kind === kind);
+    const ofKind = items.filter(({ declaration }) => declaration.kind === kind);
     return [keyOfKind[kind], ofKind.map(describeItem)];
   });
   return { ...data, page: `index.html#${id}`, ...Object.fromEntries(ofKinds) };

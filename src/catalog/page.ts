@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { kinds } from "../kinds.ts";
-import type { DescribedItem } from "../pages/describe-packs.ts";
 import {
   type Cell,
   createNeedsTable,
@@ -15,7 +14,7 @@ import { fileOfPosition, printable, printableLines } from "../problems/index.ts"
 import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { script, style } from "./assets.ts";
-import type { Catalog, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
+import type { Catalog, CatalogItem, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
 
 /** Markup whose texts are escaped. Only `html` and `trusted` create it. */
 class Html {
@@ -130,10 +129,10 @@ function formatDefinition(definition: object, { file, qualifiedName, declaration
 const isAbout = ({ declaration }: InspectedItem, problem: CatalogProblem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
-function formatItem(item: DescribedItem, id: string, { data }: CatalogPack, isFull: boolean): Html {
+function formatItem(item: CatalogItem, { data }: CatalogPack, isFull: boolean): Html {
   const page = createPageOfItem(item);
   const { name, title, description } = page;
-  const { definition, format = "json", declaration } = item;
+  const { id, definition, format = "json", declaration } = item;
   const { kind } = declaration;
   const problems = data.problems.filter((problem) => isAbout(item, problem));
   const badges = formatBadges([
@@ -163,8 +162,7 @@ const packBadges = ({ data: { shadowed, enabled, lock, problems } }: CatalogPack
 
 const countKinds = (packs: readonly CatalogPack[]) =>
   kinds.flatMap((kind) => {
-    const all = packs.flatMap(({ described }) => described.items);
-    const items = all.filter(({ declaration }) => declaration.kind === kind);
+    const items = packs.flatMap((pack) => pack.items).filter(({ declaration }) => declaration.kind === kind);
     return items.length === 0 ? [] : [{ kind, count: countOf(items.length, kind) }];
   });
 
@@ -182,19 +180,19 @@ ${paragraph(shorten(description ?? "", shortDescription))}${formatBadges([...cou
 function formatPacks(packs: readonly CatalogPack[]): Content {
   let size = 0;
   const formatPack = (pack: CatalogPack): Html => {
-    const { id, ids, described, data } = pack;
+    const { id, items, data } = pack;
     const { name, description, origin, needs, location, repository, homepage, problems } = data;
     const about = formatFacts([
       ["Comes from", html`${origin}, in ${code(location)}`],
       ["Repository", repository !== null && linkTo(repository)],
       ["Homepage", homepage !== null && linkTo(homepage)],
     ]);
-    const sections = [...ids].map(([item, idOfItem]) => {
-      const section = formatItem(item, idOfItem, pack, size < largestItems);
+    const sections = items.map((item) => {
+      const section = formatItem(item, pack, size < largestItems);
       size += Buffer.byteLength(section.markup);
       return section;
     });
-    const others = problems.filter((problem) => !described.items.some((item) => isAbout(item, problem)));
+    const others = problems.filter((problem) => !items.some((item) => isAbout(item, problem)));
     return html`<section class="pack" id="${id}" data-problems="${stateOf(problems)}"><div><h2><bdi>${name}</bdi> ${versionOf(pack)}</h2>${paragraph(description ?? "")}${formatBadges(packBadges(pack))}
 ${about}${formatPart(createNeedsTable(needs))}</div>
 ${formatProblems(others)}${sections.length === 0 ? html`<p class="soft">This pack declares no items.</p>` : sections}</section>`;
