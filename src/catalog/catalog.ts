@@ -11,13 +11,7 @@ import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import { entryPlace, keyOf } from "../lock/parts.ts";
-import {
-  type DescribedItem,
-  type DescribedPack,
-  describePacks,
-  readHttps,
-  readRepository,
-} from "../pages/describe-packs.ts";
+import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
@@ -31,7 +25,7 @@ export type LockState = "approved" | "changed" | "notApproved" | "notLocked";
 export type CatalogProblem = Omit<Problem, "args">;
 
 /** `id`: of its section on the page; unique there, as are those of packs. */
-export type CatalogItem = DescribedItem & { id: string };
+export type CatalogItem = DescribedPack["items"][number] & { id: string };
 
 /** An installed pack in the catalog. Its strings are not trusted. */
 export interface CatalogPack {

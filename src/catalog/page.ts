@@ -2,14 +2,7 @@ import { createHash } from "node:crypto";
 import { isRecord } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { kinds } from "../kinds.ts";
-import {
-  type Cell,
-  createNeedsTable,
-  createPageOfItem,
-  formatValue,
-  type Part,
-  titleOfKind,
-} from "../pages/page.ts";
+import { type Cell, createNeedsTable, formatValue, type Part, titleOfKind } from "../pages/page.ts";
 import { fileOfPosition, printable, printableLines } from "../problems/index.ts";
 import { countOf, quoteForShell, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
@@ -130,9 +123,8 @@ const isAbout = ({ declaration }: InspectedItem, problem: CatalogProblem) =>
   problem.kind === declaration.kind && problem.item === declaration.name;
 
 function formatItem(item: CatalogItem, { data }: CatalogPack, isFull: boolean): Html {
-  const page = createPageOfItem(item);
+  const { id, page, definition, format = "json", declaration } = item;
   const { name, title, description } = page;
-  const { id, definition, format = "json", declaration } = item;
   const { kind } = declaration;
   const problems = data.problems.filter((problem) => isAbout(item, problem));
   const badges = formatBadges([

@@ -8,26 +8,19 @@ import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { type ServerContents, ServerContentsReader } from "../inspection/server-contents.ts";
+import { ServerContentsReader } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { readLock } from "../lock/lock-file.ts";
 import { keyOf, type LockParts, type LockPlace } from "../lock/parts.ts";
 import { failure, type Problem } from "../problems/index.ts";
-
-export interface DescribedItem extends InspectedItem {
-  /**
-   * Those of a composed server or of a toolset without a bundle, and the approved or declared tools of a subprocess server;
-   * `null` if these are known only when it runs.
-   */
-  contents: Partial<ServerContents> | null | undefined;
-}
+import { createItemPage, type ItemPage } from "./page.ts";
 
 export interface DescribedPack extends InspectedPack {
-  items: DescribedItem[];
+  items: (InspectedItem & { page: ItemPage })[];
   ofReferences: Problem[];
 }
 
-/** The tools of a subprocess server: those that the lock approves, otherwise those that the pack declares. */
+/** The tools of a subprocess server: those that the lock approves, otherwise those that the pack declares; `null` if it says none. */
 function listTools({ declaration }: InspectedItem, entry: string, lock: LockParts) {
   const place = { owner: "pack", entry, kind: "server", name: declaration.name } as const;
   if (lock.get(keyOf(place))?.value?.lists) {
@@ -72,12 +65,15 @@ export async function describePacks(
   const described: DescribedPack[] = [];
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
     const { name, shadowed } = inspected.pack;
-    const items: DescribedItem[] = [];
+    const items: DescribedPack["items"] = [];
     for (const item of inspected.items) {
       const isComposed = !shadowed && composedShapes.includes(item.shape);
       const ofComposed = isComposed ? await reader.read(item) : undefined;
       const contents = item.shape === "subprocessServer" ? listTools(item, name, lock) : ofComposed;
-      items.push({ ...item, contents });
+      items.push({
+        ...item,
+        page: createItemPage({ ...item.declaration, ...item.skill, ...item, contents }),
+      });
     }
     described.push({ ...inspected, items, ofReferences: [] });
   }

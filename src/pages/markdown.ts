@@ -2,12 +2,11 @@ import { isRecord } from "../data/parse-json.ts";
 import { kinds } from "../kinds.ts";
 import { failure } from "../problems/index.ts";
 import { printable } from "../problems/text.ts";
-import type { DescribedItem, DescribedPack } from "./describe-packs.ts";
+import type { DescribedPack } from "./describe-packs.ts";
 import {
   type Cell,
   createEnvironmentTable,
   createNeedsTable,
-  createPageOfItem,
   formatValue,
   type Part,
   titleOfKind,
@@ -68,8 +67,7 @@ const documentedFacts: Readonly<Record<string, string>> = {
   annotations: "Hints",
 };
 
-function formatItem(item: DescribedItem, level: number): string[] {
-  const page = createPageOfItem(item);
+function formatItem({ page, ...item }: DescribedPack["items"][number], level: number): string[] {
   const heading = formatHeading(level, formatCode(page.name));
   const description = escapeParagraphs(page.description || page.title);
   if (item.definition === null) return [heading, ...description, "Its definition is missing or invalid."];

@@ -6,7 +6,6 @@ import type { ServerContents } from "../inspection/server-contents.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import type { SkillFile } from "../skills/skill-entry.ts";
-import type { DescribedItem } from "./describe-packs.ts";
 
 /** A text, or one that is code. Texts of a page may be a pack's: what formats the page escapes them. */
 export type Cell = string | { code: string };
@@ -190,8 +189,7 @@ export function createItemPage(subject: PageSubject) {
   };
 }
 
-export const createPageOfItem = ({ declaration, skill, ...item }: DescribedItem) =>
-  createItemPage({ ...declaration, ...skill, ...item });
+export type ItemPage = ReturnType<typeof createItemPage>;
 
 /** The variables of the environments of a pack's servers, without their values. */
 export function createEnvironmentTable(items: readonly InspectedItem[]): Table {
