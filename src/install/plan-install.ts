@@ -7,7 +7,6 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
 import { createNodeInspectionPort, isBelow } from "../files/node-inspection-port.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
@@ -17,6 +16,8 @@ import { findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
 import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
 import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
+
+const port = createNodeInspectionPort();
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
@@ -68,7 +69,7 @@ function findFiles(
   if (scope === "project" && client.project === undefined)
     throw failure("NoProjectScope", { client: client.name });
   const host = readHost();
-  const project = scope === "project" ? findProject(createNodeDiscoveryPort(), cwd).directory : "";
+  const project = scope === "project" ? findProject(port, cwd).directory : "";
   const found = findCandidates(client, scope, host, project);
   if (found.length > 0) return found;
   const variable = host.platform === "win32" ? "USERPROFILE" : "HOME";
@@ -162,7 +163,6 @@ async function createPlan(
 /** Throws `ClientConfigUnwritable` if a link leads a file of the project out of the project and its workspace. */
 export async function refuseLinkOut(file: string, options: InstallOptions): Promise<void> {
   if (options.scope !== "project" || options.file !== undefined) return;
-  const port = createNodeDiscoveryPort();
   const project = findProject(port, options.cwd ?? process.cwd());
   const { root } = await findWorkspace(port, project);
   const realFile = findRealFile(file);
@@ -213,7 +213,6 @@ function normalizeServer(
 export async function resolveServer(reference: string | null, { cwd }: { cwd: string }) {
   const { findServer } = await import("../serve/compose-server.ts");
   const normal = normalizeServer(reference);
-  const port = createNodeInspectionPort();
   const { directory: project } = findProject(port, cwd);
   const target = reference === null ? undefined : await findServer(reference, { cwd, lock: "off" });
   const { name = normal.name, definition, ofPack } = target ?? {};

@@ -92,18 +92,14 @@ function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): str
  * Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Keeps a comment after it; adds
  * none where something else, such as a comment, would be replaced.
  */
-function fillEmpty(text: string, pair: Pair, unit: string, key: string, value: JsonValue): string[] {
+function fillEmpty(text: string, pair: Pair, key: string, value: JsonValue): string[] {
+  const [unit] = /^ {1,8}(?=[^\s#])/m.exec(text) ?? ["  "];
   const start = afterColon(text, pair);
   const end = Math.max(start, rangeOf(pair.value)[1]);
   const former = text.slice(start, end).trim();
   if (/[#&!]/.test(former)) return [];
   const added = addBehind(text, endOfLine(text, end), indentationOf(text, pair) + unit, key, value);
   return [former === "" ? added : splice(added, start, end, "")];
-}
-
-function findUnit(root: YAMLMap, text: string): string {
-  const children = root.items.flatMap(({ value }) => (isYamlMap(value) && !value.flow ? value.items[0] : []));
-  return children.map((child) => child && indentationOf(text, child)).find(Boolean) ?? "  ";
 }
 
 function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
@@ -118,12 +114,12 @@ function addEntry(text: string, root: unknown, keys: readonly string[], entry: J
   }
   let map = root;
   for (const [depth, key] of keys.entries()) {
-    if (!isYamlMap(map) || !isYamlMap(root)) return [];
+    if (!isYamlMap(map)) return [];
     const pair = findPair(map, key);
     if (pair === undefined) return addPair(text, map, key, wrap(keys.slice(depth + 1), entry));
     const [next = "", ...rest] = keys.slice(depth + 1);
     if (!isYamlMap(pair.value) || pair.value.items.length === 0)
-      return fillEmpty(text, pair, findUnit(root, text), next, wrap(rest, entry));
+      return fillEmpty(text, pair, next, wrap(rest, entry));
     map = pair.value;
   }
   return [];
