@@ -2,6 +2,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { locateProblems } from "../data/source-text.ts";
 import type { EntryTemplates } from "../expressions/templates.ts";
+import { attempt } from "../files/file-errors.ts";
 import { type InspectedItem, placeInItem } from "../inspection/types.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
@@ -73,14 +74,8 @@ type CatchTemplates = EntryTemplates["catches"][number];
 type Scope = Readonly<Record<string, unknown>>;
 
 /** A condition that fails to evaluate does not hold. */
-function holds({ when }: CatchTemplates, scope: Scope): boolean {
-  if (when === undefined) return true;
-  try {
-    return when(scope) === true;
-  } catch {
-    return false;
-  }
-}
+const holds = ({ when }: CatchTemplates, scope: Scope): boolean =>
+  when === undefined || attempt(() => when(scope)) === true;
 
 const isCatchAll = ({ code, when }: CatchTemplates) => code === undefined && when === undefined;
 
@@ -95,13 +90,12 @@ function toMessage(value: unknown): string {
 }
 
 function fillError({ error }: CatchTemplates, scope: Scope): RpcError {
-  try {
+  const fill = () => {
     const answer = error(scope);
     const { code, message, data } = isRecord(answer) ? answer : ({} as Record<string, unknown>);
     return { code: toCode(code), message: toMessage(message), data: data ?? undefined };
-  } catch {
-    return createGeneralError();
-  }
+  };
+  return attempt(fill) ?? createGeneralError();
 }
 
 /** What a template evaluates to. Throws an error for the caller. */

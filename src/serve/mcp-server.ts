@@ -91,11 +91,9 @@ const formatCursor = (offset: number) => Buffer.from(`from:${offset}`).toString(
 
 /** A page of a list. A cursor that no page of this list has is a bad request. */
 function pageOf<Entry>(entries: readonly Entry[], cursor: string | undefined) {
-  const [, digits = "0"] = /^from:(\d{1,9})$/.exec(Buffer.from(cursor ?? "", "base64url").toString()) ?? [];
-  const start = Number(digits);
-  const isValid = start > 0 && start % pageSize === 0 && start < entries.length;
-  if (cursor !== undefined && !(isValid && formatCursor(start) === cursor))
-    throw badRequest("Invalid cursor.");
+  const starts = Array.from({ length: Math.ceil(entries.length / pageSize) }, (_, at) => at * pageSize);
+  const start = cursor === undefined ? 0 : starts.find((at) => at > 0 && formatCursor(at) === cursor);
+  if (start === undefined) throw badRequest("Invalid cursor.");
   const end = start + pageSize;
   const page = entries.slice(start, end);
   return end < entries.length ? { entries: page, nextCursor: formatCursor(end) } : { entries: page };
