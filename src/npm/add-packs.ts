@@ -18,13 +18,9 @@ import { parseReferredPack, type RegistrySpec } from "./parse-specs.ts";
 import { type PackPreview, type PreviewOptions, previewPacks, rejectClaim } from "./preview-packs.ts";
 import { digestFiles } from "./registry/fetch-package.ts";
 
-export interface AddOptions extends ChangeOptions {
-  /** The timeout of one registry request in milliseconds; default: one minute. */
-  registryTimeoutMs?: number;
+export interface AddOptions extends ChangeOptions, PreviewOptions {
   /** Allow names that are very similar to existing ones, with a warning. Default: false, which throws `SimilarName`. */
   allowSimilar?: boolean;
-  /** Also add MCP servers that are not packs: those whose package.json says so, or any package with a command. */
-  servers?: PreviewOptions["servers"];
 }
 
 export interface AddedPacks {
@@ -93,7 +89,7 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
     return createProblem("SimilarName", args, { pack: name });
   });
   const installed = new Set(readInstalled(port, found.workspace).map(({ key }) => key));
-  const previews = await previewPacks(project.root, specs, { port, ...options });
+  const previews = await previewPacks(port, project.root, specs, options);
   for (const { spec, warnings } of previews)
     warnings.push(...similar.filter(({ pack }) => pack === spec.name));
 

@@ -39,11 +39,10 @@ export interface PackPreview extends InspectedPack {
 }
 
 export interface PreviewOptions {
-  port: InspectionPort;
   /** The timeout of one registry request in milliseconds; default: one minute. */
   registryTimeoutMs?: number;
   signal?: AbortSignal;
-  /** Also accepts MCP servers that are not packs: declared ones, or any package with a command. */
+  /** Also accepts MCP servers that are not packs: those whose package.json says so, or any package with a command. */
   servers?: "declared" | "any";
 }
 
@@ -75,9 +74,10 @@ export function rejectClaim(manifest: Manifest["value"], installedAs: string, wh
  * such version), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
+  port: InspectionPort,
   directory: string,
   specs: readonly RegistrySpec[],
-  { port, registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
+  { registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,
 ): Promise<PackPreview[]> {
   const configuration = readNpmConfiguration({ projectDirectory: directory, env: process.env });
   const client = createRegistryClient(configuration, { mode: "refresh", timeoutMs, signal });

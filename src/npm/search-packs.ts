@@ -191,23 +191,18 @@ async function searchRegistry(
   return { packs, failed, reachedNetwork };
 }
 
-/** The folder of a project's .npmrc (its workspace's root, if any), and the names of its packs. */
-async function readProject(cwd: string): Promise<{ directory?: string; installed: Set<string> }> {
-  try {
-    const options = { cwd, policy: everything, all: true };
-    const { packs, workspace } = await findPacks(createNodeDiscoveryPort(), options);
-    return { directory: workspace.root, installed: new Set(packs.map(({ pack }) => pack.name)) };
-  } catch (error) {
-    // A search works outside a project, too.
-    if (error instanceof TrailblazeError) return { installed: new Set() };
-    throw error;
-  }
-}
-
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, timeoutMs = 20_000, signal } = options;
-  const { directory: projectDirectory, installed } = await readProject(cwd);
-  const { configuration, withheld } = readUntrustedNpmConfiguration({ projectDirectory, env: process.env });
+  const found = await findPacks(createNodeDiscoveryPort(), { cwd, policy: everything, all: true }).catch(
+    (error: unknown) => {
+      // A search works outside a project, too.
+      if (!(error instanceof TrailblazeError)) throw error;
+    },
+  );
+  const installed = new Set(found?.packs.map(({ pack }) => pack.name));
+  // The root of a workspace has the .npmrc.
+  const from = { projectDirectory: found?.workspace.root, env: process.env };
+  const { configuration, withheld } = readUntrustedNpmConfiguration(from);
   const mode = offline ? "offline" : refresh ? "refresh" : "normal";
   const client = createRegistryClient(configuration, { mode, timeoutMs, signal });
   const wanted = text.trim();
