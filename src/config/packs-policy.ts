@@ -84,28 +84,14 @@ export const matchesAny = (patterns: readonly string[], names: readonly string[]
   patterns.some((pattern) => names.some((name) => matchesName(pattern, name)));
 
 /**
- * Whether the policy allows an item of a pack, or a pack itself. Both are qualified names. A pattern for the pack covers its
- * items. `isTransitive`: it must also match `transitive`.
+ * Whether the policy allows what has these names: that of a pack, and in a pack that of an item. A pattern for the pack covers
+ * its items. `isTransitive`: one must also match `transitive`.
  */
-export function isItemAllowed(
-  { allow, deny, transitive }: PacksPolicy,
-  pack: string,
-  item = pack,
-  isTransitive = false,
-): boolean {
-  const names = [pack, item];
-  return (
-    !matchesAny(deny, names) &&
-    (allow === undefined || matchesAny(allow, names)) &&
-    (!isTransitive || matchesAny(transitive, names))
-  );
-}
-
-/** Whether the policy allows at least one of a pack's items, or the pack itself if it declares none. */
 export const isAllowed = (
-  policy: PacksPolicy,
-  pack: string,
-  items: readonly string[] = [],
+  { allow, deny, transitive }: PacksPolicy,
+  names: readonly string[],
   isTransitive = false,
 ): boolean =>
-  (items.length === 0 ? [pack] : items).some((item) => isItemAllowed(policy, pack, item, isTransitive));
+  !matchesAny(deny, names) &&
+  (allow === undefined || matchesAny(allow, names)) &&
+  (!isTransitive || matchesAny(transitive, names));

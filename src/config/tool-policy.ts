@@ -1,4 +1,4 @@
-import { matchesAny, matchesName, matchesWild, type PacksPolicy } from "./packs-policy.ts";
+import { isAllowed, matchesName, matchesWild, type PacksPolicy } from "./packs-policy.ts";
 
 /** A subprocess server of a pack. All names are qualified. */
 export interface PackServer {
@@ -18,25 +18,19 @@ const mayNameTools = (patterns: readonly string[], { pack, items }: PackServer):
   });
 
 /** Whether the policy needs a subprocess server only because `allow` may name tools of it. */
-export function isNeededForTools(
-  { allow, deny, transitive }: PacksPolicy,
-  server: PackServer,
-  isTransitive: boolean,
-): boolean {
-  const names = [server.pack, server.server];
-  if (allow === undefined || matchesAny(deny, names)) return false;
-  return (!isTransitive || matchesAny(transitive, names)) && mayNameTools(allow, server);
-}
+export const isNeededForTools = (policy: PacksPolicy, server: PackServer, isTransitive: boolean): boolean =>
+  policy.allow !== undefined &&
+  mayNameTools(policy.allow, server) &&
+  isAllowed({ ...policy, allow: undefined }, [server.pack, server.server], isTransitive);
 
-/** Whether the policy allows a tool of a subprocess server. `tool` is the server's own name for it. */
+/** Whether the policy allows a tool of a subprocess server that is used. `tool` is the server's own name for it. */
 export function isToolAllowed(
-  { allow, deny }: PacksPolicy,
+  policy: PacksPolicy,
   { pack, server, items }: PackServer,
   tool: string,
 ): boolean {
   const name = `${pack}/${tool}`;
-  const names = items.has(name) ? [] : [name];
-  return !matchesAny(deny, names) && (allow === undefined || matchesAny(allow, [pack, server, ...names]));
+  return isAllowed(policy, items.has(name) ? [pack, server] : [pack, server, name]);
 }
 
 /** Whether the policy may deny tools of a subprocess server, which it allows. */

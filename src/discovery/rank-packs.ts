@@ -44,7 +44,9 @@ export function decideEnabled(policy: PacksPolicy, found: FoundPack): boolean | 
   const isNeeded = (server: string, isTransitive: boolean) =>
     isNeededForTools(policy, { pack: qualifiedName, server, items: names }, isTransitive);
   const isTaken = (isTransitive: boolean) =>
-    isAllowed(policy, qualifiedName, items, isTransitive) ||
+    (items.length === 0 ? [qualifiedName] : items).some((item) =>
+      isAllowed(policy, [qualifiedName, item], isTransitive),
+    ) ||
     (policy.allow !== undefined && servers.some((server) => isNeeded(server.qualifiedName, isTransitive)));
   const isDeclared = isDeclaredOrigin(origin);
   if (isTaken(!isDeclared)) return true;

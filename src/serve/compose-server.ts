@@ -1,5 +1,5 @@
 import { resolve } from "node:path";
-import { isItemAllowed } from "../config/packs-policy.ts";
+import { isAllowed } from "../config/packs-policy.ts";
 import { checkBuiltIns, readConfig } from "../config/read-config.ts";
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { mayDenyTools } from "../config/tool-policy.ts";
@@ -173,7 +173,7 @@ class ServerFinder {
   #exclusionOf(found: FoundPack, item: Pick<Declaration, "kind" | "name">): string | undefined {
     const { policy, workspace } = this.#found;
     const { qualifiedName } = found.pack;
-    return isItemAllowed(policy, qualifiedName, `${qualifiedName}/${item.name}`)
+    return isAllowed(policy, [qualifiedName, `${qualifiedName}/${item.name}`])
       ? findForbidden(workspace, found, item)
       : "the config's `packs` excludes it.";
   }

@@ -38,7 +38,7 @@ async function installPack(
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
   const qualifiedName = qualifyPackageName(name);
-  return isAllowed(packs, qualifiedName) && (install || matchesAny(packs.autoInstall, [qualifiedName]));
+  return isAllowed(packs, [qualifiedName]) && (install || matchesAny(packs.autoInstall, [qualifiedName]));
 }
 
 /**

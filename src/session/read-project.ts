@@ -223,7 +223,7 @@ async function readPacks(context: ReadingContext, port: InspectionPort, isForCal
   // A pack with an unreadable field has no items that could be checked.
   for (const { pack } of found.packs) {
     const isOwn = isDeclaredOrigin(pack.origin) && !pack.shadowed;
-    if (isOwn && isAllowed(config.packs, pack.qualifiedName)) failForErrors(context, pack.problems);
+    if (isOwn && isAllowed(config.packs, [pack.qualifiedName])) failForErrors(context, pack.problems);
   }
   // Calls need no skills, but a frozen lock is held against all that is there.
   const needsSkills = !isForCalls || gate?.isFrozen === true;

@@ -1,4 +1,4 @@
-import { isItemAllowed } from "../config/packs-policy.ts";
+import { isAllowed } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { isNeededForTools, type PackServer } from "../config/tool-policy.ts";
 import { isRecord } from "../data/parse-json.ts";
@@ -58,7 +58,7 @@ export async function selectPacks(
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");
   const loaded = new Map<FoundPack, InspectedPack>();
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive = false) =>
-    isItemAllowed(policy, pack.qualifiedName, `${pack.qualifiedName}/${name}`, isTransitive);
+    isAllowed(policy, [pack.qualifiedName, `${pack.qualifiedName}/${name}`], isTransitive);
   /** Why an item is left out; `undefined` if it is selected. */
   const explain = (one: FoundPack, declaration: Declaration): Reason | undefined => {
     const { kind, name } = declaration;
