@@ -1,6 +1,6 @@
 import { DataSyntaxError } from "../data/parse-json.ts";
 import { locateProblems, parseSource, type SourceText } from "../data/source-text.ts";
-import type { DiscoveryPort } from "../files/discovery-port.ts";
+import { configFiles, type DiscoveryPort } from "../files/discovery-port.ts";
 import { failure, type Problem } from "../problems/index.ts";
 
 export interface ConfigText {
@@ -10,10 +10,7 @@ export interface ConfigText {
   source: SourceText;
 }
 
-const fileNames = ["trailblaze.config.yaml", "trailblaze.config.json"] as const;
-
-/** A common mistake: Trailblaze does not read a file with this name. */
-const misnamedFile = "trailblaze.config.yml";
+const [yamlFile, misnamedFile, jsonFile] = configFiles;
 
 const maximumBytes = 1 << 20;
 
@@ -44,10 +41,12 @@ export async function readProjectConfig(
 ): Promise<ConfigText | undefined> {
   // A broken link counts as present: ignoring it would ignore a `deny`.
   if (port.hasProjectFile(directory, misnamedFile)) {
-    const args = { reason: "this file name is not recognized", hint: `Rename it to ${fileNames[0]}.` };
+    const args = { reason: "this file name is not recognized", hint: `Rename it to ${yamlFile}.` };
     throw failure("InvalidConfig", args, { file: misnamedFile });
   }
-  const [file, second] = fileNames.filter((name) => port.hasProjectFile(directory, name));
+  const [file, second] = ([yamlFile, jsonFile] as const).filter((name) =>
+    port.hasProjectFile(directory, name),
+  );
   if (file === undefined) return undefined;
   if (second !== undefined) {
     throw failure("InvalidConfig", { reason: `both ${file} and ${second} exist` }, { file });

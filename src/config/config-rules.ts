@@ -20,37 +20,32 @@ export function suggest(name: unknown, known: readonly string[]): string | undef
 /** A name without a slash: the advertised name of a tool, or the name of a user's own item. */
 const shortName = /^[A-Za-z0-9_.-]{1,128}$/;
 
-/** The normal form of a name: a qualified name without `@`, or a short one. */
-function readName(written: string): { name: string; range: string | undefined } | { fault: string } {
-  if (shortName.test(written)) return { name: written, range: undefined };
-  if (!written.includes("/")) return { fault: `${quote(written)} is not a valid name` };
+/** The normal form of a name, a qualified one without `@` or a short one, or what is wrong with it. */
+function readName(name: string): { name: string; range?: string | undefined; fault?: string } {
+  if (shortName.test(name)) return { name };
+  if (!name.includes("/")) return { name, fault: `${quote(name)} is not a valid name` };
   try {
-    const name = parseQualifiedName(written);
-    return { name: formatQualifiedName({ ...name, range: undefined }), range: name.range };
+    const { range, ...parts } = parseQualifiedName(name);
+    return { name: formatQualifiedName({ ...parts, range: undefined }), range };
   } catch (error) {
-    if (error instanceof TrailblazeError) return { fault: error.message.replace(/\.$/, "") };
+    if (error instanceof TrailblazeError) return { name, fault: error.message.replace(/\.$/, "") };
     throw error;
   }
 }
 
 export function explainBadReference(written: string): string | undefined {
-  const name = readName(written);
-  return "fault" in name ? `is not a valid reference: ${name.fault}` : undefined;
+  const { fault } = readName(written);
+  return fault === undefined ? undefined : `is not a valid reference: ${fault}`;
 }
 
 export function explainToolName(written: string): Breach | undefined {
-  const name = readName(written);
-  const hint = 'Use "publisher/pack/item", "pack/item", or the name of a built-in.';
-  if ("fault" in name) return { words: `is not the name of a tool: ${name.fault}`, hint };
-  return name.range === undefined
-    ? undefined
-    : { words: "has a version, which options do not support", hint };
+  const { range, fault } = readName(written);
+  if (range === undefined && fault === undefined) return undefined;
+  const words = fault ? `is not the name of a tool: ${fault}` : "has a version, which options do not support";
+  return { words, hint: 'Use "publisher/pack/item", "pack/item", or the name of a built-in.' };
 }
 
-export function normalizeToolName(written: string): string {
-  const name = readName(written);
-  return "fault" in name ? written : name.name;
-}
+export const normalizeToolName = (written: string): string => readName(written).name;
 
 /** Whether a text has unprintable characters. Compiling the expression takes longer than everything else here. */
 const hasControls = (text: string) => !/^[ -~]*$/.test(text) && /\p{C}/u.test(text);

@@ -1,7 +1,6 @@
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { checkDefinition } from "../extension-schema/check-definition.ts";
-import { valueAt } from "../extension-schema/pointer.ts";
 import { parseHandler } from "../extension-schema/references.ts";
 import {
   type AnySchema,
@@ -153,17 +152,11 @@ function check(value: unknown) {
   const faults: ConfigFault[] = [];
   const cleaned = clean(configSchema, written, faults) as Record<string, unknown>;
   const { data: checked, error } = parseShape(configSchema, cleaned);
-  const style = { path: formatPath, word: (word: string) => word };
-  for (const { issue, reason, path, hint } of describeIssues(error?.issues ?? [], cleaned, style)) {
-    // YAML reads it as something else. Omits the value, which may be a secret or differ from what was written.
-    const isScalar = ["number", "boolean"].includes(typeof valueAt(cleaned, path));
-    const isText = issue.code === "invalid_type" && issue.expected === "string";
-    faults.push({ reason, path, hint: hint ?? (isText && isScalar ? "Put it in quotes." : undefined) });
-  }
-  return {
-    checked,
-    faults: [...faults, ...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(written)],
-  };
+  // YAML reads some strings as something else. The hint omits the value, which may be a secret or differ from what was written.
+  const style = { path: formatPath, word: (word: string) => word, scalarHint: "Put it in quotes." };
+  faults.push(...describeIssues(error?.issues ?? [], cleaned, style));
+  faults.push(...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(written));
+  return { checked, faults };
 }
 
 function explainInvalidCode(code: unknown): string | undefined {

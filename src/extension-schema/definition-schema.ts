@@ -110,7 +110,7 @@ const toolsetList = () =>
     toolsets: z.optional(references),
   });
 
-const bundleEntry = () =>
+export const bundleEntry = () =>
   z.object({
     name,
     title: z.optional(text),
@@ -278,5 +278,3 @@ export function schemaOf(shape: DefinitionShape): z.ZodMiniObject {
   built.set(shape, schema);
   return schema;
 }
-
-export { bundleEntry };

@@ -31,12 +31,8 @@ export const rule = <Value>(
 ) =>
   z.check<Value>(
     ({ value, issues }) => {
-      for (const breach of [find(value) ?? []].flat()) {
-        const {
-          words,
-          hint,
-          path = [],
-        } = typeof breach === "string" ? { words: breach } : (breach as Breach);
+      for (const breach of [find(value) ?? []].flat() as (string | Breach)[]) {
+        const { words, hint, path = [] }: Breach = typeof breach === "string" ? { words: breach } : breach;
         issues.push({ code: "custom", input: value, path: [...path], message: says(words, hint) });
       }
     },
@@ -76,23 +72,23 @@ const typeWords: Readonly<Record<string, string>> = {
   int: "an integer",
 };
 
-/** How messages show a path, and a word that a value may be. */
+/** How messages show a path and a word that a value may be, and the hint for a number or a boolean in place of a string. */
 export interface Style {
   path(path: Path): string;
   word(word: string): string;
+  scalarHint?: string;
 }
 
-export interface ShapeFault extends Fault {
-  issue: z.core.$ZodIssue;
-}
-
-function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): ShapeFault {
+function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Fault {
   const path = issue.path as Path;
   const value = valueAt(root, path);
-  const [words, hint] = issue.message.split("\n");
+  const [words, writtenHint] = issue.message.split("\n");
+  const isScalar = typeof value === "number" || typeof value === "boolean";
+  const isText = issue.code === "invalid_type" && issue.expected === "string";
+  const hint = writtenHint ?? (isText && isScalar ? style.scalarHint : undefined);
   const fault = (reason: string) => {
     const where = path.length === 0 ? "it" : style.path(path);
-    return { reason: `${where} ${reason}`, path, hint, issue };
+    return { reason: `${where} ${reason}`, path, hint };
   };
   if (issue.code === "too_small") return fault(`must be at least ${issue.minimum}, but it is ${value}`);
   if (issue.code === "too_big") return fault(`must be at most ${issue.maximum}, but it is ${value}`);
@@ -101,7 +97,7 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
   if (value === undefined && path.length > 0) {
     const owner = path.slice(0, -1);
     const of = owner.length === 0 ? "" : ` in ${style.path(owner)}`;
-    return { reason: `\`${String(path.at(-1))}\` is missing${of}`, path: owner, issue };
+    return { reason: `\`${String(path.at(-1))}\` is missing${of}`, path: owner };
   }
   if (issue.code === "invalid_value") {
     const allowed = issue.values.map((one) => style.word(String(one)));
@@ -118,11 +114,7 @@ function describeIssue(issue: z.core.$ZodIssue, root: unknown, style: Style): Sh
 }
 
 /** Describes what zod found in a value. Of a union, it describes the form that the value has. */
-export function describeIssues(
-  issues: readonly z.core.$ZodIssue[],
-  root: unknown,
-  style: Style,
-): ShapeFault[] {
+export function describeIssues(issues: readonly z.core.$ZodIssue[], root: unknown, style: Style): Fault[] {
   return issues.flatMap((issue) => {
     const describeInner = (inner: readonly z.core.$ZodIssue[]) =>
       describeIssues(
