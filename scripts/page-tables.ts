@@ -3,7 +3,7 @@
 import * as z from "zod/mini";
 import extension from "../schema/extension.schema.json" with { type: "json" };
 import { bundleEntry, definitionShapes } from "../src/extension-schema/definition-schema.ts";
-import { metaKeys, metaTypes } from "../src/extension-schema/meta-keys.ts";
+import { metaSchema } from "../src/extension-schema/meta-schema.ts";
 import { type ClientRecord, clients, type PathTemplates } from "../src/install/clients/index.ts";
 import { kinds } from "../src/kinds.ts";
 import { findKeys, type JsonSchema, readWords } from "./words.ts";
@@ -18,12 +18,7 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
   return lines.map((cells) => `| ${cells.map(cell).join(" | ")} |`).join("\n");
 }
 
-const plural: Readonly<Record<string, string>> = {
-  string: "strings",
-  object: "objects",
-  "JSON Schema": "JSON Schemas",
-};
-const manyOf = (type: string) => plural[type] ?? type;
+const manyOf = (type: string) => type.replace(/^(?:string|object|JSON Schema)$/, "$&s");
 
 /** The type of a value: the schema's title if it has one. */
 function describeType(schema: JsonSchema): string {
@@ -36,9 +31,8 @@ function describeType(schema: JsonSchema): string {
   if (type === "array") return `array of ${manyOf(describeType((items ?? {}) as JsonSchema))}`;
   const keys = Object.keys(properties ?? {});
   if (keys.length > 0 && keys.length <= 5) return code(`{ ${keys.join(", ")} }`);
-  const entry =
-    Object.keys(additionalProperties ?? {}).length > 0 ? (additionalProperties as JsonSchema) : null;
-  if (entry !== null) return `object of ${manyOf(describeType(entry))} by name`;
+  if (Object.keys(additionalProperties ?? {}).length > 0)
+    return `object of ${manyOf(describeType(additionalProperties as JsonSchema))} by name`;
   return [type ?? "any value"].flat().join(" or ");
 }
 
@@ -68,7 +62,7 @@ const formatRows = (rows: readonly (readonly [string, JsonSchema, boolean, unkno
 function formatShape(name: string, build: () => z.core.$ZodType): string {
   const words = new Map(readWords("reference.md", name));
   const keys = [...findKeys(z.toJSONSchema(build(), { io: "input" }))];
-  const shown = keys.filter(({ path }) => /^\w+$/.test(path) || words.has(path));
+  const shown = keys.filter(({ path }) => !/[.[]/.test(path) || words.has(path));
   return formatRows(shown.map(({ path, schema, isRequired }) => [path, schema, isRequired, words.get(path)]));
 }
 
@@ -94,17 +88,6 @@ const formatDeclarations = () =>
         .filter(([key]) => key !== "name" && key !== "description")
         .map(([key, { description }]) => [kind, code(key), String(description)]),
     ),
-  );
-
-const formatMetaKeys = () =>
-  formatTable(
-    ["key", "value", "default", "meaning"],
-    Object.entries(metaKeys).map(([key, { type, fallback, description }]) => [
-      code(key),
-      metaTypes[type].expected,
-      fallback,
-      description,
-    ]),
   );
 
 const joinPaths = (paths: PathTemplates) => paths.map(code).join(" or ");
@@ -157,7 +140,7 @@ const formatClients = () =>
     ]),
   );
 
-const shapes = Object.entries({ ...definitionShapes, bundleEntry });
+const shapes = Object.entries({ ...definitionShapes, bundleEntry, _meta: metaSchema });
 
 /** What generates each table, by its name. */
 export const pageTables: Readonly<Record<string, () => string>> = {
@@ -165,6 +148,5 @@ export const pageTables: Readonly<Record<string, () => string>> = {
   needs: formatNeeds,
   field: formatField,
   declarations: formatDeclarations,
-  _meta: formatMetaKeys,
   clients: formatClients,
 };

@@ -19,8 +19,7 @@ export function readWords(page: string, table: string, prefix = ""): [key: strin
   return rows.split("\n").flatMap((row) => {
     const cells = row.slice(2, -2).split(" | ");
     const keys = [...(cells[0] ?? "").matchAll(/`([^`]+)`/g)];
-    // A schema has no words for a default that depends on something.
-    const byDefault = cells.length === 3 && cells[1]?.includes("; ") ? ` Default: ${cells[1]}.` : "";
+    const byDefault = cells.length === 3 && cells[1] !== "none" ? ` Default: ${cells[1]}.` : "";
     const words = `${formatSentence(cells.at(-1) ?? "")}${byDefault}`;
     return keys.map(([, key]): [string, string] => [`${prefix}${key}`, words]);
   });
@@ -49,7 +48,7 @@ export function addWords<Schema extends JsonSchema>(
 ): Schema {
   const byKey = new Map(words);
   for (const { path, schema: found } of findKeys(schema)) {
-    found.description = byKey.get(path);
+    found.description ??= byKey.get(path);
     if (found.description === undefined) throw new Error(`No table in docs/ says what ${path} is for.`);
   }
   return schema;

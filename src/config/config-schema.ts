@@ -1,6 +1,7 @@
 // The single source of the config's checks, defaults and types, and of its JSON Schema, in which the tables of
 // docs/guides/configuration.md say what the keys are for.
 import * as z from "zod/mini";
+import { platformPattern, platforms } from "../extension-schema/meta-schema.ts";
 import { rule, ruleOfKeys, says } from "../extension-schema/shape-faults.ts";
 import {
   composedKeys,
@@ -32,13 +33,12 @@ const itemName = matching(
 );
 const references = z.array(name.check(rule(rules.explainBadReference)));
 
-/** Spelled out because JSON Schema patterns have no flags. */
 const platform = matching(
-  /^(?:[Aa][Nn][Dd][Rr][Oo][Ii][Dd]|[Ii][Oo][Ss]|[Ww][Ee][Bb])$/,
+  platformPattern,
   (written) => `must be ANDROID, IOS or WEB, but it is ${quote(written, 40)}`,
 )
   .check(z.toUpperCase())
-  .register(z.globalRegistry, { examples: ["ANDROID", "IOS", "WEB"] });
+  .register(z.globalRegistry, { examples: [...platforms] });
 
 const device = z.object({
   platform: z.optional(platform),

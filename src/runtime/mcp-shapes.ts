@@ -1,6 +1,6 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { qualifiedNameKey } from "../extension-schema/meta-keys.ts";
+import { qualifiedNameKey } from "../extension-schema/meta-schema.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { readUsedSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";

@@ -1,5 +1,5 @@
 import { isRecord } from "../data/parse-json.ts";
-import { findMetaProblems, type MetaKey } from "../extension-schema/meta-keys.ts";
+import { findMetaProblems, type MetaKey } from "../extension-schema/meta-schema.ts";
 import type { Problem } from "../problems/index.ts";
 import { isForAppsAlone } from "./apps.ts";
 

@@ -1,4 +1,4 @@
-import { platforms } from "../../extension-schema/meta-keys.ts";
+import { platforms } from "../../extension-schema/meta-schema.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";

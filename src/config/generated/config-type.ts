@@ -17,41 +17,41 @@ export interface TrailblazeConfig {
   };
   /** `false` excludes tools with `trailblaze/requiresHost`. Default: `true`. */
   preferHostAgent?: boolean;
-  /** The initial memory of the session. Values are strings, so put numbers in quotes. */
+  /** The initial memory of the session. Values are strings, so put numbers in quotes. Default: `{}`. */
   memory?: { [key: string]: string };
-  /** Keys of the memory that never reach an envelope, a context, a recording or a log, even after they are overwritten. A value shorter than 4 characters is recognized only if it is the whole string. */
+  /** Keys of the memory that never reach an envelope, a context, a recording or a log, even after they are overwritten. A value shorter than 4 characters is recognized only if it is the whole string. Default: `[]`. */
   sensitiveMemory?: readonly string[];
-  /** Which packs a session uses, and what they may access. */
+  /** Which packs a session uses, and what they may access. Default: `{}`. */
   packs?: {
     /** Patterns of packs and items to use: `publisher/pack` or `publisher/pack/item`, where `*` matches any part of a segment. Without this key, all are allowed. */
     allow?: readonly string[];
-    /** Patterns of packs and items to exclude. Takes precedence over `allow`. */
+    /** Patterns of packs and items to exclude. Takes precedence over `allow`. Default: `[]`. */
     deny?: readonly string[];
-    /** Packs and items to use although the project does not declare the pack. A name is looked for as `import` would; a pattern with `*`, or a name that is not found, walks through every node_modules. */
+    /** Packs and items to use although the project does not declare the pack. A name is looked for as `import` would; a pattern with `*`, or a name that is not found, walks through every node_modules. Default: `[]`. */
     transitive?: readonly string[];
     /** What happens if an item has an error or a pack's server does not start: `skip` excludes it, `fail` keeps the session from starting. Default: `skip`. */
     onError?: "skip" | "fail";
     /** The keys of the memory that tools of packs see: `all`, `none`, or an array of keys for each pack, where packs that are not listed see none. Default: `all`. */
     memory?: "all" | "none" | { [key: string]: readonly string[] };
-    /** Patterns of packs that `tools`, `call`, `run`, `start`, `install` and sessions install when something refers to them and they are missing. `--install` allows all. */
+    /** Patterns of packs that `tools`, `call`, `run`, `start`, `install` and sessions install when something refers to them and they are missing. `--install` allows all. Default: `[]`. */
     autoInstall?: readonly string[];
     [key: `x-${string}`]: unknown;
   };
-  /** How sessions use trailblaze.lock. */
+  /** How sessions use trailblaze.lock. Default: `{}`. */
   lock?: {
     /** `true` makes any difference from trailblaze.lock an error, as `--frozen` does. Default: `false`. */
     frozen?: boolean;
     /** `true` locks the packs of the project and of its workspace too. Default: `false`. */
     workspace?: boolean;
-    /** What to use without approval: `pack:publisher/pack`, `server:LABEL`, `server:publisher/pack/name`, `tool:LABEL/name` or `tool:publisher/pack/name`, the same with `prompt:` and `skill:`, and with `resource:` and a URI. `*` matches any part of a segment. */
+    /** What to use without approval: `pack:publisher/pack`, `server:LABEL`, `server:publisher/pack/name`, `tool:LABEL/name` or `tool:publisher/pack/name`, the same with `prompt:` and `skill:`, and with `resource:` and a URI. `*` matches any part of a segment. Default: `[]`. */
     unlocked?: readonly string[];
     [key: `x-${string}`]: unknown;
   };
-  /** Values of tools' options, by the tool's qualified name or the name of a built-in. Options of a missing tool are a warning, `UnmatchedPattern`. */
+  /** Values of tools' options, by the tool's qualified name or the name of a built-in. Options of a missing tool are a warning, `UnmatchedPattern`. Default: `{}`. */
   options?: { [key: string]: { [key: string]: unknown } };
-  /** Your own toolsets: arrays of references. */
+  /** Your own toolsets: arrays of references. Default: `{}`. */
   toolsets?: { [key: string]: readonly string[] };
-  /** Your own servers, composed of installed items: `tools`, `toolsets`, `prompts`, `resources`; also `transport`, `protocol`, `version`, `instructions`, `mcpServerName`. */
+  /** Your own servers, composed of installed items: `tools`, `toolsets`, `prompts`, `resources`; also `transport`, `protocol`, `version`, `instructions`, `mcpServerName`. Default: `{}`. */
   servers?: { [key: string]: {
     /** The tools to serve. */
     tools?: readonly string[];
@@ -75,7 +75,7 @@ export interface TrailblazeConfig {
     mcpServerName?: string;
     [key: `x-${string}`]: unknown;
   } };
-  /** Built-in tools: definitions whose `handler` is a `./module.js#export` of the project. */
+  /** Built-in tools: definitions whose `handler` is a `./module.js#export` of the project. Default: `[]`. */
   builtIns?: readonly { [key: string]: unknown }[];
   /** What happens if two tools, or two prompts, have the same name: `error` keeps the session from starting, `prefix` puts the last segment of the pack, or the label of the server, before all of them: `jira_search`. What still collides, or exceeds 64 characters, ends with a stable hash. Default: `error`; `prefix` for `trailblaze start` without a server. */
   nameCollisions?: "error" | "prefix";
@@ -87,7 +87,7 @@ export interface TrailblazeConfig {
   serversIdleMs?: number;
   /** Where tools of packs run: in the host's process, or with `process` in one child process per pack. Default: `in-process`. */
   isolation?: "in-process" | "process";
-  /** The callback endpoint, through which servers call tools. */
+  /** The callback endpoint, through which servers call tools. Default: `{}`. */
   callback?: {
     /** Whether servers can call the session's tools. Default: `true`. */
     enabled?: boolean;
@@ -101,7 +101,7 @@ export interface TrailblazeConfig {
     bodyTimeoutMs?: number;
     [key: `x-${string}`]: unknown;
   };
-  /** Timeouts, of which `-1` is none. */
+  /** Timeouts, of which `-1` is none. Default: `{}`. */
   timeouts?: {
     /** The timeout for a server to answer `initialize`. Default: `60000`. */
     handshakeMs?: -1 | number;
@@ -115,9 +115,9 @@ export interface TrailblazeConfig {
   };
   /** Which calls are denied, and which the user is asked about. */
   calls?: {
-    /** Patterns of tools whose calls need the user's yes, one a call: on the terminal of `call` and `run`, from the client of `start`, or from the host's `onInput`. Without a user who can be asked, and in a call that another tool makes for a modern client, it is denied. With `calls`, also `start SERVER` asks and denies. */
+    /** Patterns of tools whose calls need the user's yes, one a call: on the terminal of `call` and `run`, from the client of `start`, or from the host's `onInput`. Without a user who can be asked, and in a call that another tool makes for a modern client, it is denied. With `calls`, also `start SERVER` asks and denies. Default: `[]`. */
     ask?: readonly string[];
-    /** Patterns of tools whose calls are denied, also calls of other tools. They stay listed. */
+    /** Patterns of tools whose calls are denied, also calls of other tools. They stay listed. Default: `[]`. */
     deny?: readonly string[];
     [key: `x-${string}`]: unknown;
   };
@@ -131,7 +131,7 @@ export interface TrailblazeConfig {
   envFile?: string;
   /** The folder for the session's logs, relative to the config's folder. By default, a folder in your state folder, which keeps the logs of the last 20 sessions and of the last day, or a temporary folder if that is not writable. If a folder of yours cannot be created, a temporary one serves, and a warning names it. */
   logDir?: string;
-  /** Your own MCP servers. */
+  /** Your own MCP servers. Default: `[]`. */
   trailblazeSubprocessToolsets?: readonly ({
     /** The server's label in messages, logs and `LABEL/TOOL`. It contains no slash. */
     name: string;
@@ -141,7 +141,7 @@ export interface TrailblazeConfig {
     package?: string;
     /** The arguments. */
     args?: readonly string[];
-    /** The working folder. Default: the config's folder. Default: `.`. */
+    /** The working folder. Default: the config's folder. */
     cwd?: string;
     /** Strings, added to the environment that the server inherits from you, or `{ file: ./token }`. */
     env?: { [key: string]: string | {
@@ -189,11 +189,11 @@ export interface TrailblazeConfig {
     idleMs?: number;
     /** Its timeouts, instead of the config's; `-1` allows any time. A command that waits 4 seconds says for whom. */
     timeouts?: {
-      /** The timeout for a server to answer `initialize`. */
+      /** The timeout for the server to answer initialize. */
       handshakeMs?: -1 | number;
-      /** The timeout for a server to list its tools. */
+      /** The timeout for the server to list its tools. */
       listMs?: -1 | number;
-      /** The timeout for a tool to answer; it does not run while a question to the user is open. */
+      /** The timeout of a call. */
       callMs?: -1 | number;
       [key: `x-${string}`]: unknown;
     };
@@ -245,7 +245,7 @@ export interface TrailblazeConfig {
     toolset?: string;
     [key: `x-${string}`]: unknown;
   })[];
-  /** Your own MCP servers by label, in the form of clients' configs. Keys that only clients use have no effect. */
+  /** Your own MCP servers by label, in the form of clients' configs. Keys that only clients use have no effect. Default: `{}`. */
   mcpServers?: { [key: string]: {
     /** The program to run. It must speak MCP over stdin and stdout. */
     command?: string;
@@ -253,7 +253,7 @@ export interface TrailblazeConfig {
     package?: string;
     /** The arguments. */
     args?: readonly string[];
-    /** The working folder. Default: the config's folder. Default: `.`. */
+    /** The working folder. Default: the config's folder. */
     cwd?: string;
     /** Strings, added to the environment that the server inherits from you, or `{ file: ./token }`. */
     env?: { [key: string]: string | {
@@ -301,11 +301,11 @@ export interface TrailblazeConfig {
     idleMs?: number;
     /** Its timeouts, instead of the config's; `-1` allows any time. A command that waits 4 seconds says for whom. */
     timeouts?: {
-      /** The timeout for a server to answer `initialize`. */
+      /** The timeout for the server to answer initialize. */
       handshakeMs?: -1 | number;
-      /** The timeout for a server to list its tools. */
+      /** The timeout for the server to list its tools. */
       listMs?: -1 | number;
-      /** The timeout for a tool to answer; it does not run while a question to the user is open. */
+      /** The timeout of a call. */
       callMs?: -1 | number;
       [key: `x-${string}`]: unknown;
     };

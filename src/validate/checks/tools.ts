@@ -1,5 +1,5 @@
 import { isRecord } from "../../data/parse-json.ts";
-import { findMetaProblems } from "../../extension-schema/meta-keys.ts";
+import { findMetaProblems } from "../../extension-schema/meta-schema.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { type Check, findInItem } from "../finding.ts";

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
 import type { TrailblazeToolMeta } from "../../packages/scripting/src/index.ts";
-import { findMetaProblems, metaKeys } from "../../src/extension-schema/meta-keys.ts";
+import { findMetaProblems, metaKeys } from "../../src/extension-schema/meta-schema.ts";
 
 test("the known keys of `_meta` are those that the package for authors has types for", () => {
   const typed: Required<Pick<TrailblazeToolMeta, keyof typeof metaKeys>> = {
