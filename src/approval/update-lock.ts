@@ -1,5 +1,5 @@
 import { readConfig } from "../config/read-config.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { describeUserServer } from "../lock/describe.ts";
 import { isSameJson } from "../lock/json.ts";
@@ -39,7 +39,7 @@ export async function previewAdditions(
   const found = await findLock(project);
   if (found === undefined) return undefined;
   const mcpServers = Object.fromEntries(servers.map(({ label, entry }) => [label, entry]));
-  const config = await readConfig(createNodeInspectionPort(), { directory: project, config: { mcpServers } });
+  const config = await readConfig(inspectionPort, { directory: project, config: { mcpServers } });
   const targets = new Targets([], true);
   const rules = { targets, mayStart: () => false, folder: project, isWhole: false };
   const installation = new Installation(found, config, rules);

@@ -7,7 +7,7 @@ import { evaluateConfined } from "../confinement/evaluate.ts";
 import { locateProblems } from "../data/source-text.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findHandlers, parseHandler } from "../extension-schema/references.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type InspectedPack, placeInItem } from "../inspection/types.ts";
 import { findManagerProgram, runManager } from "../npm/managers/package-manager.ts";
@@ -117,7 +117,7 @@ async function startServers(
 ) {
   const servers = items.filter(({ shape }) => shape === "subprocessServer");
   if (servers.length === 0) return [];
-  const { timeouts } = await readConfig(createNodeInspectionPort(), { directory });
+  const { timeouts } = await readConfig(port, { directory });
   const packs = { allow: [pack.qualifiedName] };
   const config = { timeouts, packs, logDir: cwd, crash: "isolate", nameCollisions: "prefix" } as const;
   const announce = ({ command, args }: StartedCommand) => onCommand([command, ...args].join(" "));
@@ -151,7 +151,6 @@ export async function validateAsInstalled(
   const cwd = realpathSync(mkdtempSync(join(tmpdir(), "trailblaze-installed-")));
   try {
     await install(location, cwd, options);
-    const port = createNodeInspectionPort();
     const { packs } = await findPacks(port, { cwd });
     const pack = packs.find((found) => found.pack.name === name);
     if (pack === undefined) {

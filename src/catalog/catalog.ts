@@ -5,7 +5,7 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { lookUpReferences } from "../discovery/look-up-pack.ts";
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { createNodeInspectionPort, pathIn } from "../files/node-inspection-port.ts";
+import { pathIn, inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
@@ -91,7 +91,6 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
 
 /** Broken packs, items that sessions cannot use, and a malformed lock are problems. */
 async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catalog; problems: Problem[] }> {
-  const port = createNodeInspectionPort();
   const found = await findPacks(port, options);
   const { project, workspace } = found;
   const config = await readConfig(port, { directory: project });

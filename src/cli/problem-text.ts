@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { findPacks } from "../discovery/find-packs.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort } from "../files/node-discovery-port.ts";
 import { formatProblem } from "../problems/format-problem.ts";
 import { failure, type Problem, printableLines, TrailblazeError } from "../problems/index.ts";
 import { countOf, printable } from "../problems/text.ts";
@@ -60,7 +60,7 @@ export async function explainLayout(error: unknown, cwd: string): Promise<unknow
   if (!isItem && code !== "PackNotInstalled") return error;
   // A short name is not one of a pack.
   if (isItem && !isQualifiedName(String(args.name).replace(/^@/, ""))) return error;
-  const { problems } = await findPacks(createNodeDiscoveryPort(), { cwd });
+  const { problems } = await findPacks(discoveryPort, { cwd });
   const layout = problems.find((problem) => problem.code === "UnsupportedLayout");
   return layout === undefined ? error : new TrailblazeError({ ...layout, severity: "error" });
 }

@@ -1,4 +1,4 @@
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort } from "../files/node-discovery-port.ts";
 import { type DiscoveryOptions, findPacks } from "./find-packs.ts";
 import type { Discovery } from "./types.ts";
 
@@ -12,7 +12,7 @@ import type { Discovery } from "./types.ts";
  * Throws `TrailblazeError` only if no result is possible: `ProjectNotFound`, `InvalidConfig`.
  */
 export async function discoverPacks(options: DiscoveryOptions = {}): Promise<Discovery> {
-  const { project, packs, problems } = await findPacks(createNodeDiscoveryPort(), options);
+  const { project, packs, problems } = await findPacks(discoveryPort, options);
   const scope = options.all === true ? "all" : "declared";
   return { project, scope, packs: packs.map(({ pack }) => pack), problems };
 }

@@ -58,24 +58,22 @@ function isTrusted(path: string, reference: string): boolean {
   return [0, user, statSync(reference, { throwIfNoEntry: false })?.uid].includes(owner);
 }
 
-export function createNodeDiscoveryPort(): DiscoveryPort {
-  return {
-    readManifest,
-    isTrusted,
-    listDirectory: (directory) => attempt(() => readdirSync(directory, { withFileTypes: true })),
-    exists: existsSync,
-    realPath: (path) => attempt(() => realpathSync.native(path)),
-    readProjectFile: (directory, file) =>
-      attempt(() => {
-        const path = `${directory}${sep}${file}`;
-        const stats = statSync(path, { throwIfNoEntry: false });
-        return stats?.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
-      }),
-    hasProjectFile: (directory, file) =>
-      attempt(() => lstatSync(`${directory}${sep}${file}`, { throwIfNoEntry: false })) !== undefined,
-    async globalPackages() {
-      const { findGlobalPackages } = await import("./npm-configuration.ts");
-      return findGlobalPackages({ env: process.env });
-    },
-  };
-}
+export const discoveryPort: DiscoveryPort = {
+  readManifest,
+  isTrusted,
+  listDirectory: (directory) => attempt(() => readdirSync(directory, { withFileTypes: true })),
+  exists: existsSync,
+  realPath: (path) => attempt(() => realpathSync.native(path)),
+  readProjectFile: (directory, file) =>
+    attempt(() => {
+      const path = `${directory}${sep}${file}`;
+      const stats = statSync(path, { throwIfNoEntry: false });
+      return stats?.isFile() && stats.size <= maximumProjectFileBytes ? readFileSync(path) : undefined;
+    }),
+  hasProjectFile: (directory, file) =>
+    attempt(() => lstatSync(`${directory}${sep}${file}`, { throwIfNoEntry: false })) !== undefined,
+  async globalPackages() {
+    const { findGlobalPackages } = await import("./npm-configuration.ts");
+    return findGlobalPackages({ env: process.env });
+  },
+};

@@ -11,7 +11,7 @@ import {
 import { isAbsolute, join, relative, sep } from "node:path";
 import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
-import { createNodeDiscoveryPort } from "./node-discovery-port.ts";
+import { discoveryPort } from "./node-discovery-port.ts";
 
 /** A path in a folder, or the folder itself, relative to it and with `/`; `undefined` outside it. */
 export function pathIn(folder: string, path: string): string | undefined {
@@ -63,11 +63,4 @@ function listFiles(packageRoot: string, path: string): string[] | undefined {
   return entries?.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
 }
 
-export function createNodeInspectionPort(): InspectionPort {
-  return {
-    ...createNodeDiscoveryPort(),
-    readFile,
-    describePath,
-    listFiles,
-  };
-}
+export const inspectionPort: InspectionPort = { ...discoveryPort, readFile, describePath, listFiles };

@@ -1,4 +1,4 @@
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { Kind } from "../kinds.ts";
 import { readKind } from "../qualified-names/index.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
@@ -15,7 +15,6 @@ import type { InspectionOptions, ItemInspection, PackInspection } from "./inspec
 export async function inspectPack(name: string, options: InspectionOptions = {}): Promise<PackInspection> {
   // Loaded on demand, because programs that only discover packs do not need it.
   const { findPacksFor, inspectFoundPack, requirePack } = await import("./inspect.ts");
-  const port = createNodeInspectionPort();
   const found = await findPacksFor(port, name, options);
   return await inspectFoundPack(port, await requirePack(port, found, name), options);
 }
@@ -32,7 +31,6 @@ export async function inspectItem(
   options: InspectionOptions & { kind?: Kind } = {},
 ): Promise<ItemInspection> {
   const { findPacksFor, inspectFoundItem } = await import("./inspect.ts");
-  const port = createNodeInspectionPort();
   const kind = readKind(options.kind);
   const found = await findPacksFor(port, name, options);
   return (await inspectFoundItem(port, found, name, { ...options, kind })).item;

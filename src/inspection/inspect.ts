@@ -13,7 +13,7 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import {
@@ -210,7 +210,6 @@ export async function inspectSubject(
   options: InspectionOptions & { kind?: Kind | undefined },
 ): Promise<{ pack: PackInspection } | Awaited<ReturnType<typeof inspectFoundItem>>> {
   const { kind } = options;
-  const port = createNodeInspectionPort();
   const found = await findPacksFor(port, subject, options);
   const pack = findPackBySubject(found, subject);
   const isItem = found.packs.some(

@@ -5,7 +5,7 @@ import { loadConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { lockModeOf } from "../lock/gate.ts";
 import { findLock, lockFileOf } from "../lock/lock-file.ts";
 import { failure, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -42,7 +42,7 @@ const toError = (add: Add, name: HealthCheck["name"]) => (error: unknown) => {
 /** Checks the packs of a project. `config`: `undefined` if it is invalid, and then the packs' own problems are reported, too. */
 async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefined): Promise<void> {
   const everything = { allow: undefined, deny: [], transitive: [] };
-  const found = await findPacks(createNodeInspectionPort(), { cwd, policy: config?.packs ?? everything });
+  const found = await findPacks(port, { cwd, policy: config?.packs ?? everything });
   const packs = found.packs.map(({ pack }) => pack);
   const broken = packs.filter(({ problems }) => problems.some(({ severity }) => severity === "error"));
   const enabled = packs.filter((pack) => pack.enabled && !pack.shadowed);
@@ -128,7 +128,6 @@ export async function checkHealth(options: SessionOptions): Promise<Health> {
   };
   const isNew = satisfies(process.versions.node, supportedNode, { includePrerelease: true });
   add("node", isNew, `Node ${process.versions.node}${isNew ? "" : `, but ${supportedNode} is required`}`);
-  const port = createNodeInspectionPort();
   try {
     health.project = findProject(port, cwd).directory;
   } catch (error) {

@@ -6,7 +6,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
 import { readConfigFile } from "../files/edit.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
 import { type ClientRecord, clients, findClient, type Scope } from "./clients/index.ts";
@@ -15,8 +15,6 @@ import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
 import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
 import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
-
-const port = createNodeInspectionPort();
 
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 

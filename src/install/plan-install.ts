@@ -7,7 +7,7 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
 import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
-import { createNodeInspectionPort, isBelow } from "../files/node-inspection-port.ts";
+import { isBelow, inspectionPort as port } from "../files/node-inspection-port.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
@@ -16,8 +16,6 @@ import { findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
 import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
 import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
-
-const port = createNodeInspectionPort();
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {

@@ -4,7 +4,7 @@ import { readConfig } from "../config/read-config.ts";
 import { listServerEntries, type ServerEntry } from "../config/server-entries.ts";
 import { findLocator } from "../data/source-text.ts";
 import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { findPackageProgram } from "../inspection/server-package.ts";
 import type { PackPreview } from "../npm/preview-packs.ts";
 import { failure, listOf, quote } from "../problems/index.ts";
@@ -19,8 +19,6 @@ export interface EntryToWrite {
   label: string;
   entry: JsonRecord;
 }
-
-const port = createNodeInspectionPort();
 
 /** The servers of the project's config. Throws `TrailblazeError` `InvalidConfig` for an invalid config. */
 export async function readProjectServers(directory: string): Promise<ServerEntry[]> {

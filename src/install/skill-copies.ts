@@ -8,7 +8,7 @@ import { findProject } from "../discovery/project.ts";
 import { describeConfigError } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { makeFolders } from "../files/write-files.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
@@ -32,7 +32,6 @@ interface Marker {
 
 type WantedCopy = readonly [skill: SkillItem, marker: Marker];
 
-const port = createNodeInspectionPort();
 const find = (path: string) => lstatSync(path, { throwIfNoEntry: false });
 
 /** What a folder has under a name: a copy, or with `fault` what stays. A link is no copy. */

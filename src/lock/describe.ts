@@ -5,7 +5,7 @@ import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry } from "../mcp/client/server-lists.ts";
@@ -241,7 +241,6 @@ export function describeUserServer(
 /** The same of an installed one: with the version of its package, `null` if it is unknown. */
 export function describeInstalledServer(project: string, server: UserServer): LockedItem {
   if (server.package === undefined) return describeUserServer(server, undefined);
-  const port = createNodeInspectionPort();
   const { version } = readUsableManifest(port, resolveFrom(port, project, server.package))?.value ?? {};
   return describeUserServer(server, typeof version === "string" ? version : null);
 }

@@ -8,7 +8,7 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import { applyEdits } from "../files/edit.ts";
 import { errorCode } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort as port } from "../files/node-discovery-port.ts";
 import {
   followLinks,
   readBytes as readFileBytes,
@@ -114,7 +114,6 @@ export interface FoundLock {
 }
 
 async function isInWorkspace(folder: string, project: string): Promise<boolean> {
-  const port = createNodeDiscoveryPort();
   const { root } = await findWorkspace(port, findProject(port, project));
   return `${folder}${sep}`.startsWith(`${root}${sep}`);
 }

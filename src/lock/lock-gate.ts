@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
@@ -307,7 +307,7 @@ export class LockGate {
     for (const { place } of this.#isOwn ? this.locked.values() : []) {
       if (place.kind !== "entry" || there[place.owner].has(place.entry)) continue;
       // A package without the field is a pack only while it has skills.
-      const isInstalled = () => resolveFrom(createNodeInspectionPort(), project, place.entry) !== undefined;
+      const isInstalled = () => resolveFrom(inspectionPort, project, place.entry) !== undefined;
       const was = place.owner === "server" ? "in the config" : isInstalled() ? "a pack" : "installed";
       problems.push(this.#noteVanished(place, `it is no longer ${was}`));
     }

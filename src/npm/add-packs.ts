@@ -8,7 +8,7 @@ import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import { walkInstalled } from "../discovery/walk-packages.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
 import { validateTarget } from "../validate/validate-target.ts";
@@ -75,7 +75,6 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
   const { cwd = process.cwd(), allowSimilar = false, signal } = options;
   const packages = specs.map(({ text }) => text);
   const what = `add ${packages.join(", ")}`;
-  const port = createNodeInspectionPort();
   const project = await openProject(port, cwd, what);
   const { directory, found } = project;
   // Missing dependencies may be packs.
@@ -140,7 +139,6 @@ export async function installMissing(
   options: AddOptions = {},
 ): Promise<AddedPacks> {
   const { cwd = process.cwd() } = options;
-  const port = createNodeInspectionPort();
   const { directory, manifest } = findProject(port, cwd);
   if (resolveFrom(port, directory, name) !== undefined) return { added: [], problems: [] };
   try {

@@ -5,7 +5,7 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort as port } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
@@ -31,7 +31,6 @@ export interface RemoveOptions extends ChangeOptions {
 export async function planRemove(names: readonly string[], options: RemoveOptions = {}) {
   const { cwd = process.cwd(), isServer = () => false } = options;
   const written = [...new Set(names.map(readName))];
-  const port = createNodeDiscoveryPort();
   const what = `remove ${written.join(", ")}`;
   const project = await openProject(port, cwd, what);
   const { found, declared } = project;

@@ -2,7 +2,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredItem } from "../discovery/types.ts";
 import { type Needs, parseExtension } from "../extension-schema/parse-extension.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
 import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
@@ -193,7 +193,7 @@ async function searchRegistry(
 
 export async function searchPacks(text: string, options: RemoteSearchOptions): Promise<RemoteSearch> {
   const { cwd = process.cwd(), refresh = false, offline = false, timeoutMs = 20_000, signal } = options;
-  const found = await findPacks(createNodeDiscoveryPort(), { cwd, policy: everything, all: true }).catch(
+  const found = await findPacks(discoveryPort, { cwd, policy: everything, all: true }).catch(
     (error: unknown) => {
       // A search works outside a project, too.
       if (!(error instanceof TrailblazeError)) throw error;

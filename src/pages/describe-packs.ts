@@ -3,7 +3,7 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { findPacksFor, requirePack } from "../inspection/inspect.ts";
@@ -92,7 +92,6 @@ export async function describePack(
   name: string | undefined,
   options: InspectionOptions,
 ): Promise<DescribedPack> {
-  const port = createNodeInspectionPort();
   const found = await findPacksFor(port, name ?? "", options);
   const pack =
     name === undefined

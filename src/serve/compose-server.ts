@@ -10,7 +10,7 @@ import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/typ
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
 import { ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
@@ -343,7 +343,6 @@ export async function findServer(
   options: Pick<ServeOptions, "cwd" | "config" | "builtIns" | "lock">,
 ): Promise<ServeTarget> {
   const cwd = resolve(options.cwd ?? process.cwd());
-  const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const builtIns = [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];

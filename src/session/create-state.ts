@@ -6,7 +6,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { findInvalidTools } from "../mcp/client/server-lists.ts";
 import {
@@ -91,7 +91,7 @@ export async function createState(
   let unmatched = isComplete ? findUnmatchedPatterns(reading, reading.found) : [];
   // Only what is declared was read before.
   if (unmatched.length > 0) {
-    const all = await findPacks(createNodeInspectionPort(), { cwd, policy: config.packs, all: true });
+    const all = await findPacks(inspectionPort, { cwd, policy: config.packs, all: true });
     unmatched = findUnmatchedPatterns(reading, all);
   }
   // A server that has failed may have the tool.

@@ -8,7 +8,7 @@ import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort as port } from "../files/node-discovery-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
@@ -122,7 +122,6 @@ async function findWatchedEntries(
   configOption: unknown,
   packages: readonly string[],
 ): Promise<WatchedEntries> {
-  const port = createNodeDiscoveryPort();
   const files = new Set(packages.map((location) => join(location, "package.json")));
   /** Of which any entry counts. */
   const folders = new Set<string>();

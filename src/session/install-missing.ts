@@ -6,7 +6,7 @@ import { findPacks } from "../discovery/find-packs.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { AddedPacks } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
@@ -58,7 +58,6 @@ export async function withMissingPacks<Value>(
       const missing = error instanceof TrailblazeError ? error.missingPack : undefined;
       if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
       tried.add(missing);
-      const port = createNodeInspectionPort();
       const { directory } = findProject(port, cwd);
       const { packs } = await readConfig(port, { directory, config, cwd });
       const spec = splitSpec(missing);
@@ -83,7 +82,6 @@ export async function installReferredPacks(
   options: MissingPacksOptions & { calls?: readonly string[] },
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
-  const port = createNodeInspectionPort();
   const references = [...calls, ...[...toolsets.values()].flat()];
   const readNames = (written: readonly string[]) =>
     written.filter((one) => isQualifiedName(one)).map((one) => parseQualifiedName(one));

@@ -2,7 +2,7 @@
 import type { SessionConfig } from "../config/session-config.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, TrailblazeError } from "../problems/index.ts";
 import {
   findCollisions,
@@ -230,7 +230,6 @@ export class Names<One extends ItemOf<NamedKind>> {
     const { code, args } = fault.problem;
     if (code !== "PackNotInstalled" || !("name" in args)) return fault;
     const name = String(args.name);
-    const port = createNodeInspectionPort();
     const read = readUsableManifest(port, resolveFrom(port, this.#context.config.project, name));
     if (read === undefined) return fault;
     return read.value.trailblaze === undefined

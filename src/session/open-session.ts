@@ -3,7 +3,7 @@ import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
@@ -102,7 +102,6 @@ async function readSessionConfig(
   options: CommandSessionOptions,
   { selection }: OpeningRules,
 ): Promise<SessionConfig> {
-  const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = applyOptions(await readConfig(port, { directory, config: options.config, cwd }), options);
   if (selection === undefined) return config;

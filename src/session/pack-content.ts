@@ -2,7 +2,7 @@
 import { isRecord } from "../data/parse-json.ts";
 import { matchUriTemplate, parseUriTemplate } from "../extension-schema/uri-template.ts";
 import { maximumResourceBytes } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
@@ -158,7 +158,7 @@ const fileFaults = {
 
 /** The contents of a file: as text unless its media type or its bytes say that it is binary. */
 function readFile(root: string, file: string, part: Part): ResourceContents {
-  const read = createNodeInspectionPort().readFile(root, file, maximumResourceBytes);
+  const read = inspectionPort.readFile(root, file, maximumResourceBytes);
   if (read.state !== "read") {
     const reason = read.state === "unusable" ? read.reason : fileFaults[read.state];
     throw new Error(`The resource's file ${quote(file)} cannot be read: ${reason}.`);

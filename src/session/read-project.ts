@@ -10,7 +10,7 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
@@ -250,7 +250,6 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const { options, resources, rules, processes, states } = frame;
   const { selection } = rules;
   const { calls = [], toolsets, watch } = options;
-  const port = createNodeInspectionPort();
   const needed = toolsets === undefined ? findNeededServers(calls, config) : undefined;
   const isForCalls = needed !== undefined;
   const servers = config.subprocessServers.map((server) => ({ server, ...gate?.checkServer(server) }));

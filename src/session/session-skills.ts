@@ -1,7 +1,7 @@
 // The skills of a session: how they are shown, and what is in their files.
 import { isUtf8 } from "node:buffer";
 import { join } from "node:path";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
@@ -67,7 +67,7 @@ export function findSkillFile(skill: SkillItem, path: string): string {
 
 /** The bytes of a file of a pack; `undefined` for a link, for what is below one, and for what is larger. */
 function readPackFile(root: string, path: string, size: number | undefined): Uint8Array | undefined {
-  const read = createNodeInspectionPort().readFile(root, path, size);
+  const read = inspectionPort.readFile(root, path, size);
   return read.state === "read" && read.realPath === join(root, path) ? read.bytes : undefined;
 }
 

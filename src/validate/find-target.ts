@@ -5,7 +5,7 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeDiscoveryPort } from "../files/node-discovery-port.ts";
+import { discoveryPort as port } from "../files/node-discovery-port.ts";
 import {
   findOwner,
   findPackBySubject,
@@ -84,7 +84,6 @@ export async function findTarget(
  * and `ProjectNotFound`.
  */
 export async function findWorkspacePacks(cwd: string): Promise<{ folders: string[]; problems: Problem[] }> {
-  const port = createNodeDiscoveryPort();
   const project = findProject(port, cwd);
   const { root, members, problems } = await findWorkspace(port, project);
   const folders = members.filter((folder) => {

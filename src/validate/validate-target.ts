@@ -3,7 +3,7 @@ import { describeFault, describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
 import { type DiscoveredPack, isPack } from "../discovery/types.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
-import { createNodeInspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
@@ -98,7 +98,7 @@ function isUnexplained({ code, file, args }: Problem, found: readonly Problem[])
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
-  port: InspectionPort = createNodeInspectionPort(),
+  port: InspectionPort = inspectionPort,
 ): Promise<DetailedReport> {
   const { strict = false, dataOnly, requireConfinement, builtIns } = options;
   const { location, read, origin, installedAs, findContext } = await findTarget(port, target, options);

@@ -4,14 +4,13 @@ import { expect, test } from "vitest";
 import { previewAdditions, recordAdditions, recordRemovals } from "../../src/approval/update-lock.ts";
 import { findPacks } from "../../src/discovery/find-packs.ts";
 import type { FoundPack } from "../../src/discovery/types.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { loadDefinitions } from "../../src/inspection/load-definitions.ts";
 import { applyApproval, diffLock, planApproval } from "../../src/lock.ts";
 import { type Tree, writeTree } from "../support/tree.ts";
 import { configWith, jira, listed, lockOf, makeJiraProject, readLockText } from "./support/locked-project.ts";
 
 const inspect = async (cwd: string, name: string) => {
-  const port = createNodeInspectionPort();
   const { packs } = await findPacks(port, { cwd });
   const found = packs.find(({ pack }) => pack.name === name) as FoundPack;
   return loadDefinitions(port, found, { dataOnly: true });

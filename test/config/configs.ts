@@ -1,10 +1,8 @@
 import { loadConfig, readConfig } from "../../src/config/read-config.ts";
 import type { SessionConfig } from "../../src/config/session-config.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import type { Problem } from "../../src/problems/index.ts";
 import { makeTree } from "../support/packs.ts";
-
-const port = createNodeInspectionPort();
 
 /** A project with these files beside its package.json. */
 export const makeProject = (files: Readonly<Record<string, unknown>> = {}) =>

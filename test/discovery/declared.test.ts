@@ -2,7 +2,7 @@ import { chownSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
-import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
+import { discoveryPort as port } from "../../src/files/node-discovery-port.ts";
 import { type DiscoveryOptions, discoverPacks } from "../../src/index.ts";
 import { describeOrigins } from "../support/listing.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
@@ -22,7 +22,6 @@ describe("packs that a project declares", () => {
       "node_modules/@acme/jira/package.json": packManifest("@acme/jira"),
       "node_modules/@acme/jira/node_modules/deep/package.json": packManifest("deep"),
     });
-    const port = createNodeDiscoveryPort();
     const read: string[] = [];
     const { packs } = await findPacks(
       {
@@ -111,7 +110,6 @@ describe("packs that a workspace declares", () => {
 
     test("such a root does not make a workspace", async () => {
       const { root, cwd } = makeForeign();
-      const port = createNodeDiscoveryPort();
       expect((await findPacks(port, { cwd })).packs).toHaveLength(2);
       const foreign = { ...port, isTrusted: (path: string) => path !== join(root, "package.json") };
       const { packs, workspace } = await findPacks(foreign, { cwd });

@@ -4,7 +4,7 @@ import { join, relative } from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { findPacks } from "../../src/discovery/find-packs.ts";
 import type { DiscoveryPort } from "../../src/files/discovery-port.ts";
-import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
+import { discoveryPort } from "../../src/files/node-discovery-port.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
@@ -44,9 +44,8 @@ const names = ["@acme/jira", "isolated", "linked", "member", "nested"];
 
 test("discovery reads only package.json files, folders and the project's own files through its port", async () => {
   const root = makeProjectOfPacks();
-  const real = createNodeDiscoveryPort();
   const calls: [string, string][] = [];
-  const port = new Proxy(real, {
+  const port = new Proxy(discoveryPort, {
     get(target, method: keyof DiscoveryPort) {
       const call = target[method] as (...args: unknown[]) => unknown;
       return (...args: unknown[]) => {

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findWorkspaces } from "../../src/discovery/workspace-members.ts";
-import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
+import { discoveryPort as port } from "../../src/files/node-discovery-port.ts";
 import { discoverPacks } from "../../src/index.ts";
 import { makeTree, packManifest } from "../support/packs.ts";
 import { makeLink } from "../support/special-files.ts";
@@ -68,7 +68,6 @@ test.each([
 });
 
 describe("the budget of one discovery", () => {
-  const port = createNodeDiscoveryPort();
   const search = (root: string, patterns: string[], folders = 1000) => {
     const budget = { folders };
     const found = findWorkspaces(port, root, patterns, budget);

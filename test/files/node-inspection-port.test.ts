@@ -3,11 +3,10 @@ import { join } from "node:path";
 import { Worker } from "node:worker_threads";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { maximumFileBytes } from "../../src/files/inspection-port.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 
-const port = createNodeInspectionPort();
 const onPosix = test.skipIf(process.platform === "win32");
 
 const readText = (root: string, path: string) => {

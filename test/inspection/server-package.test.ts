@@ -1,11 +1,9 @@
 import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { findPackageProgram } from "../../src/inspection/server-package.ts";
 import { makeTree } from "../support/packs.ts";
-
-const port = createNodeInspectionPort();
 
 /** A project with the package `@acme/mcp`, whose package.json has this `bin`. */
 function makePackage(bin: unknown, files: Readonly<Record<string, string>> = {}): string {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { findProjectManager } from "../../src/discovery/project-manager.ts";
-import { createNodeDiscoveryPort } from "../../src/files/node-discovery-port.ts";
+import { discoveryPort } from "../../src/files/node-discovery-port.ts";
 import {
   createManagerEnvironment,
   findManagerProgram,
@@ -11,7 +11,7 @@ import type { Tree } from "../support/tree.ts";
 
 /** The package manager of a project, or of a member of a workspace with these files. */
 const find = (project: string, root = project) =>
-  findProjectManager(createNodeDiscoveryPort(), {
+  findProjectManager(discoveryPort, {
     project: { directory: project, manifest: undefined },
     root,
   });

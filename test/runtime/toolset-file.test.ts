@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/read-config.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { planUserServer } from "../../src/runtime/server-launches.ts";
 import { makePack } from "./make-pack.ts";
 
@@ -11,7 +11,6 @@ test.each<[string, string[], string]>([
 ])("the script that %s %j names is the server's", async (command, args, expected) => {
   const directory = makePack({});
   const given = { trailblazeSubprocessToolsets: [{ name: "s", command, args }] };
-  const port = createNodeInspectionPort();
   const config = await readConfig(port, { directory, config: given });
   const planned = await Promise.all(config.subprocessServers.map((one) => planUserServer(port, one, config)));
   expect(planned.map(({ environment }) => environment.toolsetFile)).toEqual([resolve(directory, expected)]);

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readConfig } from "../../src/config/read-config.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort } from "../../src/files/node-inspection-port.ts";
 import { describeUserServer } from "../../src/lock/describe.ts";
 import type { LockedItem } from "../../src/lock/json.ts";
 import { createEnvironment } from "../../src/runtime/server-environment.ts";
@@ -91,10 +91,10 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
   const cwd = makeProject({}, { ".env": "NODE_OPTIONS=--require ./x.js\nPATH=/x\nFINE=yes\n", path: "/x" });
   const plan = async (entry: object, isLocked: boolean) => {
     const given = { envFile: ".env", mcpServers: { a: { command: process.execPath, ...entry } } };
-    const config = await readConfig(createNodeInspectionPort(), { directory: cwd, config: given });
+    const config = await readConfig(inspectionPort, { directory: cwd, config: given });
     const [server] = config.subprocessServers;
     if (server === undefined) throw new Error("The config has no server.");
-    const planned = await planUserServer(createNodeInspectionPort(), server, config, isLocked);
+    const planned = await planUserServer(inspectionPort, server, config, isLocked);
     const facts = { hostEnvironment: { PATH: "/bin" }, platform: "linux" } as const;
     return {
       planned,

@@ -3,14 +3,13 @@ import { mkdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { skillEntry } from "@modelcontextprotocol/server/ext/skills";
 import { describe, expect, test } from "vitest";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { findSkills } from "../../src/skills/find-skills.ts";
 import { readSkill } from "../../src/skills/read-skill.ts";
 import { findSkillFault } from "../../src/skills/skill-entry.ts";
 import { makeTree } from "../support/packs.ts";
 import { makeFifo, makeLink } from "../support/special-files.ts";
 
-const port = createNodeInspectionPort();
 const skillText = (name: string, more = "") => `---\nname: ${name}\ndescription: Do it.\n${more}---\nText\n`;
 const find = (location: string, isDependency = true) => findSkills(port, location, { isDependency });
 const foldersOf = (location: string, isDependency = true) =>

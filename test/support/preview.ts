@@ -1,13 +1,12 @@
 import { formatPreviews } from "../../src/cli/commands/packages.ts";
 import { describePack } from "../../src/discovery/describe-pack.ts";
 import { readUsableManifest } from "../../src/discovery/manifest.ts";
-import { createNodeInspectionPort } from "../../src/files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../src/files/node-inspection-port.ts";
 import { loadDefinitions } from "../../src/inspection/load-definitions.ts";
 import type { PackPreview } from "../../src/npm/preview-packs.ts";
 
 /** What `add` shows of a package in a folder. */
 export async function formatPreviewOf(location: string, rest: Partial<PackPreview> = {}): Promise<string> {
-  const port = createNodeInspectionPort();
   const manifest = readUsableManifest(port, location);
   if (manifest === undefined) throw new Error("no package.json");
   const found = await describePack(port, { location, manifest, origin: "direct" });

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { resolve } from "node:path";
 import { findProject } from "../../discovery/project.ts";
-import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { discoveryPort } from "../../files/node-discovery-port.ts";
 import { hasErrors, type Problem, printable, TrailblazeError } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { watchFolder } from "../../processes/folder-watcher.ts";
@@ -61,7 +61,7 @@ export async function watchPack(
   }: SessionOptions & { strict: boolean; signal: AbortSignal; style: TextStyle },
   say: (text: string) => void,
 ) {
-  const { directory: root } = findProject(createNodeDiscoveryPort(), resolve(cwd, directory));
+  const { directory: root } = findProject(discoveryPort, resolve(cwd, directory));
   /** The last validation with its problems and those of its session, of which the advertised names of the tools are here, too. */
   const result = {
     runs: 0,

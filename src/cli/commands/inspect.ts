@@ -1,6 +1,6 @@
 import { readConfigNames } from "../../config/server-entries.ts";
 import { findProject } from "../../discovery/project.ts";
-import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { discoveryPort as port } from "../../files/node-discovery-port.ts";
 import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
@@ -141,7 +141,6 @@ async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options, cwd } = input;
   const [subject = ""] = positionals;
   const kind = readKind(options.kind);
-  const port = createNodeDiscoveryPort();
   const mayBeLabel = (kind ?? "tool") === "tool" && subject.includes("/");
   const labels = mayBeLabel ? (await readConfigNames(port, findProject(port, cwd).directory)).labels : [];
   const label = labels.find((one) => subject.startsWith(`${one}/`));

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
 import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
-import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { discoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, parseKind } from "../../kinds.ts";
 import { failure, type Problem, printable } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
@@ -33,7 +33,7 @@ export const command = defineCommand({
       return searchFor("", input);
     }
     const all = options.all;
-    const found = await findPacks(createNodeDiscoveryPort(), { cwd, global: options.global, all });
+    const found = await findPacks(discoveryPort, { cwd, global: options.global, all });
     const { project, workspace } = found;
     const builtIns = options["built-in"] ? await findBuiltIns(project) : undefined;
     const packs = found.packs.map(({ pack }) => pack);
@@ -86,7 +86,7 @@ function explainEmpty(
   const verb = scope === "all" ? "installed" : "declared";
   const empty = `No ${what} are ${verb} in ${printable(project)}.`;
   const folders = [project, workspace.root, ...workspace.members];
-  const { listDirectory } = createNodeDiscoveryPort();
+  const { listDirectory } = discoveryPort;
   const hasPackages = (folder: string) =>
     listDirectory(join(folder, "node_modules"))?.some(({ name }) => !name.startsWith("."));
   const mayHaveMore = scope === "declared" && folders.some(hasPackages);
@@ -140,7 +140,7 @@ function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
 
 async function findBuiltIns(directory: string): Promise<ListedItem[]> {
   const { listConfigItems } = await import("../../config/read-config.ts");
-  const { createNodeInspectionPort } = await import("../../files/node-inspection-port.ts");
-  const items = await listConfigItems(createNodeInspectionPort(), directory);
+  const { inspectionPort } = await import("../../files/node-inspection-port.ts");
+  const items = await listConfigItems(inspectionPort, directory);
   return items.map((item) => ({ ...item, qualifiedName: item.name, pack: null, version: null }));
 }

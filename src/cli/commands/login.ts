@@ -1,6 +1,6 @@
 import { readConfig } from "../../config/read-config.ts";
 import { findProject } from "../../discovery/project.ts";
-import { createNodeInspectionPort } from "../../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../../files/node-inspection-port.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
@@ -17,7 +17,6 @@ async function findRemoteServer(
   label: string,
   { cwd, options }: CommandInput<typeof configOption>,
 ): Promise<RemotePlan & { oauth: NonNullable<RemotePlan["oauth"]> }> {
-  const port = createNodeInspectionPort();
   const { directory } = findProject(port, cwd);
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const labels = config.subprocessServers.map(({ name }) => name);

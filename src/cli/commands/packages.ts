@@ -2,7 +2,7 @@ import { previewAdditions, recordAdditions, recordRemovals } from "../../approva
 import { isRecord } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/parse-extension.ts";
-import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { discoveryPort } from "../../files/node-discovery-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { planImport } from "../../install/import-servers.ts";
 import {
@@ -33,7 +33,7 @@ import { serverNotes } from "../session/session-command.ts";
 
 /** The project's folder and lock. One that cannot be used is an error before anything is changed. */
 async function openProject(cwd: string) {
-  const { directory } = findProject(createNodeDiscoveryPort(), cwd);
+  const { directory } = findProject(discoveryPort, cwd);
   return { directory, lock: await findLock(directory) };
 }
 

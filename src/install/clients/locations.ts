@@ -1,7 +1,7 @@
 import { posix, resolve, win32 } from "node:path";
 import { findProject } from "../../discovery/project.ts";
 import { fileExists } from "../../files/edit.ts";
-import { createNodeDiscoveryPort } from "../../files/node-discovery-port.ts";
+import { discoveryPort } from "../../files/node-discovery-port.ts";
 import type { ConfigFormatName } from "../editing/config-format.ts";
 import { type ClientRecord, clients, type Scope } from "./index.ts";
 
@@ -82,7 +82,7 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
   const host = readHost();
   let project = resolve(cwd);
   try {
-    project = findProject(createNodeDiscoveryPort(), cwd).directory;
+    project = findProject(discoveryPort, cwd).directory;
   } catch {
     // Outside a project, clients have no project files.
   }
