@@ -4,7 +4,7 @@ import { describeType, isRecord } from "../../data/parse-json.ts";
 import type { UnexpectedExit } from "../../problems/index.ts";
 import type { Cancellation } from "../../runtime/abort-listeners.ts";
 import type { AppsDeclaration } from "../../runtime/apps.ts";
-import type { InputAnswer, InputAnswers, InputRequests, InputRound } from "../../runtime/handler-context.ts";
+import type { InputAnswers, InputRequests, InputRound } from "../../runtime/handler-context.ts";
 import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import { type LeaveOut, type ResultMethod, repairResult } from "../../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ResourceResult } from "../../runtime/tool-result.ts";
@@ -173,11 +173,7 @@ export async function readInputRequired({
   return new InputNeeded({ requests: requests as InputRequests, ...(state !== undefined && { state }) });
 }
 
-export const toElicitResult = ({ action, content }: InputAnswer): JsonObject => ({ action, content });
-
 export const toRoundParams = ({ input, state }: InputRound): JsonObject => ({
-  inputResponses: Object.fromEntries(
-    Object.entries(input).map(([key, answer]) => [key, toElicitResult(answer)]),
-  ),
+  inputResponses: input,
   requestState: state,
 });

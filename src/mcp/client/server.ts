@@ -38,7 +38,6 @@ import {
   type ServerEvents,
   type ServerLaunch,
   type Suggestions,
-  toElicitResult,
   toInputRequest,
   toRoundParams,
 } from "./server-calls.ts";
@@ -534,7 +533,7 @@ export class Server {
         throw new AnswerError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
       const stop = AbortSignal.any([signal, call.ended.signal]);
       const answers = await call.ask({ input }, stop);
-      return toElicitResult(answers.input ?? { action: "cancel" });
+      return { ...(answers.input ?? { action: "cancel" }) };
     } finally {
       call.isAsking = false;
     }
