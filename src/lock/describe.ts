@@ -33,8 +33,8 @@ function createItem(values: Readonly<Record<string, unknown>>): LockedItem | und
 /** The code that the value at a path in a definition names, as `./module.js#export`. */
 function describeCodeAt(value: unknown, path: readonly string[], item: InspectedItem) {
   if (typeof value === "string") return value;
-  const { source } = placeOfCode(value, "", path, item) ?? {};
-  return source && "file" in source ? `./${source.file}#${source.path.slice(1).join(".")}` : undefined;
+  const place = placeOfCode(value, path, item);
+  return place && "file" in place ? `./${place.file}#${place.path.slice(1).join(".")}` : undefined;
 }
 
 function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {

@@ -259,7 +259,7 @@ export async function createBundleTools(
         missing.push({ ...tool, path: ["entries", index, "handler"] });
         return [];
       }
-      const place = placeOfCode(handler, owner.root, ["entries", String(index), "handler"], item);
+      const place = placeOfCode(handler, ["entries", String(index), "handler"], item);
       return place === undefined ? [] : [{ owner, handler: place, options: {}, entry }];
     },
   );

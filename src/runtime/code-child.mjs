@@ -13,9 +13,9 @@ const send = (message) => post(message, (error) => error && exit(1));
 
 const calls = new Map();
 const tried = new WeakMap();
-const find = (source) => findFunction({ root, source });
+const find = (place) => findFunction(root, place);
 
-async function call({ id, source, args, legacyContext, data, memory, watches }) {
+async function call({ id, place, args, legacyContext, data, memory, watches }) {
   if (legacyContext !== undefined)
     Object.defineProperty(args, "_trailblazeContext", { value: legacyContext, configurable: true });
   const controller = new AbortController();
@@ -43,7 +43,7 @@ async function call({ id, source, args, legacyContext, data, memory, watches }) 
     },
   };
   const context = createContext(run, () => !calls.has(id));
-  const outcome = await runCode(() => find(source), args, context, controller.signal);
+  const outcome = await runCode(() => find(place), args, context, controller.signal);
   calls.delete(id);
   for (const { reject } of open.answers.values()) reject(new Error("The call has ended."));
   return outcome;
@@ -52,10 +52,10 @@ async function call({ id, source, args, legacyContext, data, memory, watches }) 
 /** What is answered with its outcome. */
 const jobs = {
   call,
-  initialize: ({ source, options }) => runInitialize(() => find(source), options, tried),
-  load: ({ source }) =>
+  initialize: ({ place, options }) => runInitialize(() => find(place), options, tried),
+  load: ({ place }) =>
     runCode(async () => {
-      await find(source);
+      await find(place);
       return () => {};
     }),
 };

@@ -22,7 +22,7 @@ export interface Thrown {
   data?: string;
 }
 
-export function findFunction(place: CodePlace): PackFunction | Promise<PackFunction>;
+export function findFunction(root: string, place: CodePlace): PackFunction | Promise<PackFunction>;
 export function createContext(run: RunContext, isOver: () => boolean): Readonly<HandlerContext>;
 export function runCode(
   find: () => PackFunction | Promise<PackFunction>,

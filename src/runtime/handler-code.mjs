@@ -59,7 +59,7 @@ function exportOf(namespace, name) {
  * Loads a module and returns the function that a place names. Rejects with a `HandlerNotFoundError`, or with what the
  * module throws while it loads.
  */
-async function loadFunction({ root, source: { file, path } }) {
+async function loadFunction(root, { file, path }) {
   const [name, ...keys] = path;
   const found = keys.reduce(own, exportOf(await load(root, file), name));
   if (typeof found === "function") return found;
@@ -73,11 +73,11 @@ async function loadFunction({ root, source: { file, path } }) {
 const loaded = new Map();
 
 /** The function that a place names, or a promise of it if it is not loaded. */
-export function findFunction(place) {
-  if (place.source.run !== undefined) return place.source.run;
-  const key = JSON.stringify([place.root, place.source]);
+export function findFunction(root, place) {
+  if (place.run !== undefined) return place.run;
+  const key = JSON.stringify([root, place]);
   const load = async () => {
-    const run = await loadFunction(place);
+    const run = await loadFunction(root, place);
     loaded.set(key, run);
     return run;
   };

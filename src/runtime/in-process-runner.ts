@@ -3,15 +3,15 @@ import { createContext, findFunction, type PackFunction, runCode, runInitialize 
 import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
 
 /**
- * Runs a pack's code in this process. It contains accidents, not attacks: the code can do what the process can, and
+ * Runs a pack's code, whose modules are below `root`, in this process. It contains accidents, not attacks: the code can do what the process can, and
  * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
-export function createInProcessRunner(): CodeRunner {
+export function createInProcessRunner(root: string): CodeRunner {
   const tried = new WeakMap<PackFunction, Promise<void>>();
   let isClosed = false;
   const find = (place: CodePlace) => {
     if (isClosed) throw new Error("The session is closed.");
-    return findFunction(place);
+    return findFunction(root, place);
   };
   return {
     invoke(place, args, context) {

@@ -136,17 +136,17 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   /** Sends a request to the child, which it starts if it is the first; `returned` settles with its answer. */
   const ask = (
     message: Readonly<Record<string, unknown>>,
-    { source }: CodePlace,
+    place: CodePlace,
     context?: RunContext,
   ): { id: number; returned: Promise<Returned> } => {
     const id = ++lastId;
     const outcome = new Promise<Outcome>((resolve, reject) => {
-      if ("run" in source) throw new TypeError("A function cannot run in another process.");
+      if (place.run !== undefined) throw new TypeError("A function cannot run in another process.");
       if (isClosed) throw new Error("The session is closed.");
       if (ended !== undefined) throw ended;
       child ??= startChild();
       pending.set(id, { context, resolve, reject });
-      send({ ...message, source, id }).catch((error) => {
+      send({ ...message, place, id }).catch((error) => {
         pending.delete(id);
         reject(error);
       });

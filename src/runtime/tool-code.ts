@@ -22,42 +22,34 @@ export interface ToolSource {
 export interface CodeOwner {
   /** `undefined` for the host's own tools. */
   pack: DiscoveredPack | undefined;
-  /** Absolute path that contains its modules. */
+  /** Absolute path that contains its modules, symbolic links resolved; those outside it are refused. */
   root: string;
   /** A hash of the code, if it may change while the process runs. Different code has a runner of its own. */
   content?: string;
 }
 
-/** Where the code of a tool or a server is: everything that a new process needs to run it. */
-export interface CodePlace {
-  /** Absolute path of the package, symbolic links resolved; modules outside it are refused. */
-  root: string;
-  /**
-   * What a module has at a path: an export, or in a definition file that is code, a function in its default export
-   * (`["default", "createIssue", "handler"]`). Or a function that was passed to the host; it runs only in this process.
-   */
-  source:
-    | { file: string; path: readonly string[] }
-    | { run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
-}
-
-export type FunctionSource = Extract<CodePlace["source"], { run: unknown }>;
+/**
+ * Where the code of a tool or a server is. `file`: a module below its owner's root, which has it at a path: an export, or in a
+ * definition file that is code, a function in its default export (`["default", "createIssue", "handler"]`). `run`: a function that
+ * was passed to the host; it runs only in this process.
+ */
+export type CodePlace =
+  | { file: string; path: readonly string[]; run?: undefined }
+  | { run: (args: Record<string, unknown>, context: HandlerContext) => unknown };
 
 /** Where the code of a definition's key, or of a path of keys, is; `undefined` if the value names none. */
 export function placeOfCode(
   value: unknown,
-  root: string,
   key: string | readonly string[],
   item?: Pick<InspectedItem, "file" | "base">,
 ): CodePlace | undefined {
   if (typeof value === "string") {
     const [, file = value, name = "default"] = /^([^#]*)#(.*)$/s.exec(value) ?? [];
-    return { root, source: { file, path: [name] } };
+    return { file, path: [name] };
   }
-  if (typeof value === "function") return { root, source: { run: value as FunctionSource["run"] } };
+  if (typeof value === "function") return { run: value as NonNullable<CodePlace["run"]> };
   if (!isRecord(value) || item?.file == null) return undefined;
-  const path = ["default", ...item.base.map(String), ...[key].flat()];
-  return { root, source: { file: item.file, path } };
+  return { file: item.file, path: ["default", ...item.base.map(String), ...[key].flat()] };
 }
 
 /** The values of a tool's options: the definition's defaults, overridden by the user's. */

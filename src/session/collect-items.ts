@@ -91,7 +91,7 @@ function addTool(
 ): void {
   const { qualifiedName, declaration } = item;
   const definition = item.definition ?? {};
-  const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], owner.root, key, item);
+  const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], key, item);
   const handler = placeOf("handler");
   if (handler === undefined) return;
   const given = config.options.get(qualifiedName);

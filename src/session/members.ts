@@ -45,7 +45,7 @@ export interface Initializer {
 function findInitializers(label: string, { origin }: Composition, tools: readonly ToolItem[]): Initializer[] {
   const { item, pack } = origin ?? {};
   const owner = pack && { pack, root: pack.location };
-  const place = owner && placeOfCode(item?.definition?.initialize, owner.root, "initialize", item);
+  const place = owner && placeOfCode(item?.definition?.initialize, "initialize", item);
   const ofServer = owner && place && { name: item?.qualifiedName ?? label, owner, place, options: {} };
   const ofTools = tools.flatMap(({ shown, route }) => {
     if (route.by !== "code" || route.code.initialize === undefined) return [];

@@ -32,13 +32,13 @@ function jsonOf(returned: Returned): unknown {
       : undefined;
 }
 
-export function createPackPrompt(item: InspectedItem, owner: CodeOwner) {
+export function createPackPrompt(item: InspectedItem, _owner: CodeOwner) {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
   const values = { name: textOf(name) ?? item.declaration.name, title, description, arguments: args };
   const listing = createEntry("prompts", { ...values, _meta: meta }) as unknown as Prompt;
   const shown = listing.description === undefined ? {} : { description: listing.description };
-  const handler = placeOfCode(code, owner.root, "handler", item);
+  const handler = placeOfCode(code, "handler", item);
   return {
     item,
     /** Its entry in `prompts/list`. */
@@ -108,7 +108,7 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner) {
   const parsed = template === undefined ? undefined : parseUriTemplate(template);
   const mimeType = textOf(definition.mimeType);
   const [text, file] = [textOf(definition.text), textOf(definition.file)];
-  const handler = placeOfCode(definition.handler, owner.root, "handler", item);
+  const handler = placeOfCode(definition.handler, "handler", item);
   /** The values of the variables in a URI; `undefined` for a URI of another resource. */
   const match = (asked: string): Variables | undefined => {
     if (parsed === undefined) return asked === uri ? {} : undefined;
@@ -130,7 +130,7 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner) {
     }),
     match,
     /** `undefined` if it has none. */
-    watch: placeOfCode(definition.subscribe, owner.root, "subscribe", item),
+    watch: placeOfCode(definition.subscribe, "subscribe", item),
     /** Reads a URI that it matches. Rejects with the message of its handler, or with why its file cannot be read. */
     async read(asked: string, use: CodeUse): Promise<ReadAnswer> {
       const part = { uri: asked, ...(mimeType !== undefined && { mimeType }) };
@@ -196,7 +196,7 @@ function readContents(returned: Returned, part: Part, leaveOut?: LeaveOut): Reso
 /** What a prompt or a template suggests for an argument. Rejects with the message of its function. */
 export async function suggestValues(
   item: InspectedItem,
-  owner: CodeOwner,
+  _owner: CodeOwner,
   { argument: { name, value }, context }: Pick<ServerCompletion, "argument" | "context">,
   use: CodeUse,
 ): Promise<{ values: readonly unknown[] }> {
@@ -207,7 +207,7 @@ export async function suggestValues(
     const isMeant = (one: unknown) => typeof one === "string" && one.toLowerCase().startsWith(typed);
     return { values: source.filter(isMeant) };
   }
-  const place = placeOfCode(source, owner.root, ["complete", name], item);
+  const place = placeOfCode(source, ["complete", name], item);
   if (place === undefined) return { values: [] };
   const asking = { ...use, context: { ...use.context, arguments: context.arguments } };
   const values = jsonOf(await runHandler(asking, place, value));

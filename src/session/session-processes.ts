@@ -294,7 +294,7 @@ export class SessionProcesses {
     const label = pack?.qualifiedName ?? "the host";
     if (!inChild) {
       const { createInProcessRunner } = await import("../runtime/in-process-runner.ts");
-      return createInProcessRunner();
+      return createInProcessRunner(root);
     }
     const own = { toolsetFile: join(root, "package.json"), env: {}, envPassthrough: [], ofFile: {} };
     const env = createEnvironment(own, this.#environmentFacts(undefined, config));

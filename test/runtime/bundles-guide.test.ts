@@ -43,11 +43,11 @@ test("the guide's examples compile", () => {
 
 test.each(calls)("the guide's tool $name answers as shown", async ({ name, args, outcome }) => {
   const root = makePack(Object.fromEntries(files));
-  const runner = createInProcessRunner();
+  const runner = createInProcessRunner(root);
   onTestFinished(() => runner.close());
   const entry = entries.find((one) => one.name === name);
   if (entry === undefined) throw new Error(`no ${name}`);
-  const place = inModule(root, String(entry.handler));
+  const place = inModule(String(entry.handler));
   const request = { name, arguments: args, meta: {}, session };
   const ended = await runner.invoke(place, fillInputs(entry, request), createContext()).then(
     (returned) => ({ result: fillResult(entry, returned, request) }),

@@ -59,10 +59,11 @@ test.each(["in-process", "process"])(
   async (isolation) => {
     const { modules, calls } = readGuide();
     const root = makePack({ "package.json": { type: "module" }, ...modules, ...scriptingPackage });
-    const runner = isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner();
+    const runner =
+      isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner(root);
     onTestFinished(() => runner.close());
     for (const { handler, args, input, answer } of calls) {
-      const place = inModule(root, handler);
+      const place = inModule(handler);
       const needed =
         input && (await callCode(runner, place, args, createContext(context)).catch((error) => error));
       const { asked } = (needed ?? {}) as Partial<InputNeeded>;

@@ -3,4 +3,4 @@ import { createProcessRunner } from "../../src/runtime/process-runner.ts";
 import { callCode, createContext, inModule } from "./run-place.ts";
 
 const root = process.argv[2] ?? "";
-await callCode(createProcessRunner({ root, env: {} }), inModule(root, "./a.mjs#a"), {}, createContext());
+await callCode(createProcessRunner({ root, env: {} }), inModule("./a.mjs#a"), {}, createContext());

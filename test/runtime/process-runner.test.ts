@@ -36,7 +36,7 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
   });
   onTestFinished(() => runner.close());
   const call = async (name: string, args = {}, context: Partial<RunContext> = {}) => {
-    const result = await callCode(runner, inModule(root, `./a.mjs#${name}`), args, createContext(context));
+    const result = await callCode(runner, inModule(`./a.mjs#${name}`), args, createContext(context));
     return result as typeof result & { structuredContent?: Record<string, unknown> };
   };
   const textOf = async (name: string, args = {}, context: Partial<RunContext> = {}) =>
@@ -54,10 +54,10 @@ function createRunner(modules: Tree | string, options: Partial<ProcessRunnerOpti
 
 describe("a handler in a child process", () => {
   test("a handler that is missing, or a function of the host, is an error", async () => {
-    const { textOf, runner, root } = createRunner("export const a = 1;");
+    const { textOf, runner } = createRunner("export const a = 1;");
     expect(await textOf("none")).toBe('Module "./a.mjs" has no export "none".');
-    const source = { run: () => 1 };
-    await expect(callCode(runner, { root, source }, {}, createContext())).rejects.toThrow("another process");
+    const place = { run: () => 1 };
+    await expect(callCode(runner, place, {}, createContext())).rejects.toThrow("another process");
   });
 
   test("handlers run in parallel in one child process, which starts at the first call", async () => {
@@ -161,7 +161,7 @@ describe("a child process that fails", () => {
       expect((result as PromiseRejectedResult).reason.exit.stderrTail).toMatch(/before the end|heap/);
     }
     await expect(call("waits")).rejects.toMatchObject(reason);
-    await expect(runner.initialize(inModule("/", "./x.mjs"), { options: {} })).rejects.toMatchObject(reason);
+    await expect(runner.initialize(inModule("./x.mjs"), { options: {} })).rejects.toMatchObject(reason);
     expect(exits).toMatchObject([ending]);
   });
 

@@ -3,11 +3,11 @@ import type { RunContext } from "../../src/runtime/handler-context.ts";
 import { expectAnswer } from "../../src/runtime/input-rounds.ts";
 import { type CodePlace, type CodeRunner, HandlerError, placeOfCode } from "../../src/runtime/tool-code.ts";
 
-export const inModule = (root: string, handler: string) => placeOfCode(handler, root, "handler") as CodePlace;
+export const inModule = (handler: string) => placeOfCode(handler, "handler") as CodePlace;
 
-export const inDefinition = (root: string, file: string, ...path: string[]): CodePlace => ({
-  root,
-  source: { file, path: ["default", ...path] },
+export const inDefinition = (file: string, ...path: string[]): CodePlace => ({
+  file,
+  path: ["default", ...path],
 });
 
 export const createContext = (given: Partial<RunContext> = {}) => ({

@@ -12,10 +12,11 @@ const isolations = ["in-process", "process"] as const;
 
 function createRunner(tree: Tree, isolation: (typeof isolations)[number] = "in-process") {
   const root = makePack(tree);
-  const runner = isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner();
+  const runner =
+    isolation === "process" ? createProcessRunner({ root, env: {} }) : createInProcessRunner(root);
   onTestFinished(() => runner.close());
   const call = (handler: string, args = {}, context: Partial<RunContext> = {}) =>
-    callCode(runner, inModule(root, handler), args, createContext(context));
+    callCode(runner, inModule(handler), args, createContext(context));
   const textOf = async (handler: string, args = {}, context: Partial<RunContext> = {}) =>
     firstText(await call(handler, args, context));
   return { root, runner, call, textOf };
@@ -52,15 +53,10 @@ describe("finding a handler", () => {
         },
         isolation,
       );
-      const one = await callCode(
-        runner,
-        inDefinition(root, "tool.mjs", "handler"),
-        { n: 1 },
-        createContext(),
-      );
+      const one = await callCode(runner, inDefinition("tool.mjs", "handler"), { n: 1 }, createContext());
       const two = await callCode(
         runner,
-        inDefinition(root, `${root}/tools.mjs`, "two", "handler"),
+        inDefinition(`${root}/tools.mjs`, "two", "handler"),
         {},
         createContext(),
       );
@@ -82,9 +78,9 @@ test.each([
     "pack/throws.mjs": "throw new Error('no configuration'); export const a = 1;",
   });
   makeLink("../outside.mjs", `${root}/pack/link.mjs`);
-  const runner = createInProcessRunner();
+  const runner = createInProcessRunner(`${root}/pack`);
   onTestFinished(() => runner.close());
-  expect(await callCode(runner, inModule(`${root}/pack`, handler), {}, createContext())).toEqual({
+  expect(await callCode(runner, inModule(handler), {}, createContext())).toEqual({
     content: [{ type: "text", text: message }],
     isError: true,
   });
@@ -238,25 +234,24 @@ test("what failed to initialize is tried again by the next session in this proce
     "a.mjs": "let n = 0; export const init = () => { if (++n !== 2) throw new Error(`no ${n}`) };",
   };
   const { root, runner } = createRunner(tree);
-  const init = (by: typeof runner) => by.initialize(inModule(root, "./a.mjs#init"), { options: {} });
+  const init = (by: typeof runner) => by.initialize(inModule("./a.mjs#init"), { options: {} });
   await expect(init(runner)).rejects.toThrow("no 1");
-  await init(createInProcessRunner());
-  await init(createInProcessRunner());
+  await init(createInProcessRunner(root));
+  await init(createInProcessRunner(root));
   await expect(init(runner)).rejects.toThrow("no 1");
 });
 
 test.each(isolations)(
   "`initialize` runs once, and each call rejects with what it threw, %s",
   async (isolation) => {
-    const { root, runner, textOf } = createRunner(
+    const { runner, textOf } = createRunner(
       {
         "a.mjs": `let seen = []; export const init = (c) => { seen.push(c.options) }; export const a = () => seen;
       let n = 0; export const fails = () => { throw new Error("no " + ++n) };`,
       },
       isolation,
     );
-    const init = (name: string) =>
-      runner.initialize(inModule(root, `./a.mjs#${name}`), { options: { o: 1 } });
+    const init = (name: string) => runner.initialize(inModule(`./a.mjs#${name}`), { options: { o: 1 } });
     await Promise.all([init("init"), init("init")]);
     expect(await textOf("./a.mjs#a")).toBe('[{"o":1}]');
     await expect(init("fails")).rejects.toThrow("no 1");

@@ -16,7 +16,7 @@ const suggest = (complete: unknown, value: string) => {
     "complete.mjs": `export const text = () => "not an array";
       export const fails = () => { throw new Error("No list today."); };`,
   });
-  const runner = createInProcessRunner();
+  const runner = createInProcessRunner(root);
   onTestFinished(() => runner.close());
   const item = { definition: { complete: { city: complete } }, file: null, base: [] };
   const request = { argument: { name: "city", value }, context: { arguments: {} } };

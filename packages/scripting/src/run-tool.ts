@@ -9,7 +9,7 @@ import {
 } from "../../../src/runtime/convert-result.ts";
 import { legacyContextKey, type RunContext } from "../../../src/runtime/handler-context.ts";
 import { createInProcessRunner } from "../../../src/runtime/in-process-runner.ts";
-import type { CodePlace, FunctionSource } from "../../../src/runtime/tool-code.ts";
+import type { CodePlace } from "../../../src/runtime/tool-code.ts";
 import type { CallToolResult } from "../../../src/runtime/tool-result.ts";
 import { addClient } from "./client.ts";
 import type { TrailblazeContext } from "./context.ts";
@@ -20,7 +20,7 @@ import type { ObjectSchema } from "./mcp.ts";
 export type AnyTool = ToolDefinition<never>;
 
 type Data = Record<string, unknown>;
-type Run = FunctionSource["run"];
+type Run = NonNullable<CodePlace["run"]>;
 
 /** A function of a tool. Throws a `TypeError` for another value: only a host can load references. */
 function functionOf(tool: AnyTool, key: "handler" | "initialize"): Run {
@@ -29,8 +29,6 @@ function functionOf(tool: AnyTool, key: "handler" | "initialize"): Run {
   if (typeof value === "function") return value as Run;
   throw new TypeError(`The ${key} of the tool ${JSON.stringify(name)} must be a function here${written}.`);
 }
-
-const placeOf = (run: Run): CodePlace => ({ root: "", source: { run } });
 
 /** A tool that can be called. */
 export interface RunnableTool {
@@ -46,12 +44,12 @@ export function prepareTool(tool: AnyTool): RunnableTool {
   return {
     tool,
     inputSchema: tool.inputSchema ?? toInputSchema(tool.parameters ?? {}),
-    handler: placeOf((args, context) => run(args, addClient(context))),
-    initialize: tool.initialize && placeOf(functionOf(tool, "initialize")),
+    handler: { run: (args, context) => run(args, addClient(context)) },
+    initialize: tool.initialize && { run: functionOf(tool, "initialize") },
   };
 }
 
-const runner = createInProcessRunner();
+const runner = createInProcessRunner("");
 
 /**
  * Runs a tool: checks its arguments, which the call owns, and adds defaults, runs its handler, checks its result. Rejects with
