@@ -89,8 +89,23 @@ function describeRun({ url, command = "", package: name }: UserServer): string {
   return origin === "null" ? "" : origin;
 }
 
-/** Broken packs, items that sessions cannot use, and a malformed lock are problems. */
-async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catalog; problems: Problem[] }> {
+const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
+
+const describeItem = ({ declaration, qualifiedName, definition, page, id }: CatalogItem) => ({
+  name: declaration.name,
+  qualifiedName,
+  advertisedName: textOf(definition?.name),
+  title: page.title || undefined,
+  description: page.description || declaration.description,
+  page: `index.html#${id}`,
+});
+
+/**
+ * Makes the catalog of what is installed in a project, as texts of files. The same installation gives the same bytes. Trust
+ * level: inspection; no handler and no server runs. Texts of packs are escaped. Broken packs, items that sessions cannot use, and a
+ * malformed lock are problems. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
+ */
+export async function buildCatalog(options: InspectionOptions & { title?: string | undefined }) {
   const found = await findPacks(port, options);
   const { project, workspace } = found;
   const config = await readConfig(port, { directory: project });
@@ -108,75 +123,49 @@ async function collectCatalog(options: CatalogOptions): Promise<{ catalog: Catal
   const ofProject = problems.map(describeProblem);
   const packs: CatalogPack[] = [];
   for (const described of await describePacks(port, found, lock?.parts, options)) {
-    const { pack, manifest, items } = described;
+    const { pack, manifest } = described;
     const lockState = gate ? judgePack(gate, described) : null;
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
     const checked = pack.shadowed ? described : await checkPack(port, described, found, readerChecks);
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
     problems.push(...ofPack);
-    packs.push({
-      id: createId("pack", pack.qualifiedName),
-      items: items.map((item) => ({ ...item, id: createId(item.declaration.kind, item.qualifiedName) })),
-      data: {
-        ...pack,
-        // Of a folder elsewhere on this machine, the name.
-        location: (pathIn(workspace.root, pack.location) ?? `…/${basename(pack.location)}`) || ".",
-        repository: readRepository(manifest.value.repository) ?? null,
-        homepage: readHttps(manifest.value.homepage) ?? null,
-        lock: lockState,
-        problems: ofPack.map(describeProblem),
-      },
+    const id = createId("pack", pack.qualifiedName);
+    const items = described.items.map((item) => {
+      return { ...item, id: createId(item.declaration.kind, item.qualifiedName) };
     });
+    const ofKinds = kinds.map((kind) => {
+      const ofKind = items.filter(({ declaration }) => declaration.kind === kind);
+      return [keyOfKind[kind], ofKind.map(describeItem)];
+    });
+    const data = {
+      ...pack,
+      // Of a folder elsewhere on this machine, the name.
+      location: (pathIn(workspace.root, pack.location) ?? `…/${basename(pack.location)}`) || ".",
+      repository: readRepository(manifest.value.repository) ?? null,
+      homepage: readHttps(manifest.value.homepage) ?? null,
+      lock: lockState,
+      problems: ofPack.map(describeProblem),
+      page: `index.html#${id}`,
+      ...Object.fromEntries(ofKinds),
+    };
+    packs.push({ id, items, data });
   }
-  const { name } = findProject(port, project).manifest?.value ?? {};
-  const isNamed = typeof name === "string" && name !== "";
-  const title = options.title ?? (isNamed ? `Packs of ${name.slice(0, 214)}` : "Installed packs");
-  const servers = config.subprocessServers.map((server) => ({
-    name: server.name,
-    runs: describeRun(server),
-  }));
-  return { catalog: { title, packs, servers, problems: ofProject }, problems };
-}
-
-const textOf = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-
-function describePack({ id, items, data }: CatalogPack) {
-  const describeItem = ({ declaration, qualifiedName, definition, id }: CatalogItem) => ({
-    name: declaration.name,
-    qualifiedName,
-    advertisedName: textOf(definition?.name),
-    title: textOf(definition?.title),
-    description: textOf(definition?.description) ?? declaration.description,
-    page: `index.html#${id}`,
-  });
-  const ofKinds = kinds.map((kind) => {
-    const ofKind = items.filter(({ declaration }) => declaration.kind === kind);
-    return [keyOfKind[kind], ofKind.map(describeItem)];
-  });
-  return { ...data, page: `index.html#${id}`, ...Object.fromEntries(ofKinds) };
-}
-
-type CatalogOptions = InspectionOptions & { title?: string | undefined };
-
-/**
- * Makes the catalog of what is installed in a project, as texts of files. The same installation gives the same bytes. Trust
- * level: inspection; no handler and no server runs. Texts of packs are escaped. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
- */
-export async function buildCatalog(options: CatalogOptions) {
-  const { catalog, problems } = await collectCatalog(options);
-  const data = {
+  const name = textOf(findProject(port, project).manifest?.value.name);
+  const title = options.title ?? (name ? `Packs of ${name.slice(0, 214)}` : "Installed packs");
+  const servers = config.subprocessServers.map((one) => ({ name: one.name, runs: describeRun(one) }));
+  const catalog = {
     catalogVersion: 1,
-    title: catalog.title,
+    title,
     generator: `trailblaze ${hostVersion}`,
-    packs: catalog.packs.map(describePack),
-    problems: catalog.problems,
+    packs: packs.map(({ data }) => data),
+    problems: ofProject,
   };
   return {
     files: {
-      "catalog.json": `${escapeJson(JSON.stringify(data, null, 1))}\n`,
-      "index.html": formatCatalog(catalog),
+      "catalog.json": `${escapeJson(JSON.stringify(catalog, null, 1))}\n`,
+      "index.html": formatCatalog({ title, packs, servers, problems: ofProject }),
     },
-    packs: catalog.packs.length,
+    packs: packs.length,
     problems,
   };
 }
