@@ -5,14 +5,14 @@ import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
-import { editConfigFile, fileExists, findRealFile, readConfigFile } from "../files/edit.ts";
+import { editConfigFile, findRealFile, readConfigFile } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
 import { isBelow, inspectionPort as port } from "../files/node-inspection-port.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
-import { findCandidates, readHost } from "./clients/locations.ts";
+import { chooseFile, findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
 import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
 import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
@@ -76,10 +76,8 @@ function findFiles(
   throw failure("UnknownInstallLocation", { client: client.name, reason });
 }
 
-export function findFile(client: ClientRecord, options: InstallOptions): string {
-  const files = findFiles(client, options);
-  return files.find((one) => fileExists(one)) ?? files[0] ?? "";
-}
+export const findFile = (client: ClientRecord, options: InstallOptions): string =>
+  chooseFile(findFiles(client, options)) ?? "";
 
 type Target = Pick<InstallPlan, "file" | "key" | "server" | "scope" | "entry" | "force">;
 

@@ -1,4 +1,4 @@
-import { posix, resolve, win32 } from "node:path";
+import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { findProject } from "../../discovery/project.ts";
 import { fileExists } from "../../files/edit.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
@@ -14,19 +14,16 @@ export interface Host {
 
 const pathOf = (platform: NodeJS.Platform) => (platform === "win32" ? win32 : posix);
 
-/** The user's home folder from the environment only, because a guess could lead to another user's files. */
-export function findHome(
-  platform: NodeJS.Platform,
-  environment: Readonly<Record<string, string | undefined>>,
-): string | undefined {
-  const home = platform === "win32" ? environment.USERPROFILE : environment.HOME;
-  return home !== undefined && pathOf(platform).isAbsolute(home) ? home : undefined;
-}
-
 export function readHost(): Host {
   const { platform, env } = process;
-  return { platform, environment: env, home: findHome(platform, env) };
+  // From the environment only, because a guess could lead to another user's files.
+  const home = platform === "win32" ? env.USERPROFILE : env.HOME;
+  return { platform, environment: env, home: home && isAbsolute(home) ? home : undefined };
 }
+
+/** The file that is used of those that a client reads: the first existing one, or else the first. */
+export const chooseFile = (files: readonly string[]): string | undefined =>
+  files.find((file) => fileExists(file)) ?? files[0];
 
 function expandPath(
   template: string,
@@ -86,15 +83,14 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
   } catch {
     // Outside a project, clients have no project files.
   }
-  const pick = (paths: readonly string[]) => paths.find((path) => fileExists(path)) ?? paths[0] ?? null;
   const listed = clients.map(
     (client): ListedClient => ({
       id: client.id,
       name: client.name,
       aliases: [...client.aliases],
       format: client.format,
-      userFile: pick(findCandidates(client, "user", host, "")),
-      projectFile: pick(findCandidates(client, "project", host, project)),
+      userFile: chooseFile(findCandidates(client, "user", host, "")) ?? null,
+      projectFile: chooseFile(findCandidates(client, "project", host, project)) ?? null,
       present: findSigns(client, host).some((sign) => fileExists(sign)),
     }),
   );
