@@ -53,11 +53,8 @@ export async function describePacks(
   for (let pack = findNext(); pack !== undefined; pack = findNext()) {
     const inspected = await loadDefinitions(port, pack, load);
     loaded.set(pack, inspected);
-    const references = inspected.items.flatMap((item) => findReferences(item));
-    await library.lookUp(
-      references.map(({ reference }) => reference),
-      pack.pack,
-    );
+    const references = inspected.items.flatMap(findReferences).map(({ reference }) => reference);
+    await library.lookUp(references, pack.pack);
     if (!pack.pack.shadowed) library.add(inspected);
   }
 
