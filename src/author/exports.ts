@@ -276,6 +276,7 @@ function planManifest(
   { isProgram, published, force }: { isProgram: boolean; published: readonly string[]; force: boolean },
 ): Edit {
   const { bin, dependencies = {}, files } = manifest;
+  const shown = { file: "package.json" };
   const changes: Record<string, unknown> = {};
   const program = programOf(name);
   if (isProgram && ![...bins.values()].some((path) => withoutDot(path) === program)) {
@@ -284,11 +285,7 @@ function planManifest(
     const commands = isRecord(bin) ? bin : Object.fromEntries(bins);
     // npm also takes a list, which has no place for it.
     if ((Object.hasOwn(commands, command) || Array.isArray(bin)) && !force)
-      throw failure(
-        "ExportConflict",
-        { file: "package.json", key: `bin.${command}` },
-        { file: "package.json" },
-      );
+      throw failure("ExportConflict", { ...shown, key: `bin.${command}` }, shown);
     changes.bin = { ...commands, [command]: program };
   }
   if (isProgram && isRecord(dependencies) && !Object.hasOwn(dependencies, "trailblaze"))

@@ -60,13 +60,8 @@ export function fillTemplate(template: TemplateName, name: string): { path: stri
  * Creates a pack in an absolute folder that is empty or absent, completely or not at all. By default, it is called like the
  * folder. `files` have `/`; `nextSteps` are commands for the author, in order. Throws `InvalidArguments`.
  */
-export function createPack(
-  directory: string,
-  {
-    name: chosen,
-    template: word = "data",
-  }: { name?: string | undefined; template?: string | undefined } = {},
-) {
+export function createPack(directory: string, options: { name?: string; template?: string } = {}) {
+  const { name: chosen, template: word = "data" } = options;
   const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
   const state = describeFolder(directory);
   if (state === "filled" || state === "noFolder") {
@@ -83,12 +78,9 @@ export function createPack(
     throw invalid(reason, "Choose a name such as my-tools or @scope/my-tools: --name my-tools");
   }
   const files = fillTemplate(template, name);
-  const edits = files.map(({ path, text }) => ({
-    file: join(directory, path),
-    before: undefined,
-    after: text,
-  }));
-  applyEdits(edits);
+  applyEdits(
+    files.map(({ path, text: after }) => ({ file: join(directory, path), before: undefined, after })),
+  );
   const nextSteps = [
     "npm install",
     ...(template === "typescript" ? ["npm run build"] : []),

@@ -53,19 +53,15 @@ async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefin
 }
 
 /** Checks trailblaze.lock without starting anything. With a problem, for which it rejects, no session opens. */
-async function checkLock(
-  add: Add,
-  config: SessionConfig,
-  { cwd, config: given, lock }: SessionOptions,
-): Promise<boolean> {
-  const mode = lockModeOf(config, lock);
+async function checkLock(add: Add, config: SessionConfig, options: SessionOptions): Promise<boolean> {
+  const mode = lockModeOf(config, options.lock);
   const file = lockFileOf(config.project);
   if (mode === "off") add("lock", true, "not used");
   else if ((await findLock(config.project)) === undefined) {
     if (mode === "frozen") throw failure("LockMissing", { file }, { file });
     add("lock", true, "none, so everything that is installed is used");
   } else {
-    const { inSync, entries } = await diffLock({ cwd, config: given, static: true });
+    const { inSync, entries } = await diffLock({ cwd: options.cwd, config: options.config, static: true });
     const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
     const difference = `differs from what is installed: ${names}; run \`trailblaze diff\``;
     add("lock", inSync || mode !== "frozen", inSync ? "approves what is installed" : difference);
