@@ -7,7 +7,6 @@ import { dependencyKeys, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import { walkInstalled } from "../discovery/walk-packages.ts";
 import type { Workspace } from "../discovery/workspace.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { findSimilarName } from "../qualified-names/index.ts";
@@ -35,7 +34,6 @@ const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name &&
 
 /** The reason why an installed package differs from its preview; `undefined` if it is the same. */
 function compare(
-  port: InspectionPort,
   { packs, project }: FoundPacks,
   { pack: { name, version }, serverBins, digests }: PackPreview,
 ): string | undefined {
@@ -55,7 +53,7 @@ function compare(
 }
 
 /** The installed packages that are not of the project's own workspace. `key`: place and version. */
-const readInstalled = (port: InspectionPort, workspace: Workspace) =>
+const readInstalled = (workspace: Workspace) =>
   [...walkInstalled(port, workspace)].flatMap(([location, installedAs]) => {
     const manifest = readUsableManifest(port, location)?.value;
     if (manifest === undefined) return [];
@@ -75,7 +73,7 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
   const { cwd = process.cwd(), allowSimilar = false, signal } = options;
   const packages = specs.map(({ text }) => text);
   const what = `add ${packages.join(", ")}`;
-  const project = await openProject(port, cwd, what);
+  const project = await openProject(cwd, what);
   const { directory, found } = project;
   // Missing dependencies may be packs.
   const missing = [...project.declared].filter((name) => resolveFrom(port, directory, name) === undefined);
@@ -87,8 +85,8 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
     if (!allowSimilar) throw failure("SimilarName", args, { pack: name });
     return createProblem("SimilarName", args, { pack: name });
   });
-  const installed = new Set(readInstalled(port, found.workspace).map(({ key }) => key));
-  const previews = await previewPacks(port, project.root, specs, options);
+  const installed = new Set(readInstalled(found.workspace).map(({ key }) => key));
+  const previews = await previewPacks(project.root, specs, options);
   for (const { spec, warnings } of previews)
     warnings.push(...similar.filter(({ pack }) => pack === spec.name));
 
@@ -97,7 +95,7 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
     let packs: DiscoveredPack[] = [];
     const skipped = new Set<string>();
     const verify = async () => {
-      for (const { key, location, installedAs, manifest } of readInstalled(port, found.workspace)) {
+      for (const { key, location, installedAs, manifest } of readInstalled(found.workspace)) {
         if (installed.has(key)) continue;
         rejectClaim(manifest, installedAs, what);
         const { name = installedAs, scripts, gypfile } = manifest;
@@ -108,7 +106,7 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
       }
       const now = await findPacks(port, { cwd: directory });
       packs = now.packs.map(({ pack }) => pack);
-      const [reason] = previews.flatMap((preview) => compare(port, now, preview) ?? []);
+      const [reason] = previews.flatMap((preview) => compare(now, preview) ?? []);
       if (reason !== undefined) throw failure("InstallFailed", { what, reason });
     };
     await changePackages(project, { kind: "add", packages }, options, { verify, complete });

@@ -3,7 +3,7 @@ import { describePack } from "../discovery/describe-pack.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { installedKeys } from "../discovery/project.ts";
 import type { Manifest } from "../discovery/types.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { readNpmConfiguration } from "../files/npm-configuration.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import type { InspectedPack } from "../inspection/types.ts";
@@ -74,7 +74,6 @@ export function rejectClaim(manifest: Manifest["value"], installedAs: string, wh
  * such version), `ReservedCommand`, `UnsupportedSpec`.
  */
 export async function previewPacks(
-  port: InspectionPort,
   directory: string,
   specs: readonly RegistrySpec[],
   { registryTimeoutMs: timeoutMs = 60_000, signal, servers }: PreviewOptions,

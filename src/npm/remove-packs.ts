@@ -32,7 +32,7 @@ export async function planRemove(names: readonly string[], options: RemoveOption
   const { cwd = process.cwd(), isServer = () => false } = options;
   const written = [...new Set(names.map(readName))];
   const what = `remove ${written.join(", ")}`;
-  const project = await openProject(port, cwd, what);
+  const project = await openProject(cwd, what);
   const { found, declared } = project;
   for (const name of written) await lookUpSubject(port, found, name);
   const packs = found.packs.map(({ pack }) => pack);

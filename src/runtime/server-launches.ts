@@ -11,7 +11,7 @@ import { findWorkspace } from "../discovery/workspace.ts";
 import type { SubprocessServer } from "../extension-schema/definition-schema.ts";
 import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import { attempt } from "../files/file-errors.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { explainFileError, readBytes } from "../files/write-files.ts";
 import { findPackageProgram, type PackageProgram } from "../inspection/server-package.ts";
 import type { InspectedItem } from "../inspection/types.ts";
@@ -99,7 +99,6 @@ interface Program {
 
 /** `from`: the folder of a pack, or of the project, from which a package is resolved. */
 function findProgram(
-  port: InspectionPort,
   {
     command = "",
     script,
@@ -191,7 +190,6 @@ const describeUserServer = (server: UserServer, config: SessionConfig) => ({
 });
 
 async function explainMissing(
-  port: InspectionPort,
   { name: label, package: name = "", path }: UserServer,
   { project: directory }: SessionConfig,
   missing: NonNullable<Program["missing"]>,
@@ -254,7 +252,6 @@ function fillIn(server: UserServer, config: SessionConfig, isLocked: boolean) {
 
 /** A program of the user's config (seed 004). Its package is found as Node finds it from the project. */
 export async function planUserServer(
-  port: InspectionPort,
   server: UserServer,
   config: SessionConfig,
   isLocked = false,
@@ -263,9 +260,9 @@ export async function planUserServer(
   const { env, ofFile, secrets, fault, ...filled } = fillIn(server, config, isLocked);
   const { package: name, bin } = server;
   const places = { from, cwd: resolve(directory, filled.cwd) };
-  const program = findProgram(port, { ...filled, package: name, bin }, places);
+  const program = findProgram({ ...filled, package: name, bin }, places);
   const { command, args, file: toolsetFile = configFile, missing } = program;
-  const shown = findProgram(port, server, places);
+  const shown = findProgram(server, places);
   const context = server.context ?? (server.isListed && name === undefined);
   return {
     ...describeUserServer(server, config),
@@ -273,7 +270,7 @@ export async function planUserServer(
     args,
     cwd: places.cwd,
     shown: { command: shown.command, args: shown.args },
-    fault: fault ?? (missing && (await explainMissing(port, server, config, missing))),
+    fault: fault ?? (missing && (await explainMissing(server, config, missing))),
     context,
     legacyContext: context && server.legacyContext !== false,
     secrets,
@@ -331,7 +328,6 @@ export function describeSource(
 
 /** A pack's subprocess server with a valid definition. */
 export function planPackServer(
-  port: InspectionPort,
   found: FoundPack,
   item: InspectedItem,
   config: Pick<SessionConfig, "directory" | "envFile">,
@@ -353,7 +349,7 @@ export function planPackServer(
   } = definition;
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
-  const { command, args, file } = findProgram(port, definition, { from: location, cwd });
+  const { command, args, file } = findProgram(definition, { from: location, cwd });
   return {
     label,
     key: `pack ${label}`,

@@ -9,7 +9,6 @@ import { findProject } from "../discovery/project.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
@@ -52,7 +51,6 @@ interface FoundServer {
 export type ServeTarget = FoundServer & { gate: LockGate | undefined };
 
 interface Sources {
-  port: InspectionPort;
   config: SessionConfig;
   builtIns: readonly BuiltInDefinition[];
   found: FoundPacks;
@@ -102,7 +100,7 @@ class ServerFinder {
   readonly #checked = new Map<InspectedItem, CheckedPack>();
 
   constructor(sources: Sources) {
-    const { port, found } = sources;
+    const { found } = sources;
     this.#sources = sources;
     this.#found = found;
     this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
@@ -115,7 +113,7 @@ class ServerFinder {
   }
 
   async find(reference: string): Promise<FoundServer> {
-    const { config, gate, port } = this.#sources;
+    const { config, gate } = this.#sources;
     const pack = findPackBySubject(this.#found, reference);
     const own = config.servers.find(({ name }) => name === reference);
     if (pack !== undefined) {
@@ -136,7 +134,7 @@ class ServerFinder {
       const { name, url, results, choices } = subprocess;
       const changes = [url, results, choices.prefix, choices.allow, choices.override, choices.deny[0]];
       const isPlain = this.#isOpen && changes.every((change) => change === undefined);
-      const plan = isPlain ? await planUserServer(port, subprocess, config) : undefined;
+      const plan = isPlain ? await planUserServer(subprocess, config) : undefined;
       return { name, selection: { label: name, found: this.#found, packs: [] }, plan };
     }
     return this.#findItem(reference);
@@ -144,7 +142,7 @@ class ServerFinder {
 
   /** Notes which items of what was loaded of a pack cannot be used, or are not approved. */
   async #check(loaded: InspectedPack): Promise<InspectedPack> {
-    const { gate, port } = this.#sources;
+    const { gate } = this.#sources;
     const unasked = (isUnasked(loaded) ? loaded.items : []).map(
       (item) => [item, refuseUnasked(loaded, item.declaration.name)] as const,
     );
@@ -190,7 +188,7 @@ class ServerFinder {
   }
 
   async #findItem(reference: string): Promise<FoundServer> {
-    const { port, config } = this.#sources;
+    const { config } = this.#sources;
     const { qualifiedName } = await this.#resolve(reference);
     const [item] = await this.#library.load("server", [qualifiedName]);
     if (item === undefined) throw failure("ServerNotFound", notFound(reference));
@@ -202,13 +200,13 @@ class ServerFinder {
     if (item.shape !== "subprocessServer")
       return this.#compose({ name, definition, from: inspected.pack, item });
     const isPlain = this.#isOpen && !mayDenyTools(config.packs, describeServers(inspected)(name));
-    const plan = isPlain ? planPackServer(port, inspected, item, config) : undefined;
+    const plan = isPlain ? planPackServer(inspected, item, config) : undefined;
     const selection = { label: item.qualifiedName, found: this.#found, packs: [checked] };
     return { name, definition, selection, plan };
   }
 
   async #resolve(reference: string) {
-    const { config, port } = this.#sources;
+    const { config } = this.#sources;
     const { manager } = this.#library;
     const packs = this.#found.packs.map(({ pack }) => pack);
     try {
@@ -250,7 +248,7 @@ class ServerFinder {
 
   /** A server with all its members. Throws unless all of them exist and are valid. */
   async #compose({ name, definition, from, item }: WrittenServer): Promise<FoundServer> {
-    const { port, config, builtIns } = this.#sources;
+    const { config, builtIns } = this.#sources;
     const shape = item?.shape ?? "composedServer";
     const path = from === "user" ? ["servers", name] : [];
     const references = findReferences({ shape, definition }).map((one) => ({
@@ -351,7 +349,7 @@ export async function findServer(
   if (!listServers(config).some(({ name }) => name === reference))
     await lookUpSubject(port, found, reference);
   try {
-    const server = await new ServerFinder({ port, config, builtIns, found, gate }).find(reference);
+    const server = await new ServerFinder({ config, builtIns, found, gate }).find(reference);
     return { ...server, gate };
   } finally {
     gate?.refuseDifferences();

@@ -1,6 +1,6 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import { createProblem, quote, TrailblazeError } from "../problems/index.ts";
@@ -161,7 +161,6 @@ export function collectPack(
 
 /** The built-ins, those of the config first. Their modules are in the config's folder. */
 export async function collectBuiltIns(
-  port: InspectionPort,
   builtIns: readonly BuiltInDefinition[],
   config: SessionConfig,
 ): Promise<Contribution> {

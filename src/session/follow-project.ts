@@ -7,8 +7,8 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
-import { discoveryPort as port } from "../files/node-discovery-port.ts";
+import { maximumModuleBytes } from "../files/inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { createProblem, type Problem, TrailblazeError } from "../problems/index.ts";
 import { EntryWatcher, type WatchedEntries } from "../processes/folder-watcher.ts";
@@ -151,10 +151,7 @@ async function findWatchedEntries(
 }
 
 /** Where the packages are that a project declares; `undefined` for one that is not installed. */
-export const locateDeclared = (
-  port: InspectionPort,
-  { workspace }: FoundPacks,
-): Map<string, string | undefined> =>
+export const locateDeclared = ({ workspace }: FoundPacks): Map<string, string | undefined> =>
   new Map(
     declaredFolders(port, workspace).flatMap((folder) =>
       folder.name === undefined ? [] : [[folder.name, locate(port, folder)] as const],
@@ -183,7 +180,6 @@ export function refuseIncompleteProject(
 
 /** A hash of a package's version and of files in it, relative to it; a missing file counts as empty. */
 function hashFiles(
-  port: InspectionPort,
   { location, version }: { location: string; version: unknown },
   files: Iterable<string>,
 ): string {
@@ -196,18 +192,16 @@ function hashFiles(
 }
 
 /** The content of the code of a pack's tools, prompts and resources: an update, or an edit of one of their files, changes it. */
-export function hashPackCode(port: InspectionPort, { pack, items }: InspectedPack): string {
+export function hashPackCode({ pack, items }: InspectedPack): string {
   const isRun = ({ shape }: InspectedItem) => shape !== "subprocessServer";
   const needed = [...findNeededFiles(items.filter(isRun)), ...findResourceFiles(items)];
   return hashFiles(
-    port,
     pack,
     needed.map(({ file }) => file),
   );
 }
 
 export const hashProgram = (
-  port: InspectionPort,
   owner: { location: string; version: unknown },
   { environment: { toolsetFile } }: ProgramPlan,
-): string => hashFiles(port, owner, [relative(owner.location, toolsetFile)]);
+): string => hashFiles(owner, [relative(owner.location, toolsetFile)]);

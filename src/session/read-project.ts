@@ -9,7 +9,6 @@ import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { type FoundPack, isDeclaredOrigin, isUnasked } from "../discovery/types.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
@@ -121,7 +120,6 @@ function addServer(
 /** A server of the config, after what is to say of it before it starts. */
 async function addOwnServer(
   context: ReadingContext,
-  port: InspectionPort,
   { server, refusal, problems = [] }: { server: UserServer } & Partial<ReturnType<LockGate["checkServer"]>>,
   isOther: boolean,
 ): Promise<(Contribution | ServerSource)[]> {
@@ -136,11 +134,11 @@ async function addOwnServer(
   let plan: ServerPlan;
   if (url !== undefined) plan = planRemoteServer(server, config, isLocked);
   else {
-    plan = await planUserServer(port, server, config, isLocked);
+    plan = await planUserServer(server, config, isLocked);
     const isWatched = frame.options.watch && packageName !== undefined;
     const location = isWatched ? resolveFrom(port, config.project, packageName) : undefined;
     const { version } = readUsableManifest(port, location)?.value ?? {};
-    if (location !== undefined) plan.content = hashProgram(port, { location, version }, plan);
+    if (location !== undefined) plan.content = hashProgram({ location, version }, plan);
   }
   return [contribution, addServer(context, plan, isOther)];
 }
@@ -148,7 +146,6 @@ async function addOwnServer(
 /** The servers of a pack in their order, or why they are left out. */
 function addPackServers(
   context: ReadingContext,
-  port: InspectionPort,
   { inspected, unusable }: CheckedPack,
   isOther: boolean,
 ): (Contribution | ServerSource)[] {
@@ -162,8 +159,8 @@ function addPackServers(
         contribute({ skipped: [describeUnusable(kind, name, describeSource(inspected, item), problem)] }),
       ];
     if (item.shape !== "subprocessServer") return [];
-    const plan = planPackServer(port, inspected, item, config, context.gate !== undefined);
-    const content = frame.options.watch ? hashProgram(port, inspected.pack, plan) : undefined;
+    const plan = planPackServer(inspected, item, config, context.gate !== undefined);
+    const content = frame.options.watch ? hashProgram(inspected.pack, plan) : undefined;
     const isToolOffered = (tool: string) => isToolAllowed(config.packs, describe(name), tool);
     return [addServer(context, { ...plan, content }, isOther, isToolOffered)];
   });
@@ -205,7 +202,7 @@ function holdCode(
 }
 
 /** The packs that the session uses, as far as they are approved. `isForCalls`: it is for known calls. */
-async function readPacks(context: ReadingContext, port: InspectionPort, isForCalls: boolean) {
+async function readPacks(context: ReadingContext, isForCalls: boolean) {
   const { frame, config, gate } = context;
   const { cwd, options, resources, rules, states } = frame;
   const { selection } = rules;
@@ -217,7 +214,7 @@ async function readPacks(context: ReadingContext, port: InspectionPort, isForCal
   }
   // What is named so takes a pack that the project does not declare.
   for (const name of calls) if (isQualifiedName(name)) await resources.step(lookUpSubject(port, found, name));
-  const declared: ProjectReading["declared"] = watch ? locateDeclared(port, found) : new Map();
+  const declared: ProjectReading["declared"] = watch ? locateDeclared(found) : new Map();
   if (states.reading !== undefined) refuseIncompleteProject({ found, declared }, states.reading);
   const problems = [...found.problems, ...found.packs.flatMap(({ pack }) => pack.problems)];
   // A pack with an unreadable field has no items that could be checked.
@@ -229,7 +226,7 @@ async function readPacks(context: ReadingContext, port: InspectionPort, isForCal
   const needsSkills = !isForCalls || gate?.isFrozen === true;
   const takesSkills = (one: FoundPack) => !isUnasked(one) || gate?.takesUnasked(one.pack.name) === true;
   const wanted = { references: referencesOf(config), takesSkills: needsSkills ? takesSkills : undefined };
-  const { selected, skipped } = await resources.step(selectPacks(port, found, wanted));
+  const { selected, skipped } = await resources.step(selectPacks(found, wanted));
   const packs: CheckedPack[] = [];
   for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
@@ -254,20 +251,18 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
   const isForCalls = needed !== undefined;
   const servers = config.subprocessServers.map((server) => ({ server, ...gate?.checkServer(server) }));
   const addOwn = () =>
-    Promise.all(
-      servers.map((one) => addOwnServer(context, port, one, needed?.has(one.server.name) === false)),
-    );
+    Promise.all(servers.map((one) => addOwnServer(context, one, needed?.has(one.server.name) === false)));
   // The servers of the config start while packs are found, unless the state may be refused.
   const startsEarly = states.reading === undefined && gate?.isFrozen !== true;
   const early = startsEarly ? await resources.step(addOwn()) : undefined;
-  const { found, declared, skipped, problems, ...checked } = await readPacks(context, port, isForCalls);
+  const { found, declared, skipped, problems, ...checked } = await readPacks(context, isForCalls);
   const ofConfig = (early ?? (await resources.step(addOwn()))).flat();
 
   const packs = checked.packs.map((one) => {
     const { pack } = one.inspected;
-    const content = watch ? { content: hashPackCode(port, one.inspected) } : {};
+    const content = watch ? { content: hashPackCode(one.inspected) } : {};
     const owner: CodeOwner = { pack, root: pack.location, ...content };
-    const servers = addPackServers(context, port, one, isForCalls);
+    const servers = addPackServers(context, one, isForCalls);
     return { ...one, owner, servers, offered: collectPack(one, config, owner) };
   });
   const sources = [...ofConfig, ...packs.flatMap((one) => one.servers)].filter(
@@ -278,7 +273,7 @@ export async function readProject(context: ReadingContext): Promise<ProjectReadi
 
   const composed = selection?.composed;
   const own = composed?.builtIns ?? [...config.builtIns, ...(await checkBuiltIns(options.builtIns ?? []))];
-  const hostTools = await resources.step(collectBuiltIns(port, own, config));
+  const hostTools = await resources.step(collectBuiltIns(own, config));
   const registry = createRegistry(
     found.packs.map(({ pack }) => pack),
     { builtIns: own.map(({ name }) => String(name)), manager: managerIn(port, found.workspace) },

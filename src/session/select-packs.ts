@@ -8,7 +8,7 @@ import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedPack } from "../inspection/types.ts";
 import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
@@ -48,11 +48,7 @@ interface Wanted {
 }
 
 /** Of the packs that were found and that the policy allows, and of those that `references` or selected items refer to. */
-export async function selectPacks(
-  port: InspectionPort,
-  found: FoundPacks,
-  { references, takesSkills }: Wanted,
-) {
+export async function selectPacks(found: FoundPacks, { references, takesSkills }: Wanted) {
   const { policy, workspace } = found;
   await lookUpReferences(port, found, references, "user");
   const listPacks = () => found.packs.filter(({ pack }) => !pack.shadowed && pack.origin !== "global");

@@ -12,6 +12,6 @@ test.each<[string, string[], string]>([
   const directory = makePack({});
   const given = { trailblazeSubprocessToolsets: [{ name: "s", command, args }] };
   const config = await readConfig(port, { directory, config: given });
-  const planned = await Promise.all(config.subprocessServers.map((one) => planUserServer(port, one, config)));
+  const planned = await Promise.all(config.subprocessServers.map((one) => planUserServer(one, config)));
   expect(planned.map(({ environment }) => environment.toolsetFile)).toEqual([resolve(directory, expected)]);
 });

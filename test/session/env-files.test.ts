@@ -94,7 +94,7 @@ test("with a lock, a file sets nothing that decides what runs, and the lock has 
     const config = await readConfig(inspectionPort, { directory: cwd, config: given });
     const [server] = config.subprocessServers;
     if (server === undefined) throw new Error("The config has no server.");
-    const planned = await planUserServer(inspectionPort, server, config, isLocked);
+    const planned = await planUserServer(server, config, isLocked);
     const facts = { hostEnvironment: { PATH: "/bin" }, platform: "linux" } as const;
     return {
       planned,

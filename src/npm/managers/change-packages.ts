@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { findPacks } from "../../discovery/find-packs.ts";
 import { declaredDependencies } from "../../discovery/project.ts";
 import { findProjectManager, isDriven, lockfileNames } from "../../discovery/project-manager.ts";
-import type { DiscoveryPort } from "../../files/discovery-port.ts";
 import { LockHeldError, lockFile } from "../../files/file-lock.ts";
+import { discoveryPort as port } from "../../files/node-discovery-port.ts";
 import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
@@ -31,7 +31,7 @@ export interface ChangeOptions {
  * `MalformedPackageJson`, `PackageJsonTooLarge`, `UnsupportedLayout`, and `InstallFailed` if the package manager is unsupported
  * or missing.
  */
-export async function openProject(port: DiscoveryPort, cwd: string, what: string) {
+export async function openProject(cwd: string, what: string) {
   const found = await findPacks(port, { cwd });
   const { project: directory, workspace } = found;
   const { root, isDeclared } = workspace;
