@@ -2,7 +2,7 @@ import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { type FoundPack, isUnasked } from "../discovery/types.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { linesOf, lockedName, placesOf } from "../lock/describe.ts";
+import { linesOf, placeOfItem, placesOf } from "../lock/describe.ts";
 import type { ShownSkill } from "../lock/difference.ts";
 import type { IsDenied, ListedServer, ListVerdict } from "../lock/gate.ts";
 import { isSameJson, type LockedItem } from "../lock/json.ts";
@@ -170,13 +170,12 @@ export class Installation extends LockGate {
   override checkPack(checked: CheckedPack): CheckedPack {
     super.checkPack(checked);
     const { inspected, problems } = checked;
-    const placeOf = (kind: LockPlace["kind"], name: string) =>
-      ({ owner: "pack", entry: inspected.pack.name, kind, name }) as const;
-    const isNamed = (name: string) => this.#rules.targets.isWritten(placeOf("skill", name));
+    const skillPlace = { owner: "pack", entry: inspected.pack.name, kind: "skill" } as const;
+    const isNamed = (name: string) => this.#rules.targets.isWritten({ ...skillPlace, name });
     const told = problems.filter(({ item = "" }) => !isUnasked(inspected) || isNamed(item));
     const unusable = new Map<InspectedItem, Problem>();
     for (const item of inspected.items) {
-      const place = placeOf(item.declaration.kind, lockedName(item));
+      const place = placeOfItem(item);
       if (item.skill !== undefined) this.skills.set(keyOf(place), item.skill);
       const refusal = checked.unusable.get(item) ?? (this.#starts(place) ? undefined : this.#refusal);
       if (refusal !== undefined) unusable.set(item, refusal);
@@ -184,9 +183,8 @@ export class Installation extends LockGate {
     return { inspected, problems: told, unusable };
   }
 
-  override finish(found: { packs: readonly FoundPack[] }): Problem[] {
-    super.finish(found);
-    const ofPacks = found.packs.flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack)));
+  override finish({ packs }: { packs: readonly FoundPack[] }): Problem[] {
+    const ofPacks = packs.flatMap(({ pack }) => (pack.shadowed ? [] : placesOf(pack)));
     const ofServers = this.config.labels.flatMap((name): LockPlace[] => {
       const owner = { owner: "server", entry: name } as const;
       return [entryPlace(owner), { ...owner, kind: "server", name }];
@@ -211,9 +209,10 @@ export class Installation extends LockGate {
   }
 
   #isGone(place: LockPlace): boolean {
-    const entry = entryPlace(place);
-    if (place.kind === "needs" && this.installed.has(keyOf(entry))) return !this.installed.has(keyOf(place));
-    return [entry, serverPlace(place), place].some((one) => this.gone.has(keyOf(one)));
+    const [key, entryKey] = [keyOf(place), keyOf(entryPlace(place))];
+    if (place.kind === "needs" && this.installed.has(entryKey)) return !this.installed.has(key);
+    const lister = place.server === undefined ? key : keyOf(serverPlace(place));
+    return this.gone.has(key) || !this.places.has(entryKey) || !this.places.has(lister);
   }
 
   /**

@@ -5,6 +5,7 @@ import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import type { DiscoveredPack, FoundPack } from "../discovery/types.ts";
 import { findReferences, type WrittenReference, withoutRange } from "../extension-schema/references.ts";
+import { shapes } from "../extension-schema/shapes.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
@@ -14,6 +15,8 @@ import { placeOfCode } from "../runtime/tool-code.ts";
 import { digestsOf, filesOf, type SkillFile } from "../skills/skill-entry.ts";
 import { type Json, type LockedItem, maximumDepth } from "./json.ts";
 import { entryPlace, type LockPart, type LockPlace } from "./parts.ts";
+
+type Definition = Readonly<Record<string, unknown>>;
 
 /** Lines of a text, so that a diff shows which one has changed. Split at LF only, because they are joined again. */
 export const linesOf = (text: unknown) => (typeof text === "string" ? text.split("\n") : undefined);
@@ -30,26 +33,25 @@ function createItem(values: Readonly<Record<string, unknown>>): LockedItem | und
   return Object.fromEntries(entries);
 }
 
-/** The code that the value at a path in a definition names, as `./module.js#export`. */
-function describeCodeAt(value: unknown, path: readonly string[], item: InspectedItem) {
+/** The code that a value names, as `./module.js#export`. `path`: its place in the definition. */
+function describeCode(value: unknown, path: readonly string[], item: InspectedItem) {
   if (typeof value === "string") return value;
   const place = placeOfCode(value, path, item);
   return place && "file" in place ? `./${place.file}#${place.path.slice(1).join(".")}` : undefined;
 }
 
-function describeComplete({ complete }: Readonly<Record<string, unknown>>, item: InspectedItem) {
-  if (!isRecord(complete)) return undefined;
-  const described = Object.entries(complete).map(([name, source]) => [
+function describeComplete({ complete }: Definition, item: InspectedItem) {
+  const sources = Object.entries(isRecord(complete) ? complete : {}).map(([name, source]) => [
     name,
-    Array.isArray(source) ? source : describeCodeAt(source, ["complete", name], item),
+    Array.isArray(source) ? source : describeCode(source, ["complete", name], item),
   ]);
-  return Object.fromEntries(described);
+  return Object.fromEntries(sources);
 }
 
 const shownKeys = ["title", "inputSchema", "outputSchema", "arguments", "mimeType", "icons", "execution"];
 
 /** What clients and models see of an item or of an entry of a list, but for what changes with its content. */
-function describeShown(shown: Readonly<Record<string, unknown>>): Record<string, unknown> {
+function describeShown(shown: Definition): Record<string, unknown> {
   const { description, annotations, _meta } = shown;
   const { lastModified: _, ...constant } = isRecord(annotations) ? annotations : {};
   const kept = Object.fromEntries(shownKeys.map((key) => [key, shown[key]]));
@@ -68,37 +70,33 @@ export function describeListed({ kind, id, entry }: ListedEntry): LockedItem | u
   return createItem({ name: hasName ? entry.name : undefined, ...describeShown({ ...entry }) });
 }
 
-/** A reference as a qualified name, with the kind unless it is a tool. */
-export function describeMember({ reference, kind }: WrittenReference, pack: DiscoveredPack): string {
+/** A reference of an item as a qualified name, with the kind unless it is a tool. */
+export function describeMember({ reference, kind }: WrittenReference, { pack }: InspectedItem): string {
   const name = withoutRange(reference);
-  const isOwn = pack[keyOfKind[kind]].some((one) => one.name === name);
-  const qualified = isOwn ? `${pack.qualifiedName}/${name}` : name;
+  const isOwn = pack?.[keyOfKind[kind]].some((one) => one.name === name);
+  const qualified = isOwn ? `${pack?.qualifiedName}/${name}` : name;
   return kind === "tool" ? qualified : `${kind}:${qualified}`;
 }
 
-const describeMembers = (item: InspectedItem, pack: DiscoveredPack): string[] =>
-  [...new Set(findReferences(item).map((written) => describeMember(written, pack)))].sort();
+const describeMembers = (item: InspectedItem): string[] =>
+  [...new Set(findReferences(item).map((written) => describeMember(written, item)))].sort();
 
-function describeComposed(
-  definition: Readonly<Record<string, unknown>>,
-  item: InspectedItem,
-  pack: DiscoveredPack,
-) {
+function describeComposed(definition: Definition, item: InspectedItem) {
   const isHttp = definition.transport === "http" || definition.kind === "Mcp.HttpEndpoint";
   const info = item.shape === "serverDocument" ? definition.serverInfo : definition;
-  const { name, version } = isRecord(info) ? info : ({} as Readonly<Record<string, unknown>>);
+  const { name, version } = isRecord(info) ? info : ({} as Definition);
   const { name: ofMetadata } = isRecord(definition.metadata) ? definition.metadata : { name: undefined };
   return createItem({
     name: name ?? ofMetadata,
     version,
     instructions: linesOf(definition.instructions),
-    members: describeMembers(item, pack),
+    members: describeMembers(item),
     transport: isHttp ? "http" : undefined,
-    initialize: describeCodeAt(definition.initialize, ["initialize"], item),
+    initialize: describeCode(definition.initialize, ["initialize"], item),
   });
 }
 
-function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedItem | undefined {
+function describeLaunch(definition: Definition): LockedItem | undefined {
   const { command, script, package: name, bin, args, cwd, env, envPassthrough, context } = definition;
   const launch = createItem({
     command,
@@ -117,12 +115,7 @@ function describeLaunch(definition: Readonly<Record<string, unknown>>): LockedIt
 const splitAt = (value: unknown, key: string): unknown =>
   isRecord(value) && typeof value[key] === "string" ? { ...value, [key]: linesOf(value[key]) } : value;
 
-function describeToolset(
-  definition: Readonly<Record<string, unknown>>,
-  item: InspectedItem,
-  pack: DiscoveredPack,
-) {
-  if (item.shape !== "toolsBundle") return createItem({ members: describeMembers(item, pack) });
+function describeBundle(definition: Definition): LockedItem | undefined {
   const { metadata: _, description, entries, ...others } = definition;
   const split = Array.isArray(entries) ? entries.map((entry) => splitAt(entry, "description")) : entries;
   return createItem({ ...others, description: linesOf(description), entries: split });
@@ -131,10 +124,7 @@ function describeToolset(
 const describeMessage = (message: unknown) =>
   splitAt(isRecord(message) ? { ...message, content: splitAt(message.content, "text") } : message, "content");
 
-function describeUsed(
-  definition: Readonly<Record<string, unknown>>,
-  item: InspectedItem,
-): LockedItem | undefined {
+function describeUsed(definition: Definition, item: InspectedItem): LockedItem | undefined {
   const { name = item.declaration.name, content, uri, uriTemplate, file, text, options } = definition;
   return createItem({
     name,
@@ -144,9 +134,9 @@ function describeUsed(
     uriTemplate,
     file,
     text: linesOf(text),
-    runs: describeCodeAt(definition.handler, ["handler"], item),
-    initialize: describeCodeAt(definition.initialize, ["initialize"], item),
-    subscribe: describeCodeAt(definition.subscribe, ["subscribe"], item),
+    runs: describeCode(definition.handler, ["handler"], item),
+    initialize: describeCode(definition.initialize, ["initialize"], item),
+    subscribe: describeCode(definition.subscribe, ["subscribe"], item),
     complete: describeComplete(definition, item),
     options,
   });
@@ -159,20 +149,25 @@ const describeSkill = (
   frontmatter?: Readonly<Record<string, unknown>>,
 ) => createItem({ description: linesOf(description), frontmatter, files: digestsOf(files) });
 
-/** The key of an item among those of its kind: of a skill its path. */
-export const lockedName = ({ skill, declaration }: InspectedItem): string => skill?.path ?? declaration.name;
+/** The place of an item of a pack. The name of a skill is its path. */
+export const placeOfItem = ({ pack, skill, declaration: { kind, name } }: InspectedItem): LockPlace => ({
+  owner: "pack",
+  entry: pack?.name ?? "",
+  kind,
+  name: skill?.path ?? name,
+});
 
 /** An item of a pack as the lock records it; `undefined` for one without a valid definition, or that is nested too deep. */
-export function describeItem(
-  { pack }: Pick<InspectedPack, "pack">,
-  item: InspectedItem,
-): LockedItem | undefined {
-  const { definition, shape, declaration, skill } = item;
+export function describeItem(item: InspectedItem): LockedItem | undefined {
+  const { definition, shape, skill } = item;
   if (skill !== undefined) return describeSkill(skill.entry.frontmatter.description, skill.files);
   if (definition === null || shape === undefined) return undefined;
-  if (declaration.kind === "toolset") return describeToolset(definition, item, pack);
-  if (declaration.kind !== "server") return describeUsed(definition, item);
-  return shape === "subprocessServer" ? describeLaunch(definition) : describeComposed(definition, item, pack);
+  if (shape === "toolsetList") return createItem({ members: describeMembers(item) });
+  if (shape === "toolsBundle") return describeBundle(definition);
+  if (shape === "subprocessServer") return describeLaunch(definition);
+  return shapes[shape].kind === "server"
+    ? describeComposed(definition, item)
+    : describeUsed(definition, item);
 }
 
 /** The needs that a pack declares, sorted; `undefined` for a pack that declares none. An empty array says that it needs none. */
@@ -198,11 +193,8 @@ export function describePack(inspected: InspectedPack, items: readonly Inspected
   const described: [LockPlace, LockedItem | undefined][] = [
     [entryPlace(owner), version === null ? {} : { version }],
     [{ ...owner, kind: "needs", name: "needs" }, describeNeeds(inspected)],
+    ...items.map((item): [LockPlace, LockedItem | undefined] => [placeOfItem(item), describeItem(item)]),
   ];
-  for (const item of items) {
-    const place = { ...owner, kind: item.declaration.kind, name: lockedName(item) };
-    described.push([place, describeItem(inspected, item)]);
-  }
   return described.flatMap(([place, value]) => (value === undefined ? [] : { place, value }));
 }
 
@@ -211,7 +203,7 @@ export const placesOf = (pack: DiscoveredPack): LockPlace[] => {
   const items = kinds.flatMap((kind) =>
     pack[keyOfKind[kind]].map(({ name, path = name }) => ({ ...owner, kind, name: path })),
   );
-  return [entryPlace(owner), ...items];
+  return [entryPlace(owner), { ...owner, kind: "needs", name: "needs" }, ...items];
 };
 
 /**

@@ -4,7 +4,7 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort } from "../files/node-inspection-port.ts";
-import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import { keyOfKind, kinds } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
@@ -17,7 +17,7 @@ import {
   describeMember,
   describePack,
   linesOf,
-  lockedName,
+  placeOfItem,
   placesOf,
   runsCode,
 } from "./describe.ts";
@@ -66,9 +66,9 @@ function readListed(kind: ListedKind, id: string, item: LockedItem): ListedEntry
   return { kind, list: isTemplate ? "resourceTemplates" : `${kind}s`, id, entry } as unknown as ListedEntry;
 }
 
-function narrowItem({ pack }: InspectedPack, item: InspectedItem, locked: LockedItem): InspectedItem {
+function narrowItem(item: InspectedItem, locked: LockedItem): InspectedItem {
   const approved = new Set(Array.isArray(locked.members) ? locked.members : []);
-  const others = findReferences(item).filter((written) => !approved.has(describeMember(written, pack)));
+  const others = findReferences(item).filter((written) => !approved.has(describeMember(written, item)));
   const dropped = new Set(others.map(({ path: [key, index] }) => `${key} ${index}`));
   const left = Object.entries(item.definition ?? {}).map(([key, value]) => [
     key,
@@ -267,8 +267,7 @@ export class LockGate {
       const broken = checked.unusable.get(item);
       if (broken !== undefined) unusable.set(item, broken);
       if (broken !== undefined || item.definition === null) return item;
-      const { kind } = item.declaration;
-      const place = { owner: "pack", entry: pack.name, kind, name: lockedName(item) } as const;
+      const place = placeOfItem(item);
       const isFree = this.#isFree(pack, item);
       const now = this.installed.get(keyOf(place))?.value;
       const ofSort = runsCode(item) ? code : all;
@@ -276,8 +275,7 @@ export class LockGate {
       const refusal = isLeft ? this.#judge(place, now, isFree, problems) : ofSort;
       const locked = this.#valueOf(place);
       const { state, differences } = argsOf(refusal);
-      if (locked && state === "changed" && differences?.join() === "members")
-        return narrowItem(inspected, item, locked);
+      if (locked && state === "changed" && differences?.join() === "members") return narrowItem(item, locked);
       if (refusal !== undefined) unusable.set(item, refusal);
       return item;
     });
@@ -292,7 +290,7 @@ export class LockGate {
   #findVanished(pack: DiscoveredPack): Problem[] {
     const declared = new Set(placesOf(pack).map(keyOf));
     return this.#partsOf({ owner: "pack", entry: pack.name })
-      .filter(({ place, value }) => value && place.kind !== "needs" && !declared.has(keyOf(place)))
+      .filter(({ place, value }) => value && !declared.has(keyOf(place)))
       .map(({ place }) => this.#noteVanished(place, "the pack no longer declares it"));
   }
 

@@ -378,7 +378,7 @@ test("of a server's variables, the values of those that decide what runs are rec
 
 test("texts of messages and of the entries of bundles are lines", () => {
   const describe = (kind: string, shape: string, definition: object) =>
-    describeItem({ pack: {} } as never, { definition, shape, declaration: { kind, name: "one" } } as never);
+    describeItem({ definition, shape, declaration: { kind, name: "one" } } as never);
   const [text, lines] = ["One.\nTwo.", ["One.", "Two."]];
   const content = [{ content: text }, { content: { type: "text", text } }, { content: { type: "image" } }];
   expect(describe("prompt", "prompt", { content })).toEqual({
