@@ -24,8 +24,10 @@ import {
   serverPlace,
   withoutIdle,
 } from "../lock/parts.ts";
+import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/index.ts";
+import { qualifyPackageName } from "../qualified-names/item-name.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
@@ -208,11 +210,19 @@ export class Installation extends LockGate {
     return { refused: new Map(refused), problems: [], vanished: [] };
   }
 
+  /** Whether a part of a lock is about what is no longer there. What sessions do not use is there. */
   #isGone(place: LockPlace): boolean {
-    const [key, entryKey] = [keyOf(place), keyOf(entryPlace(place))];
-    if (place.kind === "needs" && this.installed.has(entryKey)) return !this.installed.has(key);
-    const lister = place.server === undefined ? key : keyOf(serverPlace(place));
-    return this.gone.has(key) || !this.places.has(entryKey) || !this.places.has(lister);
+    const { installed, places, scope } = this;
+    const { owner, entry, kind, name, server } = place;
+    const entryKey = keyOf(entryPlace(place));
+    if (!places.has(entryKey)) return true;
+    if (kind === "needs") return installed.has(entryKey) && !installed.has(keyOf(place));
+    if (server === undefined) return !places.has(keyOf(place));
+    const lister = keyOf(serverPlace(place));
+    const statement = installed.get(lister)?.value;
+    if (!statement) return !places.has(lister);
+    const pack = owner === "pack" ? qualifyPackageName(entry) : undefined;
+    return statement.lists !== null && !scope.isListedFree(kind as ListedKind, entry, name, pack);
   }
 
   /**

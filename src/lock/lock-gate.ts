@@ -104,8 +104,6 @@ export class LockGate {
   /** npm names of packs of which nothing is said while it is new. */
   readonly unasked = new Set<string>();
   readonly unrecordable: Problem[] = [];
-  /** The keys of what the lock approves, and is no longer there. */
-  readonly gone = new Set<string>();
 
   constructor(
     { parts, folder }: Pick<FoundLock, "parts" | "folder">,
@@ -167,10 +165,7 @@ export class LockGate {
   ) {
     const args = { name: nameOf(place), state, differences, entry: ownerOf(place) };
     const refusal = createProblem("NotApproved", args, this.#problemAt(place));
-    if (state === "unrecordable") {
-      this.unrecordable.push(refusal);
-      this.gone.add(keyOf(place));
-    }
+    if (state === "unrecordable") this.unrecordable.push(refusal);
     const isUnasked = place.owner === "pack" && this.unasked.has(place.entry);
     if (state === "denied" || (state === "new" && isUnasked)) return refusal;
     this.#differences.add(args.name);
@@ -202,7 +197,6 @@ export class LockGate {
   #noteVanished(place: LockPlace, reason: string): Problem {
     const name = nameOf(place);
     this.#differences.add(name);
-    this.gone.add(keyOf(place));
     return createProblem(
       "LockOutdated",
       { name, reason: `is approved, but ${reason}` },
