@@ -24,10 +24,12 @@ export {
   isQualifiedName,
   parseQualifiedName,
   type QualifiedName,
+} from "./qualified-names/qualified-name.ts";
+export {
   type ReferenceContext,
   type ResolvablePack,
   type ResolvedReference,
   resolveReference,
-} from "./qualified-names/index.ts";
+} from "./qualified-names/resolve-reference.ts";
 export { validateExtension } from "./validate/validate-extension.ts";
 export type { ValidationOptions, ValidationReport } from "./validate/validate-target.ts";

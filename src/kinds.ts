@@ -21,6 +21,16 @@ export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
   skill: "skills",
 };
 
+/** A value for each kind, by its key. */
+export function byKind<Value>(make: (key: KindKey, kind: Kind) => Value): Record<KindKey, Value> {
+  const values = kinds.map((kind) => [keyOfKind[kind], make(keyOfKind[kind], kind)] as const);
+  return Object.fromEntries(values) as Record<KindKey, Value>;
+}
+
+/** What all kinds have, in their order. */
+export const allItems = <Item>(lists: { readonly [Key in KindKey]?: readonly Item[] }): Item[] =>
+  kinds.flatMap((kind) => lists[keyOfKind[kind]] ?? []);
+
 /** Reads a kind written in the singular or the plural; `undefined` for any other word. */
 export function parseKind(word: string): Kind | undefined {
   return kinds.find((kind) => word === kind || word === keyOfKind[kind]);

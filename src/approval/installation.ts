@@ -26,8 +26,8 @@ import {
 } from "../lock/parts.ts";
 import type { ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { prepareSession } from "../session/open-session.ts";
 import { Session } from "../session/session.ts";
@@ -35,7 +35,7 @@ import type { SessionOptions } from "../session/session-options.ts";
 import { describeServerSkill } from "../session/session-skills.ts";
 import { skillLimits } from "../skills/skill-entry.ts";
 import { instructionsFile } from "../skills/skill-folders.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { CheckedPack } from "../validate/finding.ts";
 
 /** Where to read what is installed, and what to report meanwhile. */
 export interface InstallationOptions extends Pick<SessionOptions, "onCommand" | "onConnect" | "onWait"> {

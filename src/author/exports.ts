@@ -11,7 +11,7 @@ import { isSecretName } from "../install/secrets.ts";
 import { type DescribedPack, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { createProblem, failure, quote } from "../problems/index.ts";
 import { countCharacters } from "../problems/text.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import { hostVersion } from "../version.ts";
 

@@ -7,7 +7,7 @@ import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { pathIn, inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
+import { byKind } from "../kinds.ts";
 import { findLock } from "../lock/lock-file.ts";
 import { LockGate } from "../lock/lock-gate.ts";
 import { entryPlace, keyOf } from "../lock/parts.ts";
@@ -133,10 +133,6 @@ export async function buildCatalog(options: InspectionOptions & { title?: string
     const items = described.items.map((item) => {
       return { ...item, id: createId(item.declaration.kind, item.qualifiedName) };
     });
-    const ofKinds = kinds.map((kind) => {
-      const ofKind = items.filter(({ declaration }) => declaration.kind === kind);
-      return [keyOfKind[kind], ofKind.map(describeItem)];
-    });
     const data = {
       ...pack,
       // Of a folder elsewhere on this machine, the name.
@@ -146,7 +142,7 @@ export async function buildCatalog(options: InspectionOptions & { title?: string
       lock: lockState,
       problems: ofPack.map(describeProblem),
       page: `index.html#${id}`,
-      ...Object.fromEntries(ofKinds),
+      ...byKind((_, kind) => items.filter((one) => one.declaration.kind === kind).map(describeItem)),
     };
     packs.push({ id, items, data });
   }

@@ -4,7 +4,7 @@ import { discoveryPort } from "../files/node-discovery-port.ts";
 import { formatProblem } from "../problems/format-problem.ts";
 import { failure, type Problem, printableLines, TrailblazeError } from "../problems/index.ts";
 import { countOf, printable } from "../problems/text.ts";
-import { isQualifiedName } from "../qualified-names/index.ts";
+import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import type { ValidationReport } from "../validate/validate-target.ts";
 import type { TextStyle } from "./command.ts";
 import { type ExitCode, exitCodeOfFailure } from "./exit-code.ts";

@@ -5,8 +5,8 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { servedKeys } from "../extension-schema/shapes.ts";
 import { listOf, quote, TrailblazeError } from "../problems/index.ts";
-import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { formatQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { listServerEntries } from "./server-entries.ts";
 import { explainReference } from "./variables.ts";
 

@@ -1,4 +1,4 @@
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 import { configFiles, type DiscoveryPort } from "../files/discovery-port.ts";
 import { packPattern } from "../qualified-names/item-name.ts";
 import { readProjectConfig } from "./config-file.ts";
@@ -20,7 +20,7 @@ function isPlainValue([key, value]: [string, unknown]): boolean {
   return (
     ["allow", "deny", "transitive"].includes(key) &&
     Array.isArray(value) &&
-    value.every((pattern) => typeof pattern === "string" && packPattern.test(pattern))
+    value.every((pattern) => isText(pattern) && packPattern.test(pattern))
   );
 }
 

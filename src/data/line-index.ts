@@ -1,4 +1,5 @@
 import type { Path } from "../problems/index.ts";
+import { memoize } from "./memoize.ts";
 
 /** Both from 1. */
 export interface Position {
@@ -43,15 +44,13 @@ export function createFinder<Node>(
   listMembers: (node: Node) => readonly (Place<Node> & { key: unknown })[],
 ): Locate {
   const toPosition = createLineIndex(text);
-  const known = new Map<Node, Map<string, Place<Node>>>();
+  const membersOf = memoize(
+    (node: Node) => new Map(listMembers(node).map((member) => [String(member.key), member])),
+  );
   return (path) => {
     let place = root;
     for (const key of path) {
-      const { node } = place;
-      const members =
-        known.get(node) ?? new Map(listMembers(node).map((member) => [String(member.key), member]));
-      known.set(node, members);
-      const next = members.get(String(key));
+      const next = membersOf(place.node).get(String(key));
       if (next === undefined) break;
       place = next;
     }

@@ -72,6 +72,10 @@ export function parseJson(
   }
 }
 
+export const isText = (value: unknown): value is string => typeof value === "string";
+
+export const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
+
 /** True for a JSON object, false for null and arrays. */
 export function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);

@@ -1,9 +1,9 @@
 import { basename } from "node:path";
-import { describeType, isRecord } from "../data/parse-json.ts";
+import { describeType, isRecord, isText, textOrNull } from "../data/parse-json.ts";
 import { locateProblems, type SourceText, type UnlocatedProblem } from "../data/source-text.ts";
 import { parseExtension } from "../extension-schema/parse-extension.ts";
 import { type DiscoveryPort, maximumManifestBytes } from "../files/discovery-port.ts";
-import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { byKind } from "../kinds.ts";
 import { createProblem, type Path, type Problem } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { mayHaveSkills } from "../skills/skill-folders.ts";
@@ -27,10 +27,10 @@ async function checkHostVersion(engines: unknown): Promise<Problem | undefined> 
   const { default: Range } = await import("semver/classes/range.js");
   let parsed: InstanceType<typeof Range> | undefined;
   try {
-    if (typeof range === "string" && range.length <= maximumRange) parsed = new Range(range);
+    if (isText(range) && range.length <= maximumRange) parsed = new Range(range);
   } catch {}
   if (parsed?.test(hostVersion)) return undefined;
-  const shown = typeof range === "string" ? range : describeType(range);
+  const shown = isText(range) ? range : describeType(range);
   const args = { range: shown, version: hostVersion, invalid: parsed === undefined };
   return createProblem("HostVersionUnsupported", args);
 }
@@ -66,7 +66,7 @@ export async function describePack(
   const source: SourceText = { text: manifest.text, format: "json" };
   const note = (problem: Problem, at: Path) =>
     found.push({ problem: { ...problem, pack: name, file: "package.json" }, source, at });
-  const packageName = typeof value.name === "string" && isPackageName(value.name) ? value.name : undefined;
+  const packageName = isText(value.name) && isPackageName(value.name) ? value.name : undefined;
   const name = installedAs ?? packageName ?? basename(location);
   const isSource = origin === "self" || origin === "workspace";
   // A package under development may have no name yet, but a name must be valid.
@@ -90,20 +90,22 @@ export async function describePack(
     found.push(...declared.problems);
   }
   const qualifiedName = qualifyPackageName(name);
-  const items = {} as Record<KindKey, DiscoveredItem[]>;
-  for (const key of kinds.map((kind) => keyOfKind[kind]))
-    items[key] = extension[key].map((item) => ({
-      name: item.name,
-      qualifiedName: `${qualifiedName}/${item.name}`,
-      description: item.description,
-      ...(item.skill && { path: item.skill.path }),
-    }));
+  const items = byKind((key) =>
+    extension[key].map(
+      ({ name, description, skill }): DiscoveredItem => ({
+        name,
+        qualifiedName: `${qualifiedName}/${name}`,
+        description,
+        ...(skill && { path: skill.path }),
+      }),
+    ),
+  );
   const pack: DiscoveredPack = {
     name,
     qualifiedName,
     ...(isAliased && { packageName }),
-    version: typeof value.version === "string" ? value.version : null,
-    description: typeof value.description === "string" ? value.description : null,
+    version: textOrNull(value.version),
+    description: textOrNull(value.description),
     location,
     origin,
     shadowed: false,

@@ -1,5 +1,5 @@
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { isQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { describePackages } from "./describe-pack.ts";
 import type { FoundPacks } from "./find-packs.ts";
 import { readManifests } from "./manifest.ts";
@@ -31,10 +31,11 @@ async function lookUp(
 export async function lookUpReferences(
   port: DiscoveryPort,
   found: FoundPacks,
-  references: readonly string[],
+  references: readonly (string | { reference: string })[],
   from: DiscoveredPack | "user",
 ): Promise<void> {
   const names = references
+    .map((one) => (typeof one === "string" ? one : one.reference))
     .filter((one) => isQualifiedName(one))
     .map((name) => parseQualifiedName(name).packageName);
   const { location, name, packageName }: Partial<DiscoveredPack> = from === "user" ? {} : from;

@@ -1,7 +1,7 @@
 import { isAllowed, matchesAny, type PacksPolicy } from "../config/packs-policy.ts";
 import { isNeededForTools } from "../config/tool-policy.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
+import { allItems } from "../kinds.ts";
 import type { FoundPacks } from "./find-packs.ts";
 import { type FoundPack, isDeclaredOrigin, isUnasked } from "./types.ts";
 
@@ -28,7 +28,7 @@ async function orderPacks(packs: FoundPack[]): Promise<FoundPack[]> {
 }
 
 export function itemNames({ pack }: FoundPack): string[] {
-  return kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.qualifiedName));
+  return allItems(pack).map((item) => item.qualifiedName);
 }
 
 export function isNamed({ transitive }: PacksPolicy, found: FoundPack): boolean {

@@ -1,5 +1,5 @@
-import { describeType, isRecord } from "../data/parse-json.ts";
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { describeType, isRecord, isText, textOrNull } from "../data/parse-json.ts";
+import { byKind, type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
 import {
   createProblem,
   listOf,
@@ -50,16 +50,15 @@ interface Form {
   fits(value: unknown): boolean;
 }
 
-const isString = (value: unknown) => typeof value === "string";
-const text: Form = { what: "a string", fits: isString };
+const text: Form = { what: "a string", fits: isText };
 const references: Form = {
   what: "an array of strings",
-  fits: (value) => Array.isArray(value) && value.every(isString),
+  fits: (value) => Array.isArray(value) && value.every(isText),
 };
 const inputs: Form = {
   what: "an object, or an array of strings and objects",
   fits: (value) =>
-    isRecord(value) || (Array.isArray(value) && value.every((one) => isString(one) || isRecord(one))),
+    isRecord(value) || (Array.isArray(value) && value.every((one) => isText(one) || isRecord(one))),
 };
 
 /** The keys of form 3, by kind. */
@@ -92,7 +91,7 @@ const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) 
 
 /** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
 function readForm(value: unknown, kind: Kind): Record<string, unknown> | string {
-  if (typeof value === "string") return { name: value };
+  if (isText(value)) return { name: value };
   if (Array.isArray(value) && value.length !== 2)
     return `expected an array of two strings, found ${value.length} entries`;
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
@@ -124,7 +123,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   for (const [index, value] of list.entries()) {
     const path = [key, index];
     const form = readForm(value, kind);
-    if (typeof form === "string") {
+    if (isText(form)) {
       report("InvalidDeclaration", { kind, path }, { reason: form, key });
       continue;
     }
@@ -139,7 +138,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
     else
       declarations.set(name.toLowerCase(), {
         ...{ kind, name, path, extra },
-        description: typeof description === "string" ? description : null,
+        description: textOrNull(description),
       });
   }
   return [...declarations.values()];
@@ -165,7 +164,7 @@ function readNeeds(value: unknown, reportAny: Report): Needs {
   for (const key of needsKeys) {
     const list: unknown = Object.hasOwn(value, key) ? value[key] : undefined;
     const isValid = (entry: unknown): entry is string =>
-      typeof entry === "string" && (key !== "env" || variablePattern.test(entry));
+      isText(entry) && (key !== "env" || variablePattern.test(entry));
     if (Array.isArray(list)) {
       needs[key] = list.filter(isValid);
       for (const [index, entry] of list.entries())
@@ -200,16 +199,12 @@ export function parseExtension(value: unknown): {
   if (field !== value) reportMalformed("The `trailblaze` field", "an object", value, []);
   reportUnknownKeys(field, fieldKeys, [], report);
   const { root = "trailblaze" } = field;
-  const isPath = typeof root === "string" && root !== "";
+  const isPath = isText(root) && root !== "";
   if (!isPath) reportMalformed("`root`", "the path of a folder", root, ["root"]);
-  const lists = kinds.map((kind) => [
-    keyOfKind[kind],
-    readDeclarations(field[keyOfKind[kind]], kind, report),
-  ]);
   const extension: Extension = {
     root: isPath ? root : "trailblaze",
     needs: field.needs === undefined ? undefined : readNeeds(field.needs, report),
-    ...(Object.fromEntries(lists) as Record<KindKey, Declaration[]>),
+    ...byKind((key, kind) => readDeclarations(field[key], kind, report)),
   };
   return { extension, problems, usable: field === value };
 }

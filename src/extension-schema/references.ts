@@ -5,7 +5,7 @@ import type { Path } from "../problems/index.ts";
 import { type DefinitionShape, shapes } from "./shapes.ts";
 
 export interface ShapedDefinition {
-  shape: DefinitionShape | undefined;
+  shape?: DefinitionShape | undefined;
   definition: Readonly<Record<string, unknown>> | null;
 }
 

@@ -1,6 +1,6 @@
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { Kind } from "../kinds.ts";
-import { readKind } from "../qualified-names/index.ts";
+import { readKind } from "../qualified-names/resolve-reference.ts";
 import type { InspectionOptions, ItemInspection, PackInspection } from "./inspect.ts";
 
 /**

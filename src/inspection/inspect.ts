@@ -14,18 +14,16 @@ import type { DiscoveredItem, DiscoveredPack, FoundPack } from "../discovery/typ
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { allItems, byKind, type Kind, type KindKey, keyOfKind } from "../kinds.ts";
 import { failure, type Problem, quote, TrailblazeError } from "../problems/index.ts";
-import {
-  findNearestNames,
-  isPackageName,
-  parseQualifiedName,
-  resolveReference,
-} from "../qualified-names/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { parseQualifiedName } from "../qualified-names/qualified-name.ts";
+import { resolveReference } from "../qualified-names/resolve-reference.ts";
 import type { Skill } from "../skills/read-skill.ts";
-import { DefinitionLibrary } from "./definition-library.ts";
+import { createLibrary } from "./definition-library.ts";
 import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts";
-import { type ServerContents, ServerContentsReader } from "./server-contents.ts";
+import { readContents, type ServerContents } from "./server-contents.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
 export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
@@ -80,9 +78,7 @@ export async function findPacksFor(
 
 export function findOwner({ packs }: FoundPacks, qualifiedName: string): FoundPack | undefined {
   const wanted = qualifiedName.replace(/^@/, "");
-  return packs.find(({ pack }) =>
-    kinds.some((kind) => pack[keyOfKind[kind]].some((item) => item.qualifiedName === wanted)),
-  );
+  return packs.find(({ pack }) => allItems(pack).some((item) => item.qualifiedName === wanted));
 }
 
 /**
@@ -107,7 +103,7 @@ export async function missingPack(
       : new TrailblazeError({ ...problem, severity: "error" });
   }
 
-  const items = found.packs.flatMap(({ pack }) => kinds.flatMap((kind) => pack[keyOfKind[kind]]));
+  const items = found.packs.flatMap(({ pack }) => allItems(pack));
   const endingInIt = items.filter(({ name }) => name === subject).map((item) => item.qualifiedName);
   const packNames = found.packs.map(({ pack }) => pack.name);
   const nearest = endingInIt.length > 0 ? [...new Set(endingInIt)] : findNearestNames(asPack, packNames);
@@ -144,15 +140,14 @@ export async function inspectFoundPack(
   options: InspectionOptions,
 ): Promise<PackInspection> {
   const { pack, items, problems } = await loadDefinitions(port, found, options);
-  const inspected = new Map(items.map((item) => [`${item.declaration.kind} ${item.declaration.name}`, item]));
-  const lists = kinds.map((kind) => [
-    keyOfKind[kind],
-    pack[keyOfKind[kind]].map((item): PackItem => {
-      const { definition = null, file = null } = inspected.get(`${kind} ${item.name}`) ?? {};
+  // In the order of what the pack declares.
+  const inspected = items.values();
+  const described = byKind((key) =>
+    pack[key].map((item): PackItem => {
+      const { definition = null, file = null } = inspected.next().value ?? {};
       return { ...item, definition, file };
     }),
-  ]);
-  const described: Record<KindKey, PackItem[]> = Object.fromEntries(lists);
+  );
   return { ...pack, ...described, problems: [...pack.problems, ...problems] };
 }
 
@@ -167,13 +162,13 @@ export async function inspectFoundItem(
   { kind, ...options }: InspectionOptions & { kind?: Kind | undefined },
 ): Promise<{ item: ItemInspection; readMembers: () => Promise<ServerContents> | undefined }> {
   const target = await resolveItem(port, found, reference, kind);
-  const library = new DefinitionLibrary(port, found, options);
+  const library = createLibrary(port, found, options);
   const [inspected] = await library.load(target.kind, [target.qualifiedName]);
   const owner = inspected?.pack;
   if (inspected === undefined || owner === undefined)
     throw await missingPack(port, found, target.qualifiedName);
-  const reader = new ServerContentsReader(library, options.builtIns ?? []);
-  const contents = target.kind === "server" ? await reader.read(inspected) : {};
+  const host = { library, builtIns: options.builtIns ?? [] };
+  const contents = target.kind === "server" ? await readContents(host, inspected) : {};
   const { path, files, text } = inspected.skill ?? {};
   const item = {
     ...target,
@@ -187,7 +182,7 @@ export async function inspectFoundItem(
     ...(inspected.skill && { path, files, text }),
   };
   const isList = inspected.shape === "toolsetList";
-  return { item, readMembers: () => (isList ? reader.read(inspected) : undefined) };
+  return { item, readMembers: () => (isList ? readContents(host, inspected) : undefined) };
 }
 
 async function resolveItem(port: DiscoveryPort, found: FoundPacks, name: string, kind: Kind | undefined) {

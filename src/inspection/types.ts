@@ -12,18 +12,18 @@ export interface InspectedItem {
   declaration: Declaration;
   qualifiedName: string;
   /** The pack that declares it; `undefined` for a tool of the project itself. */
-  pack: DiscoveredPack | undefined;
+  pack?: DiscoveredPack;
   /** Relative to the package, with `/`; `null` if there is no file. */
   file: string | null;
-  format: Format | undefined;
+  format?: Format | undefined;
   /** The text of its file, for locating problems. */
-  source: SourceText | undefined;
+  source?: SourceText | undefined;
   /** That of the evaluation of its own file; items that it refers to may have another. */
   confinement: Confinement;
   /** Path of the definition in its file: the item's name in a combined file, otherwise empty. */
   base: Path;
   /** The shape of the definition; `undefined` if it has none of its kind's shapes. */
-  shape: DefinitionShape | undefined;
+  shape?: DefinitionShape | undefined;
   /** Normalized: a tool's short `parameters` are expanded to `inputSchema`. `null` if not valid. */
   definition: Record<string, unknown> | null;
   /** Of a valid skill, whose definition is its front matter. It has no shape. */

@@ -2,13 +2,13 @@ import { isUtf8 } from "node:buffer";
 import { realpathSync } from "node:fs";
 import { normalize, resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { valueAt } from "../extension-schema/pointer.ts";
 import { readConfigFile } from "../files/edit.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ClientRecord, clients, findClient, type Scope } from "./clients/index.ts";
 import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
@@ -224,7 +224,6 @@ type Entry = Readonly<Record<string, unknown>>;
 const pick = (entry: Entry, keys: readonly string[]) =>
   keys.map((key) => entry[key]).find((value) => value !== undefined && value !== null);
 
-const isText = (value: unknown): value is string => typeof value === "string";
 const isEmpty = (value: unknown) =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0);
 

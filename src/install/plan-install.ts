@@ -10,7 +10,7 @@ import { attempt } from "../files/file-errors.ts";
 import { isBelow, inspectionPort as port } from "../files/node-inspection-port.ts";
 import { findUserFolder } from "../files/user-folders.ts";
 import { failure, printable, quote, TrailblazeError } from "../problems/index.ts";
-import { formatQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
+import { formatQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
 import { chooseFile, findCandidates, readHost } from "./clients/locations.ts";
 import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";

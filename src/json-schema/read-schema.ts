@@ -1,3 +1,4 @@
+import { memoize } from "../data/memoize.ts";
 import { isRecord } from "../data/parse-json.ts";
 import { describeValue, readPointer, valueAt } from "../extension-schema/pointer.ts";
 import { type Path, quote } from "../problems/index.ts";
@@ -196,14 +197,11 @@ function readAs(schema: Schema, draft: Draft | undefined): SchemaReading {
   return { draft, schemas, references, faults, work: Number(work) };
 }
 
-const readings = new WeakMap<Schema, SchemaReading>();
-
 /**
  * Finds the schemas inside a schema, once, with their references and faults: violations of its meta-schema, invalid patterns,
  * references that are external, unresolvable, cyclic or chained too long, and that it can take too much work. Pure; runs no patterns.
  */
-export function readSchema(schema: Schema): SchemaReading {
-  const reading = readings.get(schema) ?? readAs(schema, findDraft(schema, "own"));
-  readings.set(schema, reading);
-  return reading;
-}
+export const readSchema = memoize(
+  (schema: Schema): SchemaReading => readAs(schema, findDraft(schema, "own")),
+  new WeakMap(),
+);

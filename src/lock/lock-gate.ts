@@ -5,12 +5,12 @@ import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/typ
 import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
-import { keyOfKind, kinds } from "../kinds.ts";
+import { allItems } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
 import { createProblem, failure, type Problem, type ProblemPlace } from "../problems/index.ts";
 import type { NotApproved } from "../problems/lock-problems.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { CheckedPack } from "../validate/finding.ts";
 import {
   describeInstalledServer,
   describeListed,
@@ -247,7 +247,7 @@ export class LockGate {
     if (isUnasked(inspected)) this.unasked.add(pack.name);
     // Nobody asked for the others.
     const problems = checked.problems.filter(({ item = "" }) => !isUnasked(inspected) || approved.has(item));
-    const declared = kinds.flatMap((kind) => pack[keyOfKind[kind]].map((item) => item.name));
+    const declared = allItems(pack).map((item) => item.name);
     problems.push(...this.#compareVersions(entry, pack.version));
     const isNew = this.#partsOf(entry).length === 0;
     const all = isNew ? this.#refuse(entry, "new", declared, problems) : undefined;

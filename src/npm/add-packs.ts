@@ -9,7 +9,7 @@ import { walkInstalled } from "../discovery/walk-packages.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { findSimilarName } from "../qualified-names/index.ts";
+import { findSimilarName } from "../qualified-names/similar-names.ts";
 import { validateTarget } from "../validate/validate-target.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 import { rebuildCommand } from "./managers/package-manager.ts";

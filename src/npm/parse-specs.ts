@@ -1,7 +1,7 @@
 import parsePackageSpec from "npm-package-arg";
 import validRange from "semver/ranges/valid.js";
 import { failure } from "../problems/index.ts";
-import { isPackageName } from "../qualified-names/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
 
 export interface RegistrySpec {
   name: string;

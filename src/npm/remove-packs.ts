@@ -7,7 +7,8 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { DiscoveredPack } from "../discovery/types.ts";
 import { discoveryPort as port } from "../files/node-discovery-port.ts";
 import { failure } from "../problems/index.ts";
-import { findNearestNames, isPackageName } from "../qualified-names/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ChangeOptions, changePackages, openProject } from "./managers/change-packages.ts";
 
 function readName(name: string): string {

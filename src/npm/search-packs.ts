@@ -1,12 +1,12 @@
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, textOrNull } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import type { DiscoveredItem } from "../discovery/types.ts";
 import { type Needs, parseExtension } from "../extension-schema/parse-extension.ts";
 import { discoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
-import { type Kind, type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { byKind, type Kind, type KindKey } from "../kinds.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { isPackageName, qualifyPackageName } from "../qualified-names/index.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { createRegistryClient, type RegistryClient } from "./registry/registry-client.ts";
 
 /** A pack as a registry describes it. Its strings are untrusted. */
@@ -46,8 +46,6 @@ function hasPackKeyword(keywords: unknown): boolean | undefined {
   return Array.isArray(keywords) && keywords.includes(packKeyword);
 }
 
-const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
-
 /** `undefined` if the manifest is of another package or not of a pack. */
 export function describeRemotePack(
   name: string,
@@ -57,23 +55,22 @@ export function describeRemotePack(
   if (manifest.name !== name || !Object.hasOwn(manifest, "trailblaze")) return undefined;
   const { extension, problems } = parseExtension(manifest.trailblaze);
   const qualifiedName = qualifyPackageName(name);
-  const items = kinds.map((kind) => {
-    const described = extension[keyOfKind[kind]].map(({ name: item, description, extra }) => {
+  const items = byKind((listed, kind) =>
+    extension[listed].map(({ name: item, description, extra }): RemoteItem => {
       const shown = shownKeys[kind]
         .filter((key) => Object.hasOwn(extra, key))
         .map((key) => [key, extra[key]]);
       const own = { name: item, qualifiedName: `${qualifiedName}/${item}`, description };
       return { ...own, ...Object.fromEntries(shown) };
-    });
-    return [keyOfKind[kind], described];
-  });
+    }),
+  );
   return {
     name,
     qualifiedName,
     version: textOrNull(manifest.version),
     description: textOrNull(manifest.description),
     ...(extension.needs && { needs: extension.needs }),
-    ...(Object.fromEntries(items) as Record<KindKey, RemoteItem[]>),
+    ...items,
     installed: installed.has(name),
     problems: problems.map((problem) => ({ ...problem, pack: name, file: "package.json" })),
   };

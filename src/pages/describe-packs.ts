@@ -4,11 +4,11 @@ import type { FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { DefinitionLibrary } from "../inspection/definition-library.ts";
+import { createLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { findPacksFor, requirePack } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { ServerContentsReader } from "../inspection/server-contents.ts";
+import { readContents } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import { readLock } from "../lock/lock-file.ts";
 import { keyOf, type LockParts, type LockPlace } from "../lock/parts.ts";
@@ -47,25 +47,23 @@ export async function describePacks(
 ): Promise<DescribedPack[]> {
   const { dataOnly, requireConfinement, builtIns = [] } = options;
   const load = { dataOnly, requireConfinement };
-  const library = new DefinitionLibrary(port, found, load);
+  const library = createLibrary(port, found, load);
   const loaded = new Map<FoundPack, InspectedPack>();
   const findNext = () => (only === undefined ? found.packs : [only]).find((pack) => !loaded.has(pack));
   for (let pack = findNext(); pack !== undefined; pack = findNext()) {
     const inspected = await loadDefinitions(port, pack, load);
     loaded.set(pack, inspected);
-    const references = inspected.items.flatMap(findReferences).map(({ reference }) => reference);
-    await library.lookUp(references, pack.pack);
+    await library.lookUp(inspected.items.flatMap(findReferences), pack.pack);
     if (!pack.pack.shadowed) library.add(inspected);
   }
 
-  const reader = new ServerContentsReader(library, builtIns);
   const described: DescribedPack[] = [];
   for (const inspected of found.packs.flatMap((pack) => loaded.get(pack) ?? [])) {
     const { name, shadowed } = inspected.pack;
     const items: DescribedPack["items"] = [];
     for (const item of inspected.items) {
       const isComposed = !shadowed && composedShapes.includes(item.shape);
-      const ofComposed = isComposed ? await reader.read(item) : undefined;
+      const ofComposed = isComposed ? await readContents({ library, builtIns }, item) : undefined;
       const contents = item.shape === "subprocessServer" ? listTools(item, name, lock) : ofComposed;
       items.push({
         ...item,

@@ -1,10 +1,11 @@
+import { textOrNull } from "../data/parse-json.ts";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
 import {
   type ReferenceContext,
   type ResolvablePack,
   type ResolvedReference,
   resolveReference,
-} from "./index.ts";
+} from "./resolve-reference.ts";
 
 /** A tool that the host provides: its name, or a definition with a name. */
 export type BuiltIn = string | { readonly name: string; readonly description?: unknown };
@@ -35,8 +36,6 @@ export interface Registry {
   /** The item that `resolve` finds. Throws `TrailblazeError` as `resolve` does. */
   get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
 }
-
-const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
   const [name, description] =

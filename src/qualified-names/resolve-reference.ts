@@ -1,4 +1,5 @@
 import satisfies from "semver/functions/satisfies.js";
+import { memoize } from "../data/memoize.ts";
 import { type Kind, type KindKey, keyOfKind, kinds, parseKind } from "../kinds.ts";
 import { failure, listOf, type PackageManager, quote, type TrailblazeError } from "../problems/index.ts";
 import { explainInvalidItemName, qualifyPackageName } from "./item-name.ts";
@@ -72,19 +73,15 @@ function notFound(
 const itemsOf = (pack: ResolvablePack, kind: Kind | undefined): NamedItem[] =>
   (kind === undefined ? kinds : [kind]).flatMap((one) => pack[keyOfKind[one]] ?? []);
 
-const itemIndexes = new WeakMap<ResolvablePack, Map<string, Kind[]>>();
+/** The kinds of items by name. Indexed once per pack, which may have thousands of items. */
+const indexKinds = memoize((pack: ResolvablePack) => {
+  const index = new Map<string, Kind[]>();
+  for (const kind of kinds)
+    for (const { name } of itemsOf(pack, kind)) index.set(name, [...(index.get(name) ?? []), kind]);
+  return index;
+}, new WeakMap());
 
-/** The kinds of the items of `pack` with this name. Indexed once per pack, which may have thousands of items. */
-function kindsOf(pack: ResolvablePack, item: string): readonly Kind[] {
-  let index = itemIndexes.get(pack);
-  if (index === undefined) {
-    index = new Map();
-    for (const kind of kinds)
-      for (const { name } of itemsOf(pack, kind)) index.set(name, [...(index.get(name) ?? []), kind]);
-    itemIndexes.set(pack, index);
-  }
-  return index.get(item) ?? [];
-}
+const kindsOf = (pack: ResolvablePack, item: string): readonly Kind[] => indexKinds(pack).get(item) ?? [];
 
 function findPack(name: string, { from, packs }: ReferenceContext): ResolvablePack | undefined {
   if (from !== "user" && (from.name === name || from.packageName === name)) return from;

@@ -1,5 +1,5 @@
 import { carryIntegers } from "../data/exact-integers.ts";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-schema.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
 import { readUsedSchema } from "../json-schema/read-schema.ts";
@@ -120,7 +120,6 @@ const ofObject: Check = (schema, path, leaveOut) => {
   return undefined;
 };
 
-const isText = (value: unknown): value is string => typeof value === "string";
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
 /**

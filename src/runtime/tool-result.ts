@@ -1,5 +1,5 @@
 import { carryIntegers } from "../data/exact-integers.ts";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 
 /** How a call ended. */
 export const variants = [
@@ -26,8 +26,6 @@ export interface ToolResult {
   /** The keys of a failure's `_meta.trailblaze` besides `variant`. */
   details?: Record<string, unknown>;
 }
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Converts a tool's answer for a session, with the `writes` to its memory that a success requests; `undefined` deletes. */
 export function readToolResult(answer: CallToolResult): {

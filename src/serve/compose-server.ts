@@ -10,25 +10,25 @@ import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/typ
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { DefinitionLibrary } from "../inspection/definition-library.ts";
+import { createLibrary, type DefinitionLibrary } from "../inspection/definition-library.ts";
 import { findPackBySubject, missingPack } from "../inspection/inspect.ts";
-import { ServerContentsReader, type ServerMember } from "../inspection/server-contents.ts";
+import { readMembers, type ServerMember } from "../inspection/server-contents.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import { type Kind, keyOfKind, kinds } from "../kinds.ts";
+import { byKind, type Kind, keyOfKind } from "../kinds.ts";
 import { openLockGate } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type ServedProtocol, servedProtocols } from "../mcp/served-server.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames, resolveReference } from "../qualified-names/index.ts";
 import { splitSpec } from "../qualified-names/item-name.ts";
-import { notFoundCode } from "../qualified-names/resolve-reference.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { notFoundCode, resolveReference } from "../qualified-names/resolve-reference.ts";
 import { pagesOf } from "../runtime/apps.ts";
 import { entryNamesOf } from "../runtime/bundle.ts";
 import { type ProgramPlan, planPackServer, planUserServer } from "../runtime/server-launches.ts";
 import type { Selection } from "../session/members.ts";
 import { describeServers, findForbidden, refuseUnasked } from "../session/select-packs.ts";
 import { checkPack } from "../validate/check-packs.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { CheckedPack } from "../validate/finding.ts";
 import type { ServeOptions } from "./serve-options.ts";
 
 interface FoundServer {
@@ -103,7 +103,7 @@ class ServerFinder {
     const { found } = sources;
     this.#sources = sources;
     this.#found = found;
-    this.#library = new DefinitionLibrary(port, found, {}, (loaded) => this.#check(loaded));
+    this.#library = createLibrary(port, found, {}, (loaded) => this.#check(loaded));
   }
 
   /** Whether neither a lock nor the config as a whole changes what servers offer. */
@@ -207,7 +207,7 @@ class ServerFinder {
 
   async #resolve(reference: string) {
     const { config } = this.#sources;
-    const { manager } = this.#library;
+    const manager = this.#library.manager();
     const packs = this.#found.packs.map(({ pack }) => pack);
     try {
       return resolveReference(reference, { from: "user", kind: "server", packs, manager });
@@ -234,7 +234,7 @@ class ServerFinder {
     );
     const namesOf = (kind: Kind) => allowed(kind).map(({ name }) => name);
     const members = {
-      ...Object.fromEntries(kinds.map((kind) => [keyOfKind[kind], namesOf(kind)])),
+      ...byKind((_, kind) => namesOf(kind)),
       toolsets: bundles.map(({ declaration }) => declaration.name),
     };
     if (Object.values(members).every((names) => names.length === 0)) {
@@ -256,14 +256,15 @@ class ServerFinder {
       path: [...path, ...one.path],
     }));
     const isRefused = (item: InspectedItem) => this.#refusalOf(item) !== undefined;
-    const names = builtIns.map((one) => String(one.name));
-    const reader = new ServerContentsReader(this.#library, names, isRefused);
-    const { offered, used, repeatedBundles } = await reader.readMembers({ from, item, references });
+    const { offered, used, repeatedBundles, missingPacks } = await readMembers(
+      { library: this.#library, builtIns: builtIns.map((one) => String(one.name)), isRefused },
+      { from, item, references },
+    );
     const isLeft = ({ item }: ServerMember) => item === undefined || !isRefused(item);
     const [refusal] = itemsOf([...offered, ...used]).flatMap((item) => this.#refusalOf(item) ?? []);
     if (refusal !== undefined && !offered.some(isLeft)) throw new TrailblazeError(refusal);
     const [broken] = this.#library.problems.filter(({ severity }) => severity === "error");
-    if (broken?.code === "PackNotInstalled") throw this.#missing(broken, reader.missingPacks[0]);
+    if (broken?.code === "PackNotInstalled") throw this.#missing(broken, missingPacks[0]);
     if (broken !== undefined) throw new TrailblazeError(broken);
     const [repeated] = repeatedBundles;
     if (repeated !== undefined) {

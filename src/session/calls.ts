@@ -25,7 +25,7 @@ import {
   shorten,
   TrailblazeError,
 } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { abortable, CallStop, type Cancellation, whenAborted } from "../runtime/abort-listeners.ts";
 import { declaredApps, toOwn } from "../runtime/apps.ts";
 import { type BundleRequest, EntryError, invokeTool, type RunnableTool } from "../runtime/bundle.ts";

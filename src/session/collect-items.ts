@@ -1,5 +1,5 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, textOrNull } from "../data/parse-json.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
@@ -10,7 +10,7 @@ import { createBundleTools, entryNamesOf, type RunnableTool } from "../runtime/b
 import { describeSource } from "../runtime/server-launches.ts";
 import { type CodeOwner, placeOfCode, readOptions, type ToolSource } from "../runtime/tool-code.ts";
 import { readToolMeta } from "../runtime/tool-meta.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { CheckedPack } from "../validate/finding.ts";
 import {
   type Contribution,
   contribute,
@@ -23,8 +23,6 @@ import {
   type SessionTool,
 } from "./items.ts";
 import { createPackPrompt, createPackResource } from "./pack-content.ts";
-
-const textOrNull = (value: unknown) => (typeof value === "string" ? value : null);
 
 const defined = <Value extends object>(value: Value): Value =>
   Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;

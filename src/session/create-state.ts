@@ -17,7 +17,7 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
   type Contribution,

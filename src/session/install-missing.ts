@@ -9,8 +9,8 @@ import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { AddedPacks } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
-import { isQualifiedName, parseQualifiedName } from "../qualified-names/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
+import { isQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { selectPacks } from "./select-packs.ts";
 
 export interface MissingPacksOptions {

@@ -7,7 +7,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { numberNames } from "../qualified-names/advertised-names.ts";
 import { isForAppsAlone } from "../runtime/apps.ts";
 import { type CodeOwner, type CodePlace, placeOfCode } from "../runtime/tool-code.ts";
-import type { CheckedPack } from "../validate/checked-pack.ts";
+import type { CheckedPack } from "../validate/finding.ts";
 import { type Contribution, type ItemOf, isOf, type SessionItem, type ToolItem } from "./items.ts";
 import { selectFirst } from "./session-skills.ts";
 

@@ -12,8 +12,9 @@ import {
   prefixNames,
 } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
-import { findNearestNames, isPackageName, isQualifiedName } from "../qualified-names/index.ts";
-import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ItemOf, SkillItem, Skipped } from "./items.ts";

@@ -13,7 +13,7 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { type Problem, type ProblemArguments, TrailblazeError } from "../problems/index.ts";
 import { createRegistry, type Registry } from "../qualified-names/create-registry.ts";
-import { isQualifiedName } from "../qualified-names/index.ts";
+import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import {
   describeSource,
   describeUserSource,
@@ -23,7 +23,7 @@ import {
   type ServerPlan,
 } from "../runtime/server-launches.ts";
 import type { CodeOwner } from "../runtime/tool-code.ts";
-import { type CheckedPack, makesUnusable } from "../validate/checked-pack.ts";
+import { type CheckedPack, makesUnusable } from "../validate/finding.ts";
 import { collectBuiltIns, collectBundles, collectPack } from "./collect-items.ts";
 import { hashPackCode, hashProgram, locateDeclared, refuseIncompleteProject } from "./follow-project.ts";
 import { type Contribution, collectVanished, contribute, describeUnusable, isOf } from "./items.ts";

@@ -99,8 +99,7 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
     });
     if (pending.length === 0) break;
     for (const { pack, items } of await Promise.all(pending.map((begin) => begin()))) {
-      const written = items.flatMap((item) => findReferences(item).map(({ reference }) => reference));
-      await lookUpReferences(port, found, written, pack);
+      await lookUpReferences(port, found, items.flatMap(findReferences), pack);
     }
   }
 

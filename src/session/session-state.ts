@@ -2,8 +2,8 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import type { Era } from "../mcp/client/json-rpc.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import {

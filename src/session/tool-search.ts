@@ -1,5 +1,7 @@
 // Finds tools by words, and shows models of many tools those that they have found.
+
 import MiniSearch from "minisearch";
+import { memoize } from "../data/memoize.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
@@ -105,8 +107,7 @@ export function createSearchTool() {
   } satisfies SessionTool;
 }
 
-/** The indexes of states, each built when it is first searched. */
-const indexes = new WeakMap<SessionState, MiniSearch>();
+const indexOfState = memoize((state: SessionState) => indexOf(state.toolsForLlm()), new WeakMap());
 
 /** Best first: a tool with the whole query as its name, then by words. Throws `InvalidArguments` and `ToolsetNotFound`. */
 export function searchTools(
@@ -124,10 +125,12 @@ export function searchTools(
     throw failure("ToolsetNotFound", { name: unknown, otherKind: undefined, nearest });
   }
   const tools = state.toolsForLlm();
-  const index = indexes.get(state) ?? indexOf(tools);
-  indexes.set(state, index);
   const text = query.slice(0, longestQuery);
-  const scores = new Map<number, number>(index.search(text).map(({ id, score }) => [id, score]));
+  const scores = new Map<number, number>(
+    indexOfState(state)
+      .search(text)
+      .map(({ id, score }) => [id, score]),
+  );
   const best = Math.max(0, ...scores.values());
   const wanted = text.trim();
   return tools

@@ -3,7 +3,6 @@ import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
-import { type CheckedPack, makesUnusable } from "./checked-pack.ts";
 import { checkHandlers } from "./checks/modules.ts";
 import { checkResourceUris } from "./checks/prompts-resources.ts";
 import { checkReservedParameters, checkSchemas } from "./checks/schemas.ts";
@@ -15,7 +14,7 @@ import {
 } from "./checks/servers.ts";
 import { checkTexts } from "./checks/texts.ts";
 import { checkAdvertisedNames, checkRepeatedNames, checkToolMeta } from "./checks/tools.ts";
-import { type Check, type Finding, runChecks } from "./finding.ts";
+import { type Check, type CheckedPack, type Finding, makesUnusable, runChecks } from "./finding.ts";
 import { ModuleFiles } from "./modules/module-files.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
 
@@ -81,10 +80,7 @@ export async function checkOwnTools(
     return {
       declaration: { kind: "tool", name, description: null, path: [], extra: {} },
       qualifiedName: name,
-      pack: undefined,
       file: null,
-      format: undefined,
-      source: undefined,
       confinement: "data",
       base: [],
       shape: "tool",

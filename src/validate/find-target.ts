@@ -1,8 +1,8 @@
 import { join, resolve } from "node:path";
 import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
-import { isFault, type ManifestFault, readManifest } from "../discovery/manifest.ts";
+import { isFault, type ReadPackage, readManifest } from "../discovery/manifest.ts";
 import { findProject } from "../discovery/project.ts";
-import type { DiscoveredPack, Manifest, Origin } from "../discovery/types.ts";
+import type { DiscoveredPack, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
 import { discoveryPort as port } from "../files/node-discovery-port.ts";
@@ -14,15 +14,10 @@ import {
   requirePack,
 } from "../inspection/inspect.ts";
 import { failure, type Problem } from "../problems/index.ts";
-import { isPackageName, isQualifiedName } from "../qualified-names/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 
-export interface Target {
-  location: string;
-  read: Manifest | ManifestFault;
-  origin: Origin;
-  installedAs?: string | undefined;
-  findContext: () => Promise<FoundPacks>;
-}
+export type Target = ReadPackage & { findContext: () => Promise<FoundPacks> };
 
 /** `acme/jira` may be the name `@acme/jira`. */
 const mayBePack = (target: string) => isPackageName(target) || isPackageName(`@${target}`);
@@ -42,16 +37,10 @@ export async function findTarget(
     const args = { directory, exists, ...(exists && { isTarget: true }) };
     return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
   };
-  const readIn = (location: string, origin: Origin, contextCwd: string, installedAs?: string): Target => {
+  const readIn = (location: string, origin: Origin, contextCwd: string, name?: string): Target => {
     const read = readManifest(port, location);
     if (read === undefined) throw missing(location, true);
-    return {
-      location,
-      read,
-      origin,
-      installedAs,
-      findContext: () => findPacks(port, { cwd: contextCwd, global }),
-    };
+    return { name, location, read, origin, findContext: () => findPacks(port, { cwd: contextCwd, global }) };
   };
   if (typeof target !== "string") {
     if (typeof target?.location !== "string")
@@ -74,8 +63,7 @@ export async function findTarget(
   const isFolder = port.exists(folder);
   if (!isKnown && (isFolder || !mayBePack(target))) throw missing(folder, isFolder);
   const named = await requirePack(port, found, target);
-  const { location, origin, name } = named.pack;
-  return { location, read: named.manifest, origin, installedAs: name, findContext: async () => found };
+  return { ...named.pack, read: named.manifest, findContext: async () => found };
 }
 
 /**

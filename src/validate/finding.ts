@@ -1,5 +1,5 @@
 import { locateProblems, type UnlocatedProblem } from "../data/source-text.ts";
-import { type InspectedItem, placeInItem } from "../inspection/types.ts";
+import { type InspectedItem, type InspectedPack, placeInItem } from "../inspection/types.ts";
 import {
   createProblem,
   type Path,
@@ -19,6 +19,19 @@ export interface Finding {
 
 /** One rule, or several about the same subject: a function of what the pack is. */
 export type Check = (pack: PackUnderTest) => Iterable<Finding> | AsyncIterable<Finding>;
+
+export interface CheckedPack {
+  inspected: InspectedPack;
+  problems: Problem[];
+  /** The first error of each item that cannot be used. */
+  unusable: ReadonlyMap<InspectedItem, Problem>;
+}
+
+/** Errors that leave an item usable: the value is ignored, or the first file is used. */
+const harmless = new Set(["InvalidMetaValue", "DuplicateDefinitionFiles"]);
+
+export const makesUnusable = ({ code, severity }: Problem): boolean =>
+  severity === "error" && !harmless.has(code);
 
 /** A finding in an item's definition; `path` is from the definition's top. */
 export function findInItem<Code extends ProblemCode>(

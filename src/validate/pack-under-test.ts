@@ -1,3 +1,4 @@
+import { lazy, memoize } from "../data/memoize.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
@@ -17,24 +18,6 @@ import {
   isJavaScript,
   type NeededFile,
 } from "./needed-files.ts";
-
-function lazy<Fact>(compute: () => Fact): () => Fact {
-  let known: { fact: Fact } | undefined;
-  return () => {
-    known ??= { fact: compute() };
-    return known.fact;
-  };
-}
-
-/** Computes a fact about each key when it is first asked for. */
-function lazyMap<Key, Fact>(compute: (key: Key) => Fact): (key: Key) => Fact {
-  const known = new Map<Key, { fact: Fact }>();
-  return (key) => {
-    const { fact } = known.get(key) ?? { fact: compute(key) };
-    known.set(key, { fact });
-    return fact;
-  };
-}
 
 /** What facts need beyond the definitions. */
 interface PackOptions {
@@ -76,7 +59,7 @@ export class PackUnderTest {
 
   readonly dependencies = lazy(() => declaredDependencies(this.inspected.manifest));
 
-  readonly findCommandOwner = lazyMap((command: string) =>
+  readonly findCommandOwner = memoize((command: string) =>
     findCommandOwner(this.port, this.inspected.pack.location, this.dependencies(), command),
   );
 
@@ -88,7 +71,7 @@ export class PackUnderTest {
         toolsets.set(item.declaration.name, item).set(item.qualifiedName, item);
     return toolsets;
   });
-  readonly listedToolsets = lazyMap((item: InspectedItem): readonly ListedToolset[] =>
+  readonly listedToolsets = memoize((item: InspectedItem): readonly ListedToolset[] =>
     findReferences(item).flatMap(({ reference, kind, path }) => {
       const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
       return toolset === undefined ? [] : { toolset, reference, path };
@@ -166,7 +149,7 @@ export class PackUnderTest {
   });
 
   /** Why Node would fail to load a module of the package; `undefined` if it would not, or in sessions. */
-  readonly findFailingImport = lazyMap(async (module: string) =>
+  readonly findFailingImport = memoize(async (module: string) =>
     this.#options.isInSession ? undefined : this.files.findFailingImport(module),
   );
 

@@ -1,6 +1,6 @@
 import { existsSync, lstatSync } from "node:fs";
 import { join, posix } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 import type { Workspace } from "../discovery/workspace.ts";
 
 // Determines which files npm would publish, without running npm: `npm pack` would run the package's scripts.
@@ -15,8 +15,6 @@ interface Package {
 /** A path that npm's own rules certainly do not exclude. */
 const plainPath =
   /^(?:(?!(?:node_modules|cvs|archived-packages)\/|(?:config\.gypi|npm-debug\.log)$)[\w@-][\w@.-]*(?:\/|(?<!\.orig|-lock\.\w+|\.lockb?)$))+$/i;
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Recognizes files that npm certainly publishes, which most are: no ignore file is on the way, and `files` names them. */
 function createShortcut({ location, manifest, workspace }: Package): (file: string) => boolean {

@@ -6,7 +6,7 @@ import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
-import { type KindKey, keyOfKind, kinds } from "../kinds.ts";
+import { byKind, type KindKey } from "../kinds.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import * as definitions from "./checks/definitions.ts";
 import * as modules from "./checks/modules.ts";
@@ -101,7 +101,8 @@ export async function validateTarget(
   port: InspectionPort = inspectionPort,
 ): Promise<DetailedReport> {
   const { strict = false, dataOnly, requireConfinement, builtIns } = options;
-  const { location, read, origin, installedAs, findContext } = await findTarget(port, target, options);
+  const { read, findContext, ...place } = await findTarget(port, target, options);
+  const { location } = place;
   const sources = new Set(["package.json"]);
   const report = (
     problems: Problem[],
@@ -110,18 +111,14 @@ export async function validateTarget(
     pack?: DiscoveredPack,
   ): DetailedReport => {
     const fails = ({ severity }: Problem) => severity === "error" || (strict && severity === "warning");
-    const items = kinds.map((kind) => [
-      keyOfKind[kind],
-      pack?.[keyOfKind[kind]].map((one) => one.name) ?? [],
-    ]);
-    const ofItems: Record<KindKey, string[]> = Object.fromEntries(items);
+    const ofItems = byKind((key) => pack?.[key].map((one) => one.name) ?? []);
     const head = { pack: name, version: typeof version === "string" ? version : null };
     return { report: { ok: !problems.some(fails), ...head, ...ofItems, problems }, location, sources };
   };
 
   if (isFault(read)) return report([await describeFault(read, { location, isSource: true })]);
   const { value } = read;
-  const found = await describePack(port, { location, manifest: read, origin, name: installedAs });
+  const found = await describePack(port, { ...place, manifest: read });
   if (!isPack(found)) {
     const name = typeof value.name === "string" ? value.name : undefined;
     const hasMembers =

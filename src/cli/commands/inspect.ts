@@ -14,7 +14,8 @@ import {
 } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
-import { findNearestNames, readKind } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
+import { readKind } from "../../qualified-names/resolve-reference.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
 import { formatColumns, formatTable, shortenForPeople, wrap } from "../layout.ts";

@@ -25,7 +25,7 @@ export const command = defineCommand({
     const kind =
       word === undefined
         ? undefined
-        : (parseKind(word) ?? (await import("../../qualified-names/index.ts")).readKind(word));
+        : (parseKind(word) ?? (await import("../../qualified-names/resolve-reference.ts")).readKind(word));
     if (options.remote) {
       if (kind !== undefined)
         throw failure("InvalidArguments", { reason: "--remote lists only packs", hint: "Omit the kind." });

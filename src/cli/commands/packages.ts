@@ -1,5 +1,5 @@
 import { previewAdditions, recordAdditions, recordRemovals } from "../../approval/update-lock.ts";
-import { isRecord } from "../../data/parse-json.ts";
+import { isRecord, isText } from "../../data/parse-json.ts";
 import { findProject } from "../../discovery/project.ts";
 import { needsKeys } from "../../extension-schema/parse-extension.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
@@ -155,8 +155,6 @@ function formatCommand({ declaration, definition }: InspectedItem): string[] {
 }
 
 type Shown = Omit<PackPreview, "spec" | "digests">;
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins = [] }: Shown): string[] {
   const { scripts } = manifest.value;

@@ -1,5 +1,5 @@
 import { failure } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import type { ConfigFormatName, JsonRecord } from "../editing/config-format.ts";
 
 /**

@@ -1,5 +1,5 @@
 // JSON-RPC as servers write it: nothing of it is trusted.
-import { describeType, isRecord } from "../../data/parse-json.ts";
+import { describeType, isRecord, isText } from "../../data/parse-json.ts";
 import { hostVersion } from "../../version.ts";
 import { capabilitiesKey, isModern, legacyRevisions, modernRevision, rpcCode } from "../client-message.ts";
 
@@ -70,8 +70,6 @@ export function refusesInitialize(error: unknown): boolean {
   const supported = isRecord(error.data) ? error.data.supported : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }
-
-const isText = (value: unknown): value is string => typeof value === "string";
 
 /** Reads the keys of the result of a handshake that are used here. Throws `AnswerError`. */
 export function readHandshake(era: Era, result: JsonObject): ServerFacts {

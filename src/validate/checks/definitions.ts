@@ -3,7 +3,7 @@ import { findMisspelledKeys } from "../../extension-schema/check-definition.ts";
 import { schemaOf } from "../../extension-schema/definition-schema.ts";
 import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
 import { type KindKey, keyOfKind } from "../../kinds.ts";
-import { explainInvalidItemName } from "../../qualified-names/index.ts";
+import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import { advertisedName } from "./tools.ts";
 

@@ -6,7 +6,7 @@ import { findHandlers, parseHandler } from "../../extension-schema/references.ts
 import { isData } from "../../inspection/locate-definitions.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
 import type { ModuleImport } from "../modules/module-files.ts";
 import { isInBundled, isInPackage, isTypeScript } from "../needed-files.ts";

@@ -1,11 +1,12 @@
 import { stringsIn } from "../../data/json-values.ts";
+import { memoize } from "../../data/memoize.ts";
 import { isRecord } from "../../data/parse-json.ts";
 import { identifyTemplate, parseUriTemplate } from "../../extension-schema/uri-template.ts";
-import { type FileRead, maximumResourceBytes } from "../../files/inspection-port.ts";
+import { maximumResourceBytes } from "../../files/inspection-port.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { formatCount } from "../../problems/text.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 import { findResourceFiles } from "../needed-files.ts";
 import { findTools } from "./tools.ts";
@@ -90,15 +91,14 @@ export const checkResourceUris: Check = function* ({ inspected }) {
 /** Checks that the files of resources are regular files inside the package. Does not keep what is in them. */
 export const checkResourceFiles: Check = function* ({ port, inspected: { items, pack } }) {
   // Many resources may have one file.
-  const unread = new Map<string, Exclude<FileRead, { state: "read" }> | undefined>();
+  const findFault = memoize((file: string) => {
+    const read = port.readFile(pack.location, file, maximumResourceBytes);
+    return read.state === "read" ? undefined : read;
+  });
   for (const { item, file, path } of findResourceFiles(items)) {
     // The files of skills were found in their folders.
     if (path === undefined) continue;
-    if (!unread.has(file)) {
-      const found = port.readFile(pack.location, file, maximumResourceBytes);
-      unread.set(file, found.state === "read" ? undefined : found);
-    }
-    const read = unread.get(file);
+    const read = findFault(file);
     if (read === undefined) continue;
     const refuse = (what: string, hint?: string) =>
       findInItem(item, "InvalidResourceDefinition", { reason: `\`file\` is wrong: ${what}`, hint }, path);

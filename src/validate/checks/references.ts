@@ -5,12 +5,10 @@ import { findReferences, type WrittenReference } from "../../extension-schema/re
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
-import {
-  explainInvalidItemName,
-  findNearestNames,
-  parseQualifiedName,
-  resolveReference,
-} from "../../qualified-names/index.ts";
+import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
+import { parseQualifiedName } from "../../qualified-names/qualified-name.ts";
+import { resolveReference } from "../../qualified-names/resolve-reference.ts";
 import { type Check, type Finding, findInItem } from "../finding.ts";
 
 /** Finds bundles that a server lists more than once: it would not start. And toolsets in documents, which only serve bundles. */
@@ -43,12 +41,7 @@ export const checkReferences: Check = async function* (pack) {
   const elsewhere = written.filter(({ kind, reference }) => !own.has(`${kind} ${reference}`));
   if (elsewhere.length === 0) return;
   const found = await pack.context();
-  await lookUpReferences(
-    port,
-    found,
-    elsewhere.map(({ reference }) => reference),
-    from,
-  );
+  await lookUpReferences(port, found, elsewhere, from);
   const packs = found.packs.map((one) => one.pack);
   const manager = managerIn(port, found.workspace);
 

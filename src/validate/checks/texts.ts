@@ -32,30 +32,16 @@ function placeInField({ items }: InspectedPack, path: Path): ProblemPlace {
     : { path, kind: owner.declaration.kind, item: owner.declaration.name };
 }
 
-/**
- * True if a JSON or YAML file certainly contains no such characters, escaped or not. A fast check that is true for nearly
- * every file.
- */
-function isPlain(source: string): boolean {
-  return !/[^\t\n\r\x20-\x7e]|\\[^nrt"\\/]/.test(source);
-}
-
 /** Finds invisible characters in every string that people or models may read; `checkSkills` does in skills. */
 export const checkTexts: Check = function* ({ inspected }) {
-  const { text, value } = inspected.manifest;
-  for (const key of isPlain(text) ? [] : (["description", "trailblaze"] as const))
+  const { value } = inspected.manifest;
+  for (const key of ["description", "trailblaze"] as const)
     for (const { code, codePoints, path } of findOddTexts(value[key])) {
       const place = key === "trailblaze" ? placeInField(inspected, path) : {};
       yield findInManifest(code, { codePoints }, [key, ...path], place);
     }
-  // Code may compute strings that its text does not show.
-  const plainFiles = new Set<string | null>();
-  for (const [file, source] of inspected.texts)
-    if (/\.(?:json|ya?ml)$/.test(file) && isPlain(source.text)) plainFiles.add(file);
   for (const item of inspected.items)
-    for (const { code, codePoints, path } of plainFiles.has(item.file) || item.skill !== undefined
-      ? []
-      : findOddTexts(writtenDefinition(item)))
+    for (const { code, codePoints, path } of item.skill ? [] : findOddTexts(writtenDefinition(item)))
       yield findInItem(item, code, { codePoints }, path);
 };
 

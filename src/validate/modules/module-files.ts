@@ -1,10 +1,11 @@
 import { posix, relative, sep } from "node:path";
 import { resolveExports, resolveImports } from "resolve-pkg-maps";
+import { memoize } from "../../data/memoize.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
 import { quote } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/index.ts";
+import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { isInPackage, isJavaScript, isTypeScript } from "../needed-files.ts";
 import type { ModuleKind, ParsedModule, Unparsed, WrittenImport } from "./parse-module.ts";
 
@@ -45,7 +46,6 @@ interface Scope {
 export class ModuleFiles {
   readonly #port: InspectionPort;
   readonly #root: string;
-  readonly #modules = new Map<string, Promise<ModuleFile>>();
   readonly #scopes = new Map<string, Scope>();
   /** How often Node was asked whether a module cannot be parsed. */
   #asked = 0;
@@ -57,11 +57,7 @@ export class ModuleFiles {
     this.#scopes.set(".", { folder: ".", manifest });
   }
 
-  get(file: string): Promise<ModuleFile> {
-    const module = this.#modules.get(file) ?? this.#read(file);
-    this.#modules.set(file, module);
-    return module;
-  }
+  readonly get = memoize((file: string) => this.#read(file));
 
   /**
    * The imports of modules with literal specifiers, and those of the JavaScript that they import from the package by
