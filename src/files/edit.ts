@@ -23,12 +23,32 @@ import {
   writeBeside,
 } from "./write-files.ts";
 
-function describeRefusal(what: string, path: string, error: unknown): unknown {
+const describeRefusal = (what: string) => (error: unknown, path: string) => {
   const explained = explainFileError(error);
   if (explained === undefined) return error;
   const reason = `Cannot ${what} ${quote(path, 400)}: ${explained}`;
   return failure("InvalidArguments", { reason }, {}, { cause: error });
+};
+
+/** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
+export function describeConfigError(error: unknown, file: string): unknown {
+  const reason = error instanceof LockHeldError ? error.message : explainFileError(error);
+  if (reason === undefined) return error;
+  const isMalformed = error instanceof UnusableFileError && !(error instanceof ChangedFileError);
+  const code = isMalformed ? "ClientConfigMalformed" : "ClientConfigUnwritable";
+  return failure(code, { file, reason }, { file }, { cause: error });
 }
+
+/** Lets a function of a path throw what `explain` makes of its errors. */
+const explained =
+  <Value>(read: (path: string) => Value, explain: (error: unknown, path: string) => unknown) =>
+  (path: string): Value => {
+    try {
+      return read(path);
+    } catch (error) {
+      throw explain(error, path);
+    }
+  };
 
 /** The state of a path for a new folder. Throws `InvalidArguments` if it cannot be read. */
 export function describeFolder(path: string): "absent" | "empty" | "filled" | "noFolder" {
@@ -37,15 +57,7 @@ export function describeFolder(path: string): "absent" | "empty" | "filled" | "n
     return readdirSync(path).length === 0 ? "empty" : "filled";
   } catch (error) {
     if (errorCode(error) === "ENOENT") return "absent";
-    throw describeRefusal("use", path, error);
-  }
-}
-
-function explained<Value>(read: () => Value, explain: (error: unknown) => unknown): Value {
-  try {
-    return read();
-  } catch (error) {
-    throw explain(error);
+    throw describeRefusal("use")(error, path);
   }
 }
 
@@ -53,11 +65,7 @@ function explained<Value>(read: () => Value, explain: (error: unknown) => unknow
  * The text of a file, with its byte order mark; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be
  * read, or is not UTF-8.
  */
-export const readTextFile = (file: string): string | undefined =>
-  explained(
-    () => readText(file),
-    (error) => describeRefusal("read", file, error),
-  );
+export const readTextFile = explained(readText, describeRefusal("read"));
 
 export interface Edit {
   /** Absolute. */
@@ -127,34 +135,16 @@ function writeEdits(
 }
 
 /** Makes all changes or none. Throws `InvalidArguments`. */
-export const applyEdits = (edits: readonly Edit[]): void =>
-  writeEdits(edits, (error, file) => describeRefusal("write", file, error));
-
-/** Converts an error of a config to `ClientConfigMalformed`, or of the file system and of locks to `ClientConfigUnwritable`. */
-export function describeConfigError(error: unknown, file: string): unknown {
-  const reason = error instanceof LockHeldError ? error.message : explainFileError(error);
-  if (reason === undefined) return error;
-  const isMalformed = error instanceof UnusableFileError && !(error instanceof ChangedFileError);
-  const code = isMalformed ? "ClientConfigMalformed" : "ClientConfigUnwritable";
-  return failure(code, { file, reason }, { file }, { cause: error });
-}
+export const applyEdits = (edits: readonly Edit[]): void => writeEdits(edits, describeRefusal("write"));
 
 /** The real path of a config, which may not exist yet. Throws `TrailblazeError` `ClientConfigUnwritable`. */
-export const findRealFile = (file: string): string =>
-  explained(
-    () => followLinks(resolve(file)),
-    (error) => describeConfigError(error, file),
-  );
+export const findRealFile = explained((file) => followLinks(resolve(file)), describeConfigError);
 
 /**
  * The text of a config with its byte order mark; `undefined` if it does not exist. Throws `TrailblazeError`
  * `ClientConfigMalformed` or `ClientConfigUnwritable`.
  */
-export const readConfigFile = (file: string): string | undefined =>
-  explained(
-    () => readText(file),
-    (error) => describeConfigError(error, file),
-  );
+export const readConfigFile = explained(readText, describeConfigError);
 
 export const fileExists = (path: string): boolean =>
   attempt(() => statSync(path, { throwIfNoEntry: false })) !== undefined;
