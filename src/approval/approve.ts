@@ -44,7 +44,7 @@ export class ApprovalPlan {
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
   readonly #isWhole: boolean;
 
-  /** Not for callers: `planApproval` creates plans. */
+  /** @internal `planApproval` creates plans. */
   constructor(all: readonly ApprovalChange[], installation: Installation, isWhole = false) {
     const others = new Set(all.flatMap(({ place }) => (place.kind === "entry" ? [] : ownerKey(place))));
     this.changes = all.filter(({ place }) => place.kind !== "entry" || !others.has(ownerKey(place)));
