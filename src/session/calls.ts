@@ -200,8 +200,8 @@ export class Calls {
   readonly #links = new Map<string, LinkMaker>();
 
   constructor(frame: SessionFrame) {
-    const { id: sessionId, memory, recording, log } = frame;
-    const record = (name: string, json: string) => recording.note(name, json);
+    const { id: sessionId, memory, recorded, log } = frame;
+    const record = (name: string, json: string) => void recorded.push({ name, json });
     this.own = { sessionId, reader: sessionId, memory, record, log, ask: createHostInput(frame) };
     this.#frame = frame;
     this.#closing = frame.resources.closing;

@@ -18,7 +18,7 @@ import type { SessionItem, ToolItem } from "./items.ts";
 import { removeOldest } from "./large-results.ts";
 import type { OpeningRules } from "./open-session.ts";
 import { Holds, type ProjectReading, readProject, sourcesOf } from "./read-project.ts";
-import { Recording, SessionMemory } from "./session-memory.ts";
+import { type RecordedCall, SessionMemory } from "./session-memory.ts";
 import type { CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
@@ -42,8 +42,8 @@ export class SessionFrame {
   readonly calls: Calls;
   /** Problems of servers and code, which can occur at any time. */
   readonly reported: Problem[] = [];
-  /** Of the host's successful calls. */
-  readonly recording: Recording;
+  /** The name and the arguments of each successful call of the host: JSON, for the speed of calls. */
+  readonly recorded: { name: string; json: string }[] = [];
   readonly #config: SessionConfig;
   readonly #once = new Set<string>();
 
@@ -55,7 +55,6 @@ export class SessionFrame {
     this.options = options;
     this.rules = rules;
     this.memory = new SessionMemory(config.memory, config.sensitiveMemory);
-    this.recording = new Recording((args) => this.memory.redact(args));
     this.logDir = this.#openLogs(config);
     this.states = new SessionStates(this);
     this.processes = new SessionProcesses(this);
@@ -104,6 +103,10 @@ export class SessionFrame {
     const index = this.reported.indexOf(problem);
     if (index >= 0) this.reported.splice(index, 1);
   };
+
+  get recording(): RecordedCall[] {
+    return this.recorded.map(({ name, json }) => ({ [name]: this.memory.redact(JSON.parse(json)) }));
+  }
 
   log = (entry: ToolLog): void => {
     notifyHost(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));

@@ -118,27 +118,6 @@ export function visibleMemory(
 /** A recorded call: the advertised name, and the arguments of the call. */
 export type RecordedCall = Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 
-export class Recording {
-  readonly #redact: (args: RecordedCall[string]) => RecordedCall[string];
-  readonly #calls: RecordedCall[] = [];
-  /** The name and the JSON of the arguments of each further call; parsed when somebody asks, for the speed of calls. */
-  readonly #pending: [string, string][] = [];
-
-  constructor(redact: (args: RecordedCall[string]) => RecordedCall[string]) {
-    this.#redact = redact;
-  }
-
-  note(name: string, json: string): void {
-    this.#pending.push([name, json]);
-  }
-
-  get calls(): readonly RecordedCall[] {
-    for (const [name, json] of this.#pending.splice(0))
-      this.#calls.push({ [name]: this.#redact(JSON.parse(json)) });
-    return this.#calls;
-  }
-}
-
 /** The recording as YAML for `trailblaze run`: an array, so that recordings can be concatenated. */
 export async function formatRecording(calls: readonly RecordedCall[]): Promise<string> {
   if (calls.length === 0) return "";

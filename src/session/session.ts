@@ -86,7 +86,7 @@ export class Session implements AsyncDisposable {
 
   /** The successful calls so far that can be replayed. Sensitive values are redacted. */
   get recording(): readonly RecordedCall[] {
-    return this.#frame.recording.calls;
+    return this.#frame.recording;
   }
 
   /** @internal What serving a session needs; hosts do not see it. */
