@@ -201,10 +201,12 @@ export function parseExtension(value: unknown): {
   const { root = "trailblaze" } = field;
   const isPath = isText(root) && root !== "";
   if (!isPath) reportMalformed("`root`", "the path of a folder", root, ["root"]);
+  // Their problems come first.
+  const declarations = byKind((key, kind) => readDeclarations(field[key], kind, report));
   const extension: Extension = {
     root: isPath ? root : "trailblaze",
     needs: field.needs === undefined ? undefined : readNeeds(field.needs, report),
-    ...byKind((key, kind) => readDeclarations(field[key], kind, report)),
+    ...declarations,
   };
   return { extension, problems, usable: field === value };
 }

@@ -181,6 +181,10 @@ describe("names of items", () => {
 });
 
 describe("what a pack needs", () => {
+  test("its problems come after those of declarations", () => {
+    expect(findings({ needs: 1, tools: [1] })).toEqual(["InvalidDeclaration tools.0", "InvalidNeeds needs"]);
+  });
+
   /** The parsed `needs`, and the paths and hints of what is wrong with them. */
   function judge(needs: unknown) {
     const { extension, problems, usable } = parseExtension({ needs, tools: ["a"] });
