@@ -144,6 +144,8 @@ export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">
       vendor: "trailblaze",
       validate,
       jsonSchema: { input: copy, output: copy },
+      // Only its type counts: libraries infer from it what handlers get.
+      types: undefined as { readonly input: unknown; readonly output: Record<string, unknown> } | undefined,
     },
   };
 }

@@ -3,8 +3,8 @@ import { createContext, findFunction, type PackFunction, runCode, runInitialize 
 import { type CodePlace, type CodeRunner, readOutcome } from "./tool-code.ts";
 
 /**
- * Runs a pack's code, whose modules are below `root`, in this process. It contains accidents, not attacks: the code can do what the process can, and
- * `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
+ * Runs a pack's code, whose modules are below `root`, in this process. It contains accidents, not attacks: the code can do what the
+ * process can, and `process.exit`, an endless loop, or what it throws after its call has ended stops the host, too.
  */
 export function createInProcessRunner(root: string): CodeRunner {
   const tried = new WeakMap<PackFunction, Promise<void>>();

@@ -616,7 +616,7 @@ export class Calls {
         const own = ref.type === "ref/prompt" ? { ...ref, name: id } : { ...ref, uri: id };
         return server.complete({ ...asked, ref: own }, how);
       },
-      ({ item }, use, owner) => suggestValues(item, owner, asked, use),
+      ({ item }, use) => suggestValues(item, asked, use),
     );
   }
 

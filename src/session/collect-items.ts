@@ -137,7 +137,7 @@ export function collectPack(
     } else if (kind === "tool") {
       addTool(contribution, item, source, owner, config);
     } else if (kind === "prompt") {
-      const code = createPackPrompt(item, owner);
+      const code = createPackPrompt(item);
       const { listing } = code;
       const shown = describePrompt(name, qualifiedName, source, listing);
       add({ kind, shown, listing, route: { by: "code", owner, id: name, code } });

@@ -32,7 +32,7 @@ function jsonOf(returned: Returned): unknown {
       : undefined;
 }
 
-export function createPackPrompt(item: InspectedItem, _owner: CodeOwner) {
+export function createPackPrompt(item: InspectedItem) {
   const { content, handler: code, name, title, description, arguments: args, _meta } = item.definition ?? {};
   const meta = createEntryMeta(_meta, item.qualifiedName);
   const values = { name: textOf(name) ?? item.declaration.name, title, description, arguments: args };
@@ -196,7 +196,6 @@ function readContents(returned: Returned, part: Part, leaveOut?: LeaveOut): Reso
 /** What a prompt or a template suggests for an argument. Rejects with the message of its function. */
 export async function suggestValues(
   item: InspectedItem,
-  _owner: CodeOwner,
   { argument: { name, value }, context }: Pick<ServerCompletion, "argument" | "context">,
   use: CodeUse,
 ): Promise<{ values: readonly unknown[] }> {

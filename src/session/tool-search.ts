@@ -1,5 +1,4 @@
 // Finds tools by words, and shows models of many tools those that they have found.
-
 import MiniSearch from "minisearch";
 import { memoize } from "../data/memoize.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";

@@ -84,6 +84,7 @@ export async function login(server: SignInServer, options: LoginOptions): Promis
     // So that the tokens can be renewed.
     const isLasting = scope && metadata.scopes_supported?.includes("offline_access");
     const asked = isLasting ? sdk.computeScopeUnion(scope, "offline_access") : scope;
+    if (oauth.clientId === undefined) sdk.validateClientMetadataUrl(oauth.clientMetadataUrl);
     const hasDocument = metadata.client_id_metadata_document_supported === true;
     const clientId = oauth.clientId ?? (hasDocument ? oauth.clientMetadataUrl : undefined);
     const isRegistered = stored?.issuer === issuer && stored.redirectUrl === redirectUrl;

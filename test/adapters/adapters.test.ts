@@ -215,7 +215,8 @@ describe("adapters for models", () => {
     const { "~standard": standard } = standardSchema(tool);
     expect(standard.jsonSchema.input()).toEqual(tool.inputSchema);
     expect(standard.jsonSchema.input()).not.toBe(standard.jsonSchema.input());
-    expect(standard.validate({ name: "Ada" })).toEqual({ value: { name: "Ada" } });
+    const value: NonNullable<typeof standard.types>["output"] = { name: "Ada" };
+    expect(standard.validate(value)).toEqual({ value });
     expect(standard.validate("Ada").issues?.[0]?.message).toContain("must be an object");
   });
 });

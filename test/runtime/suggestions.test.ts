@@ -20,7 +20,7 @@ const suggest = (complete: unknown, value: string) => {
   onTestFinished(() => runner.close());
   const item = { definition: { complete: { city: complete } }, file: null, base: [] };
   const request = { argument: { name: "city", value }, context: { arguments: {} } };
-  return suggestValues(item as never, { pack: undefined, root }, request, {
+  return suggestValues(item as never, request, {
     runner: async () => runner,
     context,
   });

@@ -72,6 +72,11 @@ test.each<[reason: string, Partial<Behavior>, entry?: object]>([
   ["pkce", { changes: { code_challenge_methods_supported: undefined } }],
   ["pkce", { changes: { code_challenge_methods_supported: ["plain"] } }],
   ["registration", { changes: { registration_endpoint: undefined } }],
+  [
+    "registration",
+    { changes: { client_id_metadata_document_supported: true } },
+    { oauth: { clientMetadataUrl: "https://client.example/?document" } },
+  ],
   ["exchange", { token: refused }],
   ["exchange", { token: huge }],
 ])(
