@@ -257,6 +257,7 @@ describe("a config that cannot be edited safely", () => {
     ["toml", "mcpServers = {} # none\n", undefined],
     ["toml", 'mcpServers = { x = { command = "a" }, b = {} }\n', undefined],
     ["toml", 'mcpServers = [{ name = "x" }, { name = "b" }]\n', true],
+    ["toml", '[[mcpServers]]\nname = "x"\ncommand = "b"\n\n[[mcpServers]]\nname = "x"\n', true],
   ] as const)(
     "an edit of %s whose layout the editor does not handle is rejected: %s",
     async (format, text, isList) => {

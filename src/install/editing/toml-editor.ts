@@ -111,8 +111,11 @@ export function createTomlEditor(isList: boolean): ConfigEditor {
         value: parseText(text),
         offsetOf: (path) => sections.find((section) => startsWith(section.path, path))?.start ?? 0,
         edit(place, entry) {
-          const [first, ...rest] = findOwn(place);
-          if (entry === undefined) return first === undefined ? [] : [remove([first, ...rest])];
+          const own = findOwn(place);
+          const [first, ...rest] = own;
+          // Of several entries with one name, some may be of somebody else.
+          if (own.filter(({ path }) => path.length === place.container.length).length > 1) return [];
+          if (entry === undefined) return first === undefined ? [] : [remove(own)];
           const table = writeTable(place, entry as JsonRecord, lineEnd);
           if (first !== undefined) return [splice(remove(rest), first.start, first.end, table)];
           const last = sections.findLast(({ path }) => startsWith(path, place.container));
