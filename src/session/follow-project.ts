@@ -21,81 +21,68 @@ import type { SessionFrame } from "./session-frame.ts";
 /** Milliseconds without a change before changes count. */
 const quietMs = 500;
 
-/** Applies changes of a project, one after the other, when no further change has come for a while. */
-export class ProjectFollower {
-  readonly #frame: SessionFrame;
-  /** Applies the project as it is now. Stops early when `superseded` aborts. Rejects if the project cannot be used. */
-  readonly #apply: (superseded: AbortSignal) => Promise<void>;
-  readonly #watcher = new EntryWatcher(() => this.#note());
-  #entries: WatchedEntries = new Map();
-  #cancelQuiet = () => {};
+/**
+ * Notes the changes of a project. Once the returned function is called, applies them, one after the other, when no further change
+ * has come for a while. `apply` takes the project as it is then. It stops early when `superseded` aborts, and rejects if the project
+ * cannot be used.
+ */
+export async function watchProject(
+  frame: SessionFrame,
+  apply: (superseded: AbortSignal) => Promise<void>,
+): Promise<() => Promise<void>> {
+  const { cwd, options, resources, states } = frame;
+  let entries: WatchedEntries = new Map();
+  let cancelQuiet = () => {};
   /** Aborts when the project has changed since it was applied last, or the session ends. */
-  #changed = new AbortController();
+  let changed = new AbortController();
   /** That the lock is missing. */
-  #missing: Problem | undefined;
-
-  constructor(frame: SessionFrame, apply: (superseded: AbortSignal) => Promise<void>) {
-    this.#frame = frame;
-    this.#apply = apply;
-    frame.resources.add(async () => this.#close());
-  }
-
-  get #isClosed(): boolean {
-    return this.#frame.resources.closing.aborted;
-  }
-
-  /** Applies changes from now on, and those since `watch`. */
-  async begin(): Promise<void> {
-    await this.watch();
-    void this.#follow();
-  }
-
-  #close(): void {
-    this.#watcher.close();
-    this.#cancelQuiet();
-    this.#changed.abort();
-  }
-
-  /** Watches what there is now. Changes are applied once it has begun. */
-  async watch(): Promise<void> {
-    const { cwd, options, states } = this.#frame;
+  let missing: Problem | undefined;
+  const watcher = new EntryWatcher(() => {
+    cancelQuiet();
+    if (!resources.closing.aborted) cancelQuiet = clock.after(quietMs, () => changed.abort());
+  });
+  resources.add(async () => {
+    watcher.close();
+    cancelQuiet();
+    changed.abort();
+  });
+  /** Watches what there is now. */
+  const watch = async () => {
     const packs = (states.reading?.found.packs ?? []).filter(({ pack }) => !pack.shadowed);
     const locations = packs.map(({ pack }) => pack.location);
     // While the project cannot be read, the same is watched as before.
-    this.#entries = await findWatchedEntries(cwd, options.config, locations).catch(() => this.#entries);
-    const reason = this.#watcher.watch(this.#entries);
+    entries = await findWatchedEntries(cwd, options.config, locations).catch(() => entries);
+    const reason = watcher.watch(entries);
     if (reason !== undefined)
-      this.#frame.reportOnce(createProblem("ChangeNotApplied", { reason }), "ChangeNotApplied");
-  }
-
-  #note(): void {
-    if (this.#isClosed) return;
-    this.#cancelQuiet();
-    this.#cancelQuiet = clock.after(quietMs, () => this.#changed.abort());
-  }
-
-  async #follow(): Promise<void> {
+      frame.reportOnce(createProblem("ChangeNotApplied", { reason }), "ChangeNotApplied");
+  };
+  const follow = async () => {
     for (;;) {
-      if (!this.#changed.signal.aborted) await once(this.#changed.signal, "abort");
-      if (this.#isClosed) return;
-      this.#changed = new AbortController();
-      const { signal } = this.#changed;
+      if (!changed.signal.aborted) await once(changed.signal, "abort");
+      if (resources.closing.aborted) return;
+      changed = new AbortController();
+      const { signal } = changed;
       // Before the project is read, so that later changes in new folders are noticed.
-      await this.watch();
+      await watch();
       try {
-        await this.#apply(signal);
-        if (this.#missing !== undefined) this.#frame.withdraw(this.#missing);
-        this.#missing = undefined;
-        await this.watch();
+        await apply(signal);
+        if (missing !== undefined) frame.withdraw(missing);
+        missing = undefined;
+        await watch();
       } catch (error) {
         // The session keeps its tools until the project can be used again.
         const isMissing = error instanceof TrailblazeError && error.code === "LockMissing";
-        if (signal.aborted || !isMissing || this.#missing !== undefined) continue;
-        this.#missing = error.problem;
-        this.#frame.report(error.problem);
+        if (signal.aborted || !isMissing || missing !== undefined) continue;
+        missing = error.problem;
+        frame.report(error.problem);
       }
     }
-  }
+  };
+  await watch();
+  return async () => {
+    await watch();
+    void follow();
+  };
 }
 
 /** What package managers and users write next to a package.json. */

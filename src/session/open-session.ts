@@ -7,7 +7,7 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
-import { ProjectFollower } from "./follow-project.ts";
+import { watchProject } from "./follow-project.ts";
 import type { Selection } from "./members.ts";
 import { Session } from "./session.ts";
 import { SessionFrame } from "./session-frame.ts";
@@ -62,14 +62,13 @@ async function open(
     await states.take(now, stop);
   };
   const begin = async () => {
-    const follower = options.watch ? new ProjectFollower(frame, applyChange) : undefined;
     // Code of packs is loaded as soon as it is read: its files may be replaced.
-    if (follower !== undefined) await processes.prepare();
+    if (options.watch) await processes.prepare();
     // Before the project is read, so that no change is missed.
-    await follower?.watch();
+    const follow = options.watch ? await watchProject(frame, applyChange) : undefined;
     await states.take(frame.config());
     for (const { owner } of processes.initializers) await resources.step(processes.runnerOf(owner));
-    await follower?.begin();
+    await follow?.();
   };
   try {
     if (options.signal !== undefined) resources.follow(options.signal);
