@@ -108,32 +108,24 @@ const annotations = object(
 const titled: Checks = { title: text, description: text, icons, _meta: record };
 const ofResource: Checks = { ...titled, mimeType: text, annotations };
 
-/** A schema as strict clients take it: of an object, its properties objects. The rest is not checked. */
-const ofObject: Check = (schema, path, leaveOut) => {
-  const fault = object({}, { properties: record, required: is("an array of strings", areTexts) })(
-    schema,
-    path,
-    leaveOut,
-  );
-  if (fault !== undefined || !isRecord(schema)) return fault;
-  if (isRecord(schema.properties)) schema.properties = readProperties(schema.properties, path, leaveOut);
+/**
+ * Schemas that are `true` or `false` as objects. An invalid one allows any value, because without its key,
+ * `additionalProperties` might refuse it.
+ */
+const properties: Check = (value, path, leaveOut) => {
+  if (!isRecord(value)) return record(value, path, leaveOut);
+  for (const [key, schema] of Object.entries(value)) {
+    if (isRecord(schema)) continue;
+    if (typeof schema !== "boolean") leaveOut(join(path, key), "is not a schema");
+    (value as Record<string, unknown>)[key] = schema === false ? { not: {} } : {};
+  }
   return undefined;
 };
 
 const areTexts = (value: unknown) => Array.isArray(value) && value.every(isText);
 
-/**
- * Schemas that are `true` or `false` as objects. An invalid one allows any value, because without its key,
- * `additionalProperties` might refuse it.
- */
-function readProperties(properties: Record<string, unknown>, path: string, leaveOut: LeaveOut) {
-  const entries = Object.entries(properties).map(([key, value]) => {
-    if (isRecord(value)) return [key, value] as const;
-    if (typeof value !== "boolean") leaveOut(join(path, `properties.${key}`), "is not a schema");
-    return [key, value === false ? { not: {} } : {}] as const;
-  });
-  return Object.fromEntries(entries);
-}
+/** A schema as strict clients take it: of an object, its properties objects. The rest is not checked. */
+const ofObject = object({}, { required: is("an array of strings", areTexts), properties });
 
 const inputSchema: Check = (schema, path, leaveOut) => {
   const fault = ofObject(schema, path, leaveOut);
