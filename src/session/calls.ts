@@ -400,11 +400,10 @@ export class Calls {
     const maxChars = ofServerResults?.maxChars ?? results?.maxChars ?? defaultMaxChars;
     // Calls of code and of servers get all of it.
     if (maxChars === -1 || request.parent !== undefined) return answer;
-    const { memory, reader } = request.scope;
     const { _meta } = listing as { _meta?: unknown };
     const keepsStructured = isRecord(_meta) && _meta.ui !== undefined;
-    const redact = (text: string) => memory.redact(text);
-    return this.large.cut(answer, { maxChars, keepsStructured, reader, redact });
+    const { memory, reader } = request.scope;
+    return this.large.cut(answer, { maxChars, keepsStructured, memory, reader });
   }
 
   /**

@@ -5,6 +5,7 @@ import { pathToFileURL } from "node:url";
 import { carryIntegers, stringifyExactly } from "../data/exact-integers.ts";
 import { attempt } from "../files/file-errors.ts";
 import type { ContentBlock, ReadAnswer, ResourceLinkBlock, ToolResult } from "../runtime/tool-result.ts";
+import type { CallScope } from "./calls.ts";
 
 const mostKept = 100;
 
@@ -19,16 +20,6 @@ export function removeOldest(folder: string, isOurs: RegExp, most: number, keptM
     if (Date.now() - at >= keptMs) attempt(() => rmSync(path, { recursive: true, force: true }));
 }
 
-export interface Cut {
-  maxChars: number;
-  /** Whether an app is fed by `structuredContent`, which then stays. */
-  keepsStructured: boolean;
-  reader: string;
-  redact(text: string): string;
-}
-
-const sizeOf = (texts: readonly string[]) => texts.reduce((sum, text) => sum + text.length, 0);
-
 /** The first and the last half of what may stay, without halves of characters. */
 function cutText(text: string, maxChars: number, uri: string | undefined): string {
   const first = text.slice(0, Math.ceil(maxChars / 2)).replace(/[\uD800-\uDBFF]$/, "");
@@ -40,8 +31,8 @@ function cutText(text: string, maxChars: number, uri: string | undefined): strin
 /** Cuts results that are too large for a model, and keeps what they were in files of the session. */
 export class LargeResults {
   readonly #folder: string;
-  /** By the URIs that were handed out. */
-  readonly #kept = new Map<string, { file: string; reader: string }>();
+  /** The readers, by the URIs that were handed out. */
+  readonly #readers = new Map<string, string>();
   readonly #incomplete = new WeakSet<ToolResult>();
 
   constructor(logDir: string) {
@@ -50,27 +41,32 @@ export class LargeResults {
 
   isIncomplete = (result: ToolResult): boolean => this.#incomplete.has(result);
 
-  cut(result: ToolResult, { maxChars, keepsStructured, reader, redact }: Cut): ToolResult {
+  /** `keepsStructured`: whether an app is fed by `structuredContent`, which then stays. */
+  cut(
+    result: ToolResult,
+    {
+      memory,
+      reader,
+      maxChars,
+      keepsStructured,
+    }: Pick<CallScope, "memory" | "reader"> & { maxChars: number; keepsStructured: boolean },
+  ): ToolResult {
     const texts = result.content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const json = result.structuredContent === undefined ? "" : stringifyExactly(result.structuredContent);
-    const isLong = sizeOf(texts) > maxChars;
+    const isLong = texts.join("").length > maxChars;
     const leavesOut = !keepsStructured && json.length > maxChars;
     if (!isLong && !leavesOut) return result;
     const links: ResourceLinkBlock[] = [];
-    const keep = (text: string, mimeType: string) => {
-      const uri = this.#keep(redact(text), mimeType === "text/plain" ? "txt" : "json", reader);
+    const shorten = (text: string, mimeType: string): ContentBlock => {
+      const uri = this.#keep(memory.redact(text), mimeType === "text/plain" ? "txt" : "json", reader);
       if (uri !== undefined) links.push({ type: "resource_link", uri, name: "The whole result", mimeType });
-      return uri;
+      return { type: "text", text: cutText(text, maxChars, uri) };
     };
-    const content: ContentBlock[] = result.content.filter((block) => !isLong || block.type !== "text");
-    const whole = texts.join("\n");
+    const content = result.content.filter((block) => !isLong || block.type !== "text");
     const at = result.content.findIndex(({ type }) => type === "text");
-    if (isLong)
-      content.splice(at, 0, { type: "text", text: cutText(whole, maxChars, keep(whole, "text/plain")) });
-    if (leavesOut) {
-      const uri = keep(json, "application/json");
-      if (texts.length === 0) content.push({ type: "text", text: cutText(json, maxChars, uri) });
-    }
+    if (isLong) content.splice(at, 0, shorten(texts.join("\n"), "text/plain"));
+    const ofJson = leavesOut ? [shorten(json, "application/json")] : [];
+    if (texts.length === 0) content.push(...ofJson);
     const { structuredContent: _, ...others } = result;
     const [first] = content.flatMap((block) => (block.type === "text" ? [block.text] : []));
     const kept = leavesOut ? others : result;
@@ -86,18 +82,18 @@ export class LargeResults {
       const file = join(this.#folder, `${randomUUID()}.${ending}`);
       writeFileSync(file, text, { mode: 0o600, flag: "wx" });
       const uri = pathToFileURL(file).href;
-      this.#kept.set(uri, { file, reader });
+      this.#readers.set(uri, reader);
       attempt(() => removeOldest(this.#folder, /^[\da-f-]{36}\.(?:txt|json)$/, mostKept, 0));
-      for (const [kept, { file: path }] of this.#kept) if (!existsSync(path)) this.#kept.delete(kept);
+      for (const one of this.#readers.keys()) if (!existsSync(new URL(one))) this.#readers.delete(one);
       return uri;
     });
   }
 
   /** Reads a result that was handed out to this reader; `undefined` for another URI, and for a result that is not kept any more. */
   find(uri: string, reader: string): (() => ReadAnswer) | undefined {
-    const { file, reader: owner } = this.#kept.get(uri) ?? {};
-    if (file === undefined || owner !== reader || !existsSync(file)) return undefined;
-    const mimeType = file.endsWith(".txt") ? "text/plain" : "application/json";
-    return () => ({ contents: [{ uri, mimeType, text: readFileSync(file, "utf8") }], isStatic: false });
+    if (this.#readers.get(uri) !== reader || !existsSync(new URL(uri))) return undefined;
+    const mimeType = uri.endsWith(".txt") ? "text/plain" : "application/json";
+    const read = () => readFileSync(new URL(uri), "utf8");
+    return () => ({ contents: [{ uri, mimeType, text: read() }], isStatic: false });
   }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { LargeResults } from "../../src/session/large-results.ts";
+import { SessionMemory } from "../../src/session/session-memory.ts";
 import { makeTree } from "../support/packs.ts";
 import {
   jsonOf,
@@ -70,7 +71,7 @@ describe("a large result", () => {
     expect(jsonOf(await session.callTool("own_env", {}))).toHaveProperty("PROBE_PREFIX");
   });
 
-  const limits = { maxChars: 100, keepsStructured: false, reader: "me", redact: (one: string) => one };
+  const limits = { maxChars: 100, keepsStructured: false, reader: "me", memory: new SessionMemory([], []) };
   const result = (content: object[], structuredContent?: unknown) =>
     ({ variant: "Success", message: "", content, structuredContent }) as Parameters<LargeResults["cut"]>[0];
 
