@@ -151,7 +151,9 @@ function followReferences(
   const references = new Map<Schema, Reference[]>();
   const keys = ["$ref", "$dynamicRef", "$recursiveRef"].filter((key) => keywords[draft].has(key));
   const seen = new Set(schemas.map(({ schema }) => schema));
-  const dynamicAnchors = schemas.map(({ schema }) => schema.$dynamicAnchor);
+  const anchors = schemas.map(({ schema }) => schema.$dynamicAnchor);
+  const last = new Map(anchors.map((anchor, index) => [anchor, index]));
+  const repeated = new Set(anchors.filter((anchor, index) => last.get(anchor) !== index));
   for (const { schema, base, path: at } of schemas) {
     for (const key of keys) {
       const reference = schema[key];
@@ -159,9 +161,9 @@ function followReferences(
       const path = [...at, key];
       const found = resolveReference(reference, base, places);
       // Which of several schemas with one anchor a dynamic reference means would depend on the way to it.
-      const named = dynamicAnchors.filter((anchor) => anchor === reference.split("#")[1]);
+      const isAmbiguous = key === "$dynamicRef" && repeated.has(reference.split("#")[1]);
       if (typeof found === "string") faults.push({ what: `${found} (${quote(reference)})`, path });
-      else if (key === "$dynamicRef" && named.length > 1) {
+      else if (isAmbiguous) {
         const what = `may refer to several schemas (${quote(reference)}), which is not supported`;
         faults.push({ what, path });
       } else {

@@ -55,6 +55,14 @@ describe("schemas that can take exponentially many steps are refused", () => {
     expect(readSchema(dynamic).faults).toEqual(excess);
   });
 
+  test("and those of which many members refer to a large one", () => {
+    const large = {
+      allOf: Array.from({ length: 10 }, () => ({ allOf: Array.from({ length: 1000 }, Object) })),
+    };
+    const prefixItems = Array.from({ length: 150 }, () => ({ $ref: "#/$defs/large" }));
+    expect(readSchema({ prefixItems, $defs: { large } }).faults).toEqual(excess);
+  });
+
   test("and no value is checked with them", () => {
     const checked = check(
       chain(30, (next) => ({ anyOf: [next, next] })),
