@@ -16,8 +16,8 @@ let marks: { prefix: string; quoted: RegExp } | undefined;
 const mayBegin = /[\s:,[-]\d{16}/;
 /** What JSON has in place of an integer that was rounded. */
 const mayBeRounded = /\d{16}|e\+|null/;
-/** The start of the next string, or an integer that has enough digits. */
-const stringOrInteger = /"|(?<=[\s:,[])-?\d{16,}(?![\d.eE])/g;
+/** The start of the next string, or an integer that has enough digits. Millions of them exceed V8's stack for `{16,}`. */
+const stringOrInteger = /"|(?<=[\s:,[])-?\d{16}\d*(?![\d.eE])/g;
 
 const isUnsafe = (literal: string) => !Number.isSafeInteger(Number(literal));
 
