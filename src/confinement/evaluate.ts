@@ -5,6 +5,7 @@ import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
 import { failure } from "../problems/problem.ts";
 import { formatSize, printable } from "../problems/text.ts";
@@ -109,7 +110,10 @@ function removeTemporary(folder: string): void {
   temporaries.delete(folder);
 }
 
-process.once("exit", () => temporaries.forEach(removeTemporary));
+process.once("exit", () => {
+  // Windows keeps the folder of a child that still runs.
+  for (const folder of temporaries) attempt(() => removeTemporary(folder));
+});
 
 interface Run {
   /** A folder of its own, by its real path. */
