@@ -2,7 +2,7 @@
 import MiniSearch from "minisearch";
 import { memoize } from "../data/memoize.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
-import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
+import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
@@ -29,7 +29,7 @@ export interface FoundTool {
   score: number;
 }
 
-function indexOf(tools: readonly SessionTool[]): MiniSearch {
+const indexOf = memoize((state: SessionState): MiniSearch => {
   const index = new MiniSearch({
     fields: Object.keys(boost),
     tokenize: (text) => text.slice(0, longestText).match(words) ?? [],
@@ -41,13 +41,13 @@ function indexOf(tools: readonly SessionTool[]): MiniSearch {
       fuzzy: (word) => (word.length < 4 ? false : word.length < 8 ? 1 : 2),
     },
   });
-  for (const [id, { name, title, description, inputSchema, toolsets }] of tools.entries()) {
+  for (const [id, { name, title, description, inputSchema, toolsets }] of state.toolsForLlm().entries()) {
     const { properties } = inputSchema;
     const parameters = isRecord(properties) ? Object.keys(properties).join(" ") : "";
     index.add({ id, name, title, description, parameters, toolset: toolsets.join(" ") });
   }
   return index;
-}
+}, new WeakMap());
 
 /** Which tools a model gets if there are many. */
 export interface LlmToolsOptions {
@@ -106,8 +106,6 @@ export function createSearchTool() {
   } satisfies SessionTool;
 }
 
-const indexOfState = memoize((state: SessionState) => indexOf(state.toolsForLlm()), new WeakMap());
-
 /** Best first: a tool with the whole query as its name, then by words. Throws `InvalidArguments` and `ToolsetNotFound`. */
 export function searchTools(
   state: SessionState,
@@ -126,7 +124,7 @@ export function searchTools(
   const tools = state.toolsForLlm();
   const text = query.slice(0, longestQuery);
   const scores = new Map<number, number>(
-    indexOfState(state)
+    indexOf(state)
       .search(text)
       .map(({ id, score }) => [id, score]),
   );
@@ -145,17 +143,14 @@ export function searchTools(
     .slice(0, limit);
 }
 
-function findRivals({ tools }: SessionState): TrailblazeError | undefined {
+/** Throws `TrailblazeError` `NameCollision` if a tool of the state has the name of the search; with `report`, reports it. */
+export function refuseSearchName({ tools }: SessionState, report?: (problem: Problem) => void): void {
   const rivals = tools.filter(({ name }) => name === searchToolName);
-  if (rivals.length === 0) return undefined;
+  if (rivals.length === 0) return;
   const sources = [...rivals.map(({ source }) => formatSource(source)), "the search for tools"];
-  return failure("NameCollision", { collisions: [{ name: searchToolName, sources }], isReserved: true });
-}
-
-/** Throws `TrailblazeError` `NameCollision` if a tool of the state has the name of the search. */
-export function refuseSearchName(state: SessionState): void {
-  const collision = findRivals(state);
-  if (collision !== undefined) throw collision;
+  const args = { collisions: [{ name: searchToolName, sources }], isReserved: true };
+  if (report === undefined) throw failure("NameCollision", args);
+  report(createProblem("NameCollision", args));
 }
 
 /** What one host, or one client, has found of the tools of a session, which it is then shown. */
@@ -178,8 +173,7 @@ export class ToolSearch {
     const { state: current, reportOnce } = this.#frame();
     const state = current();
     this.isUsed = true;
-    const collision = findRivals(state);
-    if (collision !== undefined) reportOnce(collision.problem);
+    refuseSearchName(state, reportOnce);
     const tools = state.toolsForLlm().filter(({ name }) => name !== searchToolName);
     const named = always.flatMap((pattern) => {
       const tool = attempt(() => state.resolve(pattern).shown);
