@@ -8,9 +8,8 @@ import { createRedactor, type Redactor } from "../runtime/redact.ts";
  */
 export class SessionMemory extends Map<string, string> {
   readonly #sensitive: Set<string>;
-  readonly #known = new Set<string>();
-  readonly #shared: SessionMemory | undefined;
-  #secrets: readonly string[] = [];
+  readonly #secrets: Set<string>;
+  #sorted: readonly string[] = [];
   /** For strings and streams. It uses the secrets of the moment. */
   readonly redactor: Redactor = createRedactor(() => this.secrets());
 
@@ -21,7 +20,7 @@ export class SessionMemory extends Map<string, string> {
     shared?: SessionMemory,
   ) {
     super();
-    this.#shared = shared;
+    this.#secrets = shared === undefined ? new Set() : shared.#secrets;
     this.#sensitive = new Set(sensitive);
     for (const [key, value] of entries) this.set(key, value);
   }
@@ -59,22 +58,18 @@ export class SessionMemory extends Map<string, string> {
   noteSecret(key: string, value: string): void {
     if (typeof key !== "string" || typeof value !== "string")
       throw new TypeError("Keys and values of memory must be strings.");
-    if (this.#sensitive.has(key)) (this.#shared ?? this).#addSecret(value);
+    if (this.#sensitive.has(key)) this.addSecrets([value]);
   }
 
   addSecrets(values: readonly string[]): void {
-    for (const value of values) (this.#shared ?? this).#addSecret(value);
-  }
-
-  #addSecret(value: string): void {
-    if (value === "" || this.#known.has(value)) return;
-    this.#known.add(value);
-    this.#secrets = [...this.#known].sort((a, b) => b.length - a.length);
+    for (const value of values) if (value !== "") this.#secrets.add(value);
   }
 
   /** Every value that a sensitive key ever had, longest first; the same array until it changes. */
   secrets(): readonly string[] {
-    return this.#shared?.secrets() ?? this.#secrets;
+    if (this.#sorted.length !== this.#secrets.size)
+      this.#sorted = [...this.#secrets].sort((a, b) => b.length - a.length);
+    return this.#sorted;
   }
 
   /**
