@@ -179,18 +179,7 @@ function collectToolsets(
     ),
   );
 
-  /** The advertised name for a reference, in an array; empty if its tool is installed but not in the session. */
-  const findTool = (reference: string, from: "user" | DiscoveredPack): string[] => {
-    let found: readonly ToolItem[] = [];
-    try {
-      found = names.find(registry.resolve(reference, { from, kind: "tool" }).qualifiedName);
-    } catch (error) {
-      // A tool of a server is not an item, so its advertised name is its only name.
-      found = names.find(reference);
-      if (found.length !== 1) throw error;
-    }
-    return found.map(({ shown }) => shown.name);
-  };
+  /** The advertised names of the tools that references mean; none for what is installed but not in the session. */
   const findAll = (
     references: readonly WrittenReference[],
     from: "user" | DiscoveredPack,
@@ -200,11 +189,15 @@ function collectToolsets(
     references.flatMap((written) => {
       const { reference, kind } = written;
       try {
-        if (kind === "tool") return findTool(reference, from);
-        const inner = toolsetItems.get(registry.resolve(reference, { from, kind }).qualifiedName);
+        const { qualifiedName } = registry.resolve(reference, { from, kind });
+        if (kind === "tool") return names.find(qualifiedName).map(({ shown }) => shown.name);
+        const inner = toolsetItems.get(qualifiedName);
         return inner === undefined ? [] : findMembers(inner, seen);
       } catch (error) {
         if (!(error instanceof TrailblazeError)) throw error;
+        // A tool of a server is not an item, so its advertised name is its only name.
+        const named = kind === "tool" ? names.find(reference) : [];
+        if (named.length === 1) return named.map(({ shown }) => shown.name);
         report(error, written);
         return [];
       }
