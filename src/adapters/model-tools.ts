@@ -4,7 +4,7 @@ import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import { failure, printable, TrailblazeError } from "../problems/index.ts";
 import { listOf, quote } from "../problems/text.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { type ContentBlock, failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { CallOptions } from "../session/host-functions.ts";
 import type { SessionTool } from "../session/items.ts";
@@ -47,9 +47,7 @@ function checkNames(
   known: readonly string[],
 ): void {
   const unknown = names?.find((name) => !known.includes(name));
-  if (unknown === undefined) return;
-  const nearest = findNearestNames(String(unknown), known);
-  throw failure(code, { name: String(unknown), otherKind: undefined, nearest });
+  if (unknown !== undefined) throw unknownName(code, String(unknown), known);
 }
 
 const namesOf = (tools: readonly SessionTool[]) => tools.map(({ name }) => name);

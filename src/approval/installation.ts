@@ -100,7 +100,7 @@ export class Targets {
       if (names.has(name) || unlisted.some((prefix) => name.startsWith(prefix))) continue;
       const nearest = findNearestNames(name, [...names]);
       if ([...names].some((owner) => name.startsWith(`${owner}/`)))
-        throw failure("ToolNotFound", { name: written, otherKind: undefined, nearest, isAnyKind: true });
+        throw failure("ToolNotFound", { name: written, nearest, isAnyKind: true });
       throw failure("PackNotInstalled", { name: written, nearest, isWord: true }, { pack: written });
     }
   }

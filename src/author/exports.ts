@@ -11,7 +11,7 @@ import { isSecretName } from "../install/secrets.ts";
 import { type DescribedPack, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { createProblem, failure, quote } from "../problems/index.ts";
 import { countCharacters } from "../problems/text.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { unknownName } from "../qualified-names/nearest-names.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
 import { hostVersion } from "../version.ts";
 
@@ -48,8 +48,7 @@ function findServer({ items, pack }: DescribedPack, name: string | undefined): I
   );
   if (server !== undefined) return server;
   const reason = name === undefined ? "The pack has no servers." : undefined;
-  const nearest = findNearestNames(name ?? "", names);
-  throw failure("ServerNotFound", { name: name ?? pack.name, otherKind: undefined, nearest, reason });
+  throw unknownName("ServerNotFound", name ?? "", names, { name: name ?? pack.name, reason });
 }
 
 export interface ExportOptions {

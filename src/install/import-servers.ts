@@ -307,7 +307,7 @@ export async function planImport(source: string, options: ImportOptions) {
     const names = [...found.keys()];
     const similar = findNearestNames(missing, names);
     const nearest = similar.length > 0 ? similar : names.slice(0, 10);
-    throw failure("ServerNotFound", { name: missing, otherKind: undefined, nearest });
+    throw failure("ServerNotFound", { name: missing, nearest });
   }
   const taken = new Map(servers.map((server) => [String(server.label).toLowerCase(), server]));
   let variables = new Map<string, string>();

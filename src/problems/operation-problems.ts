@@ -5,7 +5,7 @@ import { formatInstall, listOf, type PackageManager, printable, quoteForShell } 
 export interface ItemNotFound {
   name: string;
   /** The kind that the item with this name has. */
-  otherKind: Kind | undefined;
+  otherKind?: Kind | undefined;
   /** Similar names, best first. */
   nearest: readonly string[];
   /** Why an installed item is not available in this session. */

@@ -1,4 +1,5 @@
 import leven from "leven";
+import { failure, type ProblemArguments, type TrailblazeError } from "../problems/index.ts";
 
 const maximumSuggestions = 3;
 
@@ -19,3 +20,11 @@ export function findNearestNames(name: string, candidates: readonly string[]): s
     .slice(0, maximumSuggestions)
     .map(([candidate]) => candidate);
 }
+
+/** The error of a name that is not known, with similar names. `more`: what else it says. */
+export const unknownName = (
+  code: "ServerNotFound" | "ToolNotFound" | "ToolsetNotFound" | "SkillNotFound",
+  name: string,
+  known: readonly string[],
+  more: Partial<ProblemArguments["ServerNotFound"]> = {},
+): TrailblazeError => failure(code, { name, nearest: findNearestNames(name, known), ...more });

@@ -77,7 +77,7 @@ interface WrittenServer {
   item?: InspectedItem;
 }
 
-const notFound = (name: string) => ({ name, otherKind: undefined, nearest: [] as string[] });
+const notFound = (name: string) => ({ name, nearest: [] as string[] });
 
 /** Throws `DuplicateBundleEntry` for a name in two bundles. */
 function checkEntryNames(items: readonly InspectedItem[]): void {

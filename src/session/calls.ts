@@ -808,5 +808,5 @@ function explainUnread(state: SessionState, uri: string): TrailblazeError {
   if (left !== undefined) return new TrailblazeError(left);
   const known = state.of("resource").flatMap(({ shown }) => shown.uri ?? shown.uriTemplate ?? []);
   const nearest = findNearestNames(uri, known).filter((one) => one !== uri);
-  return failure("ResourceNotFound", { name: uri, otherKind: undefined, nearest });
+  return failure("ResourceNotFound", { name: uri, nearest });
 }

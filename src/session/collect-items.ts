@@ -208,9 +208,7 @@ export function collectBundles(
         try {
           const name = registry.resolve(reference, { from: pack, kind: "tool" }).qualifiedName;
           const found = code.get(name) ?? refusals.get(name);
-          return (
-            found ?? createProblem("ToolNotFound", { name: reference, otherKind: undefined, nearest: [] })
-          );
+          return found ?? createProblem("ToolNotFound", { name: reference, nearest: [] });
         } catch (error) {
           if (error instanceof TrailblazeError) return error.problem;
           throw error;

@@ -9,15 +9,8 @@ import { findReferences, type WrittenReference } from "../extension-schema/refer
 import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { findInvalidTools } from "../mcp/client/server-lists.ts";
-import {
-  createProblem,
-  failure,
-  type Path,
-  type Problem,
-  quote,
-  TrailblazeError,
-} from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { createProblem, type Path, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
   type Contribution,
@@ -132,8 +125,7 @@ function findShownToolsets(
     // Toolsets are merged by short name, so a qualified name selects the merged one.
     const name = reference.slice(reference.lastIndexOf("/") + 1);
     if (!mustExist || known.includes(name)) return name;
-    const nearest = findNearestNames(name, known);
-    throw failure("ToolsetNotFound", { name: reference, otherKind: undefined, nearest });
+    throw unknownName("ToolsetNotFound", name, known, { name: reference });
   });
 }
 

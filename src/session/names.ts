@@ -13,16 +13,15 @@ import {
 } from "../qualified-names/advertised-names.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
+import { notFoundCode } from "../qualified-names/resolve-reference.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ItemOf, SkillItem, Skipped } from "./items.ts";
 
 type Named = ItemOf<"tool" | "prompt">;
 type NamedKind = Named["kind"] | "skill";
-
-const notFoundCodes = { tool: "ToolNotFound", prompt: "PromptNotFound", skill: "SkillNotFound" } as const;
 
 /** The name that no other skill has: qualified, or with the server's label. */
 export const fullNameOf = ({ shown: { name, qualifiedName, source } }: SkillItem): string =>
@@ -201,7 +200,7 @@ export class Names<One extends ItemOf<NamedKind>> {
   }
 
   #notFound(name: string, why: { nearest: readonly string[]; reason?: string; server?: string }) {
-    return failure(notFoundCodes[this.#kind], { name, otherKind: undefined, ...why });
+    return failure(notFoundCode[this.#kind], { name, ...why });
   }
 
   /** Throws `NameCollision` for a name that several have, and `AmbiguousName` if it is also that of a pack's item. */
@@ -274,11 +273,10 @@ export class Names<One extends ItemOf<NamedKind>> {
       const names = [...this.#labeled.keys()].filter((name) => name.startsWith(`${label}/`));
       return this.#notFound(reference, { nearest: findNearestNames(reference, names), server: label });
     }
-    const notFound = { name: label, otherKind: undefined, nearest: [] };
-    if (labels.includes(label)) return failure("ServerNotFound", { ...notFound, isDisabled: true });
+    if (labels.includes(label))
+      return failure("ServerNotFound", { name: label, nearest: [], isDisabled: true });
     const isLabel = !label.startsWith("@") && (!own.includes("/") || !isPackageName(label));
     if (labels.length === 0 || !isLabel) return undefined;
-    const nearest = findNearestNames(label, labels);
-    return failure("ServerNotFound", { ...notFound, nearest, isLabel: true });
+    return unknownName("ServerNotFound", label, labels, { isLabel: true });
   }
 }

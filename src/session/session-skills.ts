@@ -5,7 +5,7 @@ import { inspectionPort } from "../files/node-inspection-port.ts";
 import { createProblem, failure, type Problem } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { unknownName } from "../qualified-names/nearest-names.ts";
 import { underPrefix } from "../runtime/apps.ts";
 import type { ReadAnswer, ResourceContents } from "../runtime/tool-result.ts";
 import { digestOf } from "../skills/read-skill.ts";
@@ -61,8 +61,7 @@ export function findSkillFile(skill: SkillItem, path: string): string {
   const uri = uris.find((one) => hasFile(listing, one) && pathOf(listing, one) === path);
   if (uri !== undefined) return uri;
   const known = shown.files.map((file) => file.path);
-  const nearest = findNearestNames(path, known);
-  throw failure("SkillNotFound", { name: `${fullNameOf(skill)}/${path}`, otherKind: undefined, nearest });
+  throw unknownName("SkillNotFound", path, known, { name: `${fullNameOf(skill)}/${path}` });
 }
 
 /** The bytes of a file of a pack; `undefined` for a link, for what is below one, and for what is larger. */

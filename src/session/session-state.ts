@@ -3,7 +3,7 @@ import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
 import type { Era } from "../mcp/client/json-rpc.ts";
 import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { unknownName } from "../qualified-names/nearest-names.ts";
 import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import {
@@ -134,13 +134,11 @@ export class SessionState {
 
   /** A server of the state. Throws `TrailblazeError`: `ServerNotFound`, or why it is excluded. */
   findServer(label: string): ServerEntry {
-    const entry = this.#servers.find((one) => one.label === label);
+    const labels = this.#servers.map((one) => one.label);
+    const entry = this.#servers[labels.indexOf(label)];
     const { excluded } = entry ?? {};
-    if (entry === undefined || excluded?.reason === "LockOutdated") {
-      const labels = this.#servers.map((one) => one.label);
-      const nearest = findNearestNames(label, labels);
-      throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
-    }
+    if (entry === undefined || excluded?.reason === "LockOutdated")
+      throw unknownName("ServerNotFound", label, labels);
     if (excluded === undefined) return entry;
     if (excluded.problem !== undefined) throw new TrailblazeError(excluded.problem);
     throw failure("ServerStartFailed", { label, reason: excluded.message.replace(/\.$/, "") });

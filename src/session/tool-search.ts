@@ -4,7 +4,7 @@ import { memoize } from "../data/memoize.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { SessionTool } from "./items.ts";
 import { attempt, formatSource } from "./names.ts";
@@ -117,10 +117,7 @@ export function searchTools(
     throw refuse("`limit` must be a positive integer", limit);
   const known = state.parts.toolsets.map(({ name }) => name);
   const unknown: string | undefined = toolsets?.find((name) => !known.includes(name));
-  if (unknown !== undefined) {
-    const nearest = findNearestNames(unknown, known);
-    throw failure("ToolsetNotFound", { name: unknown, otherKind: undefined, nearest });
-  }
+  if (unknown !== undefined) throw unknownName("ToolsetNotFound", unknown, known);
   const tools = state.toolsForLlm();
   const text = query.slice(0, longestQuery);
   const scores = new Map<number, number>(

@@ -5,13 +5,13 @@ type Samples = { readonly [Code in ProblemCode]: readonly ProblemArguments[Code]
 const definition = [{ reason: "`command` is missing" }, { reason: "`cwd` is empty", hint: "Remove it." }];
 
 const notFound = [
-  { name: "acme/jira/x", otherKind: undefined, nearest: [] },
-  { name: "acme/jira/creatIssue", otherKind: undefined, nearest: ["acme/jira/createIssue"] },
+  { name: "acme/jira/x", nearest: [] },
+  { name: "acme/jira/creatIssue", nearest: ["acme/jira/createIssue"] },
   { name: "acme/jira/x", otherKind: "tool", nearest: [] },
-  { name: "acme/jira/x", otherKind: undefined, nearest: [], reason: "It runs only on a host." },
-  { name: "x", otherKind: undefined, nearest: [], isAnyKind: true },
-  { name: "x", otherKind: undefined, nearest: ["y"], isAnyKind: true },
-  { name: "api/x", otherKind: undefined, nearest: [], server: "api" },
+  { name: "acme/jira/x", nearest: [], reason: "It runs only on a host." },
+  { name: "x", nearest: [], isAnyKind: true },
+  { name: "x", nearest: ["y"], isAnyKind: true },
+  { name: "api/x", nearest: [], server: "api" },
 ] as const;
 
 /** Arguments for the example of docs/problems.md, and for each sentence of an entry that is a function. */
@@ -121,13 +121,13 @@ export const samples: Samples = {
   ExtensionNotFound: [{ name: "lodash" }],
   ServerNotFound: [
     ...notFound,
-    { name: "files", otherKind: undefined, nearest: [], isDisabled: true },
-    { name: "fils", otherKind: undefined, nearest: [], isLabel: true },
+    { name: "files", nearest: [], isDisabled: true },
+    { name: "fils", nearest: [], isLabel: true },
   ],
   ToolNotFound: notFound,
   ToolsetNotFound: [notFound[0]],
   PromptNotFound: [notFound[0]],
-  SkillNotFound: [{ name: "acme/jira/triag", otherKind: undefined, nearest: ["acme/jira/triage"] }],
+  SkillNotFound: [{ name: "acme/jira/triag", nearest: ["acme/jira/triage"] }],
   InvalidSkill: [
     { reason: "anchors, aliases and tags are not supported" },
     { reason: "it is a link", hint: "Replace it with a copy." },

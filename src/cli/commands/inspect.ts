@@ -14,7 +14,7 @@ import {
 } from "../../pages/page.ts";
 import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
-import { findNearestNames } from "../../qualified-names/nearest-names.ts";
+import { unknownName } from "../../qualified-names/nearest-names.ts";
 import { readKind } from "../../qualified-names/resolve-reference.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { inspectionOptions, readInspectionOptions } from "../inspection-options.ts";
@@ -119,8 +119,7 @@ const notOfServer = (subject: string) =>
 function explainUnknownLabel(subject: string, labels: readonly string[]): TrailblazeError | undefined {
   const [label = "", tool = "", ...rest] = subject.split("/");
   if (labels.length === 0 || label.startsWith("@") || tool === "" || rest.length > 0) return undefined;
-  const nearest = findNearestNames(label, labels);
-  return failure("ServerNotFound", { name: label, otherKind: undefined, nearest, isLabel: true });
+  return unknownName("ServerNotFound", label, labels, { isLabel: true });
 }
 
 async function inspectServerTool(input: Input, subject: string): Promise<CommandAnswer> {

@@ -2,7 +2,7 @@ import { readConfig } from "../../config/read-config.ts";
 import { findProject } from "../../discovery/project.ts";
 import { inspectionPort as port } from "../../files/node-inspection-port.ts";
 import { failure, printable, quote } from "../../problems/index.ts";
-import { findNearestNames } from "../../qualified-names/nearest-names.ts";
+import { unknownName } from "../../qualified-names/nearest-names.ts";
 import { planRemoteServer, type RemotePlan } from "../../runtime/server-launches.ts";
 import { login } from "../../sign-in/login.ts";
 import { expiryOf, scopesOf, withSignInLock } from "../../sign-in/stored.ts";
@@ -21,10 +21,7 @@ async function findRemoteServer(
   const config = await readConfig(port, { directory, config: options.config, cwd });
   const labels = config.subprocessServers.map(({ name }) => name);
   const server = config.subprocessServers[labels.indexOf(label)];
-  if (server === undefined) {
-    const nearest = findNearestNames(label, labels);
-    throw failure("ServerNotFound", { name: label, otherKind: undefined, nearest });
-  }
+  if (server === undefined) throw unknownName("ServerNotFound", label, labels);
   const invalid = (reason: string) => failure("InvalidArguments", { reason: `${quote(label)} ${reason}` });
   if (server.url === undefined) throw invalid("is not a remote server: it has no `url`");
   const plan = planRemoteServer(server, config);
