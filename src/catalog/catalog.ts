@@ -126,7 +126,7 @@ export async function buildCatalog(options: InspectionOptions & { title?: string
     const { pack, manifest } = described;
     const lockState = gate ? judgePack(gate, described) : null;
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.
-    const checked = pack.shadowed ? described : await checkPack(port, described, found, readerChecks);
+    const checked = pack.shadowed ? described : await checkPack(described, found, readerChecks);
     const ofPack = [...pack.problems, ...checked.problems, ...described.ofReferences];
     problems.push(...ofPack);
     const id = createId("pack", pack.qualifiedName);

@@ -149,7 +149,7 @@ class ServerFinder {
     const open = { inspected: loaded, problems: [], unusable: new Map(unasked) };
     const { inspected, problems, unusable } = gate?.checkPack({ ...open, unusable: new Map() }) ?? open;
     // What is not approved is left out, valid or not.
-    const valid = await checkPack(port, inspected, this.#found);
+    const valid = await checkPack(inspected, this.#found);
     const all = new Map([...valid.unusable, ...unusable]);
     const checked = { inspected, problems, unusable: all };
     for (const item of inspected.items) this.#checked.set(item, checked);

@@ -1,6 +1,5 @@
 import type { BuiltInDefinition, SessionConfig } from "../config/session-config.ts";
 import { isRecord, textOrNull } from "../data/parse-json.ts";
-import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
 import { createProblem, quote, TrailblazeError } from "../problems/index.ts";
@@ -165,7 +164,7 @@ export async function collectBuiltIns(
   const contribution = contribute();
   if (builtIns.length === 0) return contribution;
   const { checkOwnTools } = await import("../validate/check-packs.ts");
-  const { items, unusable } = await checkOwnTools(port, config.directory, builtIns);
+  const { items, unusable } = await checkOwnTools(config.directory, builtIns);
   const owner: CodeOwner = { pack: undefined, root: config.directory };
   for (const [index, item] of items.entries()) {
     const { name } = item.declaration;

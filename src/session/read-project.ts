@@ -230,7 +230,7 @@ async function readPacks(context: ReadingContext, isForCalls: boolean) {
   const packs: CheckedPack[] = [];
   for (const inspected of selected) {
     const { checkPack } = await import("../validate/check-packs.ts");
-    const valid = await resources.step(checkPack(port, inspected, found));
+    const valid = await resources.step(checkPack(inspected, found));
     const checked = gate?.checkPack(valid) ?? valid;
     problems.push(...checked.problems);
     failForErrors(context, [...inspected.pack.problems, ...checked.problems]);

@@ -1,6 +1,6 @@
 import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Problem } from "../problems/index.ts";
 import { checkHandlers } from "./checks/modules.ts";
@@ -36,12 +36,11 @@ export const readerChecks: readonly Check[] = [checkTexts, checkRepeatedNames, c
 
 /** Finds the items of a pack that a session cannot use. Parses modules without running them. `others` are run too. */
 export async function checkPack(
-  port: InspectionPort,
   inspected: InspectedPack,
   found: FoundPacks,
   others: readonly Check[] = [],
 ): Promise<CheckedPack> {
-  const pack = new PackUnderTest(port, inspected, { findContext: async () => found, isInSession: true });
+  const pack = new PackUnderTest(inspected, { findContext: async () => found, isInSession: true });
   const findings = (await runChecks(pack, [...sessionChecks, ...others])).filter(
     ({ problem }) => problem.severity !== "info",
   );
@@ -68,7 +67,6 @@ function findUnusable(findings: readonly { item?: InspectedItem | undefined; pro
  * modules below `root` without running them.
  */
 export async function checkOwnTools(
-  port: InspectionPort,
   root: string,
   definitions: readonly Readonly<Record<string, unknown>>[],
 ): Promise<Pick<CheckedPack, "unusable"> & { items: InspectedItem[] }> {
@@ -87,7 +85,7 @@ export async function checkOwnTools(
       definition: { ...definition, ...typed },
     };
   });
-  const subject = { inspected: { items }, files: new ModuleFiles(port, port.realPath(root) ?? root, {}) };
+  const subject = { inspected: { items }, files: new ModuleFiles(inspectionPort.realPath(root) ?? root, {}) };
   const findings: Finding[] = [...checkReservedParameters(subject), ...checkSchemas(subject)];
   for await (const finding of checkHandlers(subject)) findings.push(finding);
   return { items, unusable: findUnusable(findings) };

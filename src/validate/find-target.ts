@@ -4,8 +4,8 @@ import { isFault, type ReadPackage, readManifest } from "../discovery/manifest.t
 import { findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Origin } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
-import { discoveryPort as port } from "../files/node-discovery-port.ts";
+import { discoveryPort } from "../files/node-discovery-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import {
   findOwner,
   findPackBySubject,
@@ -28,7 +28,6 @@ const isPath = (target: string) =>
 
 /** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
 export async function findTarget(
-  port: InspectionPort,
   target: string | DiscoveredPack,
   { cwd: explicitCwd, global = false }: InspectionOptions,
 ): Promise<Target> {
@@ -72,10 +71,10 @@ export async function findTarget(
  * and `ProjectNotFound`.
  */
 export async function findWorkspacePacks(cwd: string): Promise<{ folders: string[]; problems: Problem[] }> {
-  const project = findProject(port, cwd);
-  const { root, members, problems } = await findWorkspace(port, project);
+  const project = findProject(discoveryPort, cwd);
+  const { root, members, problems } = await findWorkspace(discoveryPort, project);
   const folders = members.filter((folder) => {
-    const read = readManifest(port, folder);
+    const read = readManifest(discoveryPort, folder);
     return read !== undefined && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
   });
   if (folders.length === 0) throw failure("NoExtension", { name: root, isWorkspace: true });

@@ -4,7 +4,7 @@ import { declaredDependencies } from "../discovery/project.ts";
 import { managerIn } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import { findReferences, withoutRange } from "../extension-schema/references.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
 import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
@@ -37,7 +37,7 @@ export interface ListedToolset {
 /** A pack with the facts that several checks need, each computed when a check asks for it. Modules are parsed, not run. */
 export class PackUnderTest {
   readonly inspected: InspectedPack;
-  readonly port: InspectionPort;
+  readonly port = inspectionPort;
   readonly builtIns: readonly string[];
   readonly files: ModuleFiles;
   readonly isUnderDevelopment: boolean;
@@ -46,12 +46,11 @@ export class PackUnderTest {
   readonly #options: PackOptions;
   #stepsLeft = 1_000_000;
 
-  constructor(port: InspectionPort, inspected: InspectedPack, options: PackOptions) {
+  constructor(inspected: InspectedPack, options: PackOptions) {
     const { pack, manifest } = inspected;
     this.inspected = inspected;
-    this.port = port;
     this.builtIns = options.builtIns ?? [];
-    this.files = new ModuleFiles(port, pack.location, manifest.value);
+    this.files = new ModuleFiles(pack.location, manifest.value);
     this.isUnderDevelopment = pack.origin === "self" || pack.origin === "workspace";
     this.isPublished = !this.isUnderDevelopment || manifest.value.private !== true;
     this.#options = options;

@@ -2,8 +2,7 @@ import { join } from "node:path";
 import { describeFault, describePack } from "../discovery/describe-pack.ts";
 import { isFault } from "../discovery/manifest.ts";
 import { type DiscoveredPack, isPack } from "../discovery/types.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
-import { inspectionPort } from "../files/node-inspection-port.ts";
+import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { byKind, type KindKey } from "../kinds.ts";
@@ -98,10 +97,9 @@ function isUnexplained({ code, file, args }: Problem, found: readonly Problem[])
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
-  port: InspectionPort = inspectionPort,
 ): Promise<DetailedReport> {
   const { strict = false, dataOnly, requireConfinement, builtIns } = options;
-  const { read, findContext, ...place } = await findTarget(port, target, options);
+  const { read, findContext, ...place } = await findTarget(target, options);
   const { location } = place;
   const sources = new Set(["package.json"]);
   const report = (
@@ -130,7 +128,7 @@ export async function validateTarget(
 
   const inspected = await loadDefinitions(port, found, { dataOnly, requireConfinement, unneeded: true });
   for (const file of inspected.texts.keys()) sources.add(file);
-  const pack = new PackUnderTest(port, inspected, { builtIns, findContext });
+  const pack = new PackUnderTest(inspected, { builtIns, findContext });
   const ofChecks = (await runChecks(pack, checks)).map(({ problem }) => problem);
   const ofField = found.pack.problems.map((problem): Problem => {
     const isError = problem.code === "UnknownExtensionKey" || problem.code === "MalformedPackageJson";

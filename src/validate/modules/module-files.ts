@@ -3,7 +3,8 @@ import { resolveExports, resolveImports } from "resolve-pkg-maps";
 import { memoize } from "../../data/memoize.ts";
 import { isRecord, parseJson } from "../../data/parse-json.ts";
 import { attempt } from "../../files/file-errors.ts";
-import { type InspectionPort, maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
+import { maximumModuleBytes, type PathKind } from "../../files/inspection-port.ts";
+import { inspectionPort as port } from "../../files/node-inspection-port.ts";
 import { quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { isInPackage, isJavaScript, isTypeScript } from "../needed-files.ts";
@@ -44,15 +45,13 @@ interface Scope {
 
 /** The modules of one package, each read and parsed once. Paths are relative to the package, with `/`. */
 export class ModuleFiles {
-  readonly #port: InspectionPort;
   readonly #root: string;
   readonly #scopes = new Map<string, Scope>();
   /** How often Node was asked whether a module cannot be parsed. */
   #asked = 0;
   #bytesRead = 0;
 
-  constructor(port: InspectionPort, packageRoot: string, manifest: Readonly<Record<string, unknown>>) {
-    this.#port = port;
+  constructor(packageRoot: string, manifest: Readonly<Record<string, unknown>>) {
     this.#root = packageRoot;
     this.#scopes.set(".", { folder: ".", manifest });
   }
@@ -79,7 +78,7 @@ export class ModuleFiles {
   }
 
   kindOf(file: string): PathKind {
-    return this.#port.describePath(this.#root, file);
+    return port.describePath(this.#root, file);
   }
 
   /** Resolves a specifier like `import`, or like `require`, which tries suffixes. */
@@ -116,7 +115,7 @@ export class ModuleFiles {
 
   /** How to correct the path of a missing file: build it, or name a similar file of its folder, with its path from the folder `from`. */
   hintForMissing(file: string, from = "."): string {
-    const neighbors = this.#port.listFiles(this.#root, posix.dirname(file)) ?? [];
+    const neighbors = port.listFiles(this.#root, posix.dirname(file)) ?? [];
     const inFolder = (found: string) => posix.join(posix.dirname(file), found);
     const name = posix.basename(file);
     const base = name.replace(/\.[cm]?js$/, "");
@@ -147,8 +146,8 @@ export class ModuleFiles {
 
   /** Reads and parses like Node: according to the suffix, the nearest `type`, or the syntax. */
   async #read(path: string): Promise<ModuleFile> {
-    if (this.#port.describePath(this.#root, path) === "outside") return { kind: "outside" };
-    const read = this.#port.readFile(this.#root, path, maximumModuleBytes);
+    if (port.describePath(this.#root, path) === "outside") return { kind: "outside" };
+    const read = port.readFile(this.#root, path, maximumModuleBytes);
     if (read.state === "unusable") return { kind: "broken", why: read.reason.replace(/^it /, "") };
     if (read.state === "tooLarge")
       return { kind: "opaque", why: `has ${read.bytes} bytes, which exceeds the limit` };
@@ -177,7 +176,7 @@ export class ModuleFiles {
     if (/^(?:\.\.?(?:\/.*)?|\/|)$/.test(folder)) folder = ".";
     const known = this.#scopes.get(folder);
     if (known !== undefined) return known;
-    const read = this.#port.readFile(this.#root, `${folder}/package.json`);
+    const read = port.readFile(this.#root, `${folder}/package.json`);
     const value = read.state === "read" ? attempt(() => parseJson(read.bytes).value) : undefined;
     const scope =
       read.state === "read"
