@@ -129,7 +129,7 @@ function textOfResult({ variant, content, message, structuredContent }: ToolResu
 
 /** The schema of a tool's arguments as a Standard Schema, as AI SDK, LangChain and others take it. */
 export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">) {
-  /** A copy of the JSON Schema for each reader; nothing is converted. */
+  /** For each reader its own. */
   const copy = (_options?: unknown): Record<string, unknown> => structuredClone(inputSchema);
   /** Checks only that the value is an object: the session validates the arguments of a call, and its result says what is wrong. */
   const validate = (value: unknown) => {
@@ -141,7 +141,12 @@ export function standardSchema({ inputSchema }: Pick<SessionTool, "inputSchema">
       version: 1 as const,
       vendor: "trailblaze",
       validate,
-      jsonSchema: { input: copy, output: copy },
+      jsonSchema: {
+        /** The JSON Schema of what a call gets. */
+        input: copy,
+        /** The same: nothing is converted. */
+        output: copy,
+      },
       // Only its type counts: libraries infer from it what handlers get.
       types: undefined as { readonly input: unknown; readonly output: Record<string, unknown> } | undefined,
     },
