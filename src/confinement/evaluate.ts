@@ -1,12 +1,11 @@
 import { execFile, spawn, spawnSync } from "node:child_process";
-import { existsSync, mkdtempSync, readdirSync, readFileSync, realpathSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
-import { attempt } from "../files/file-errors.ts";
 import { isBelow, realPathOf } from "../files/node-inspection-port.ts";
+import { makeTemporary, removeTemporary } from "../files/temporary-folders.ts";
 import { failure } from "../problems/problem.ts";
 import { formatSize, printable } from "../problems/text.ts";
 
@@ -101,19 +100,6 @@ function findReadable(root: string): string[] {
   // The permission model treats `*` as a wildcard, wherever it is.
   return [...new Set(readable)].filter((path) => !path.includes("*"));
 }
-
-/** Temporary folders of packs under evaluation. */
-const temporaries = new Set<string>();
-
-function removeTemporary(folder: string): void {
-  rmSync(folder, { recursive: true, force: true });
-  temporaries.delete(folder);
-}
-
-process.once("exit", () => {
-  // Windows keeps the folder of a child that still runs.
-  for (const folder of temporaries) attempt(() => removeTemporary(folder));
-});
 
 interface Run {
   /** A folder of its own, by its real path. */
@@ -333,8 +319,7 @@ export async function evaluateConfined(
   if (pending.length === 0) refuse("its path contains a *", files);
   let temporary: string | undefined;
   try {
-    temporary = realpathSync.native(mkdtempSync(join(tmpdir(), "trailblaze-confined-")));
-    temporaries.add(temporary);
+    temporary = makeTemporary("trailblaze-confined-");
     const run = { temporary, readable: findReadable(packageRoot), isIsolated, signal };
     while (pending.length > 0) {
       const wallMs = Math.ceil(Math.min(limits.wallMs, deadline - performance.now()));

@@ -1,17 +1,9 @@
 import { createHash } from "node:crypto";
-import {
-  createReadStream,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { createReadStream, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { extract, type ReadEntry } from "tar";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
+import { makeTemporary, removeTemporary } from "../../files/temporary-folders.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { findManagerProgram, runManager } from "../managers/package-manager.ts";
 import type { RegistrySpec } from "../parse-specs.ts";
@@ -112,7 +104,7 @@ export async function withPackage<Result>(
   spec: RegistrySpec,
   use: (folder: string) => Promise<Result>,
 ): Promise<Result> {
-  const temporary = mkdtempSync(join(tmpdir(), "trailblaze-pack-"));
+  const temporary = makeTemporary("trailblaze-pack-");
   const folder = join(temporary, "package");
   try {
     await download(context, spec, temporary);
@@ -124,6 +116,6 @@ export async function withPackage<Result>(
     await unpack(tarball, folder, context, spec);
     return await use(folder);
   } finally {
-    rmSync(temporary, { recursive: true, force: true, maxRetries: 3 });
+    removeTemporary(temporary);
   }
 }
