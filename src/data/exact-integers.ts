@@ -16,10 +16,12 @@ let marks: { prefix: string; quoted: RegExp } | undefined;
 const mayBegin = /[\s:,[-]\d{16}/;
 /** What JSON has in place of an integer that was rounded. */
 const mayBeRounded = /\d{16}|e\+|null/;
-/** The start of the next string, or an integer that has enough digits. Millions of them exceed V8's stack for `{16,}`. */
-const stringOrInteger = /"|(?<=[\s:,[])-?\d{16}\d*(?![\d.eE])/g;
+/** The next string, or the start of a number that has enough digits. */
+const stringOrDigits = /"|(?<=[\s:,[]-?)\d{16}/g;
 
 const isUnsafe = (literal: string) => !Number.isSafeInteger(Number(literal));
+
+const isDigit = (unit: number) => unit >= 0x30 && unit <= 0x39;
 
 function getMarks() {
   if (marks === undefined) {
@@ -35,14 +37,21 @@ export function markText(text: string): string {
   if (!mayBegin.test(text)) return text;
   const parts: string[] = [];
   let copied = 0;
-  stringOrInteger.lastIndex = 0;
-  for (let match = stringOrInteger.exec(text); match !== null; match = stringOrInteger.exec(text)) {
-    const { index, 0: literal } = match;
-    if (literal === '"') stringOrInteger.lastIndex = endOfString(text, index);
-    else if (isUnsafe(literal)) {
-      parts.push(text.slice(copied, index), `"${getMarks().prefix}${literal}"`);
-      copied = stringOrInteger.lastIndex;
+  stringOrDigits.lastIndex = 0;
+  for (let match = stringOrDigits.exec(text); match !== null; match = stringOrDigits.exec(text)) {
+    const { index } = match;
+    if (match[0] === '"') {
+      stringOrDigits.lastIndex = endOfString(text, index);
+      continue;
     }
+    const start = text[index - 1] === "-" ? index - 1 : index;
+    let end = index + 16;
+    while (isDigit(text.charCodeAt(end))) end++;
+    stringOrDigits.lastIndex = end;
+    const literal = text.slice(start, end);
+    if (/[.eE]/.test(text.charAt(end)) || !isUnsafe(literal)) continue;
+    parts.push(text.slice(copied, start), `"${getMarks().prefix}${literal}"`);
+    copied = end;
   }
   return copied === 0 ? text : parts.join("") + text.slice(copied);
 }

@@ -18,7 +18,7 @@ describe("texts keep their integers", () => {
     `["${big}"," ${big}","\\"${big}","\\\\",${big},"\\\\\\"",${big}]`,
     `["é\u2028 ${big}",${big}]`,
     `{"a":1${"0".repeat(400)}1}`,
-    `[${"7".repeat(9_000_000)}]`,
+    `[${"7".repeat(1_000_000)}]`,
   ])("text %#", (text) => {
     const value = parseExactly(text);
     expect(value).toEqual(JSON.parse(text));
