@@ -33,8 +33,8 @@ export interface ProcessRunnerOptions extends OutputOptions {
   processes?: ProcessPort;
   /** The pack's code has thrown after its call had ended. */
   onLateError?: ((message: string) => void) | undefined;
-  /** The child has exited unexpectedly. */
-  onExit?: ((exit: UnexpectedExit) => void) | undefined;
+  /** The child has exited unexpectedly. `isUsed`: it was asked for more than to load code. */
+  onExit?: ((exit: UnexpectedExit, isUsed: boolean) => void) | undefined;
   redactor?: Redactor;
   /** How long the child may take to exit. Default: 5 s, and 2 s after SIGTERM. */
   end?: EndDurations;
@@ -63,18 +63,19 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
   let exiting: Promise<void> | undefined;
   let ended: CodeExitError | undefined;
   let isClosed = false;
+  let isUsed = false;
   let lastId = 0;
 
   /** Rejects if the message cannot be written as JSON. An exit is noticed in another way. */
   const send = async (message: object): Promise<void> => void (await child)?.channel?.send(message, () => {});
 
-  const onExit = (exited: ProcessEnd, fault?: string) => {
+  const onExit = (exited: ProcessEnd, fault?: string, wasUsed = isUsed) => {
     if (ended !== undefined) return;
     const reason = isClosed ? "the session is closed" : fault && redactor.redact(fault);
     ended = new CodeExitError({ ...exited, reason, stderrTail: output.tail() });
     for (const { reject } of pending.values()) reject(ended);
     pending.clear();
-    if (!isClosed) options.onExit?.(ended.exit);
+    if (!isClosed) options.onExit?.(ended.exit, wasUsed);
   };
 
   const answerToolCall = async (message: Extract<ChildMessage, { kind: "callTool" }>) => {
@@ -126,9 +127,10 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
     });
     const disconnected = new Promise((resolve) => channel?.on("disconnect", () => resolve(undefined)));
     exiting = started.exited.then(async (exited) => {
+      const wasUsed = isUsed;
       await Promise.all([readToEnd([stdout, stderr]), atMost(disconnected, restMs)]);
       output.end();
-      onExit(exited);
+      onExit(exited, undefined, wasUsed);
     });
     return started;
   };
@@ -144,6 +146,7 @@ export function createProcessRunner(options: ProcessRunnerOptions): CodeRunner {
       if (place.run !== undefined) throw new TypeError("A function cannot run in another process.");
       if (isClosed) throw new Error("The session is closed.");
       if (ended !== undefined) throw ended;
+      isUsed ||= message.kind !== "load";
       child ??= startChild();
       pending.set(id, { context, resolve, reject });
       send({ ...message, place, id }).catch((error) => {

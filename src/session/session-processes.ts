@@ -308,14 +308,19 @@ export class SessionProcesses {
       logFile: this.#logFileOf(`code ${label}`, label),
       onText: rules.onOutput,
       onLateError: (message) => this.#frame.log({ tool: label, level: "error", data: message }),
-      onExit: (exit) => this.#onCodeExit(owner, label, exit),
+      onExit: (exit, isUsed) => this.#onCodeExit(owner, label, exit, isUsed),
     });
   }
 
   /** Handles the unexpected exit of a child process with a pack's code, as for servers. */
-  #onCodeExit(owner: CodeOwner, label: string, exit: UnexpectedExit): void {
+  #onCodeExit(owner: CodeOwner, label: string, exit: UnexpectedExit, isUsed: boolean): void {
     if (this.#frame.resources.closing.aborted) return;
     const code = this.#codeOf(owner);
+    // Its folder may be gone for a moment, during an installation: the first call starts it again, and reports what is wrong.
+    if (!isUsed) {
+      code.runner = undefined;
+      return;
+    }
     code.mayRestart ??= this.createRestarts(this.#frame.config());
     const isRelaunched = code.mayRestart();
     if (isRelaunched) code.runner = undefined;

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { attempt } from "../../src/files/file-errors.ts";
 import { lockFileOf } from "../../src/lock/lock-file.ts";
 import type { ProjectReading } from "../../src/session/read-project.ts";
 import { Session } from "../../src/session/session.ts";
@@ -245,6 +246,21 @@ test("a session that follows its project loads modules when it opens, in another
   await waitUntil(() => existsSync(marker));
   rmSync(join(cwd, "node_modules/@acme/ask/handlers.js"));
   expect(await session.callTool("ask")).toMatchObject({ message: "loaded" });
+});
+
+test("a process that exits while it only loads code ends nothing: the next call starts another", async () => {
+  const module = `
+    import { existsSync, writeFileSync } from "node:fs";
+    if (!existsSync("tried")) { writeFileSync("tried", String(process.pid)); process.exit(1); }
+    export const ask = () => "answered";`;
+  const cwd = makeProject({ "@acme/ask": toolPack({ ask: {} }, module) }, config({}));
+  const { session } = await openFollowed(cwd);
+  const tried = join(cwd, "node_modules/@acme/ask/tried");
+  // Until its exit has been noticed.
+  const isThere = () => attempt(() => process.kill(Number(readFileSync(tried, "utf8")), 0));
+  await waitUntil(() => existsSync(tried) && isThere() === undefined);
+  await expect.poll(() => session.callTool("ask")).toMatchObject({ message: "answered" });
+  expect(session.problems).toEqual([]);
 });
 
 test("what a server lists while states are created joins the latest reading of the project, not the one before", async () => {
