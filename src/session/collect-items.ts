@@ -2,7 +2,7 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord, textOrNull } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
-import { createProblem, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type RunnableTool } from "../runtime/bundle.ts";
@@ -16,10 +16,13 @@ import {
   describeUnusable,
   isOf,
   isRefusal,
+  labelOf,
+  type ResourceRoute,
   type SessionItem,
   type SessionPrompt,
   type SessionResource,
   type SessionTool,
+  type ToolItem,
 } from "./items.ts";
 import { createPackPrompt, createPackResource } from "./pack-content.ts";
 
@@ -34,32 +37,33 @@ function metaOfAuthor(meta: unknown): Record<string, unknown> | undefined {
   return entries.length > 0 ? Object.fromEntries(entries) : undefined;
 }
 
-export function describeTool(
-  name: string,
-  qualifiedName: string | null,
-  source: ToolSource,
+/** A tool with a valid definition or a server's entry for it, and what is wrong with its `_meta`. */
+export function createTool(
+  shown: Pick<SessionTool, "name" | "qualifiedName" | "source">,
   definition: object,
-  { isForLlm, isRecordable }: Pick<SessionTool, "isForLlm" | "isRecordable">,
-): SessionTool {
-  const { title, description, inputSchema, outputSchema, annotations, _meta } = definition as Record<
-    string,
-    unknown
-  >;
-  return defined({
-    name,
-    qualifiedName,
-    source,
+  route: ToolItem["route"],
+): { tool: ToolItem; faults: Problem[] } {
+  const listing = listOutside(definition as Readonly<Record<string, unknown>>, labelOf(route));
+  const { title, description, annotations, _meta } = listing;
+  const { meta, problems: faults } = readToolMeta(_meta);
+  const described: SessionTool = defined({
+    ...shown,
     title: textOrNull(title) ?? undefined,
     description: textOrNull(description) ?? undefined,
-    inputSchema: { ...(isRecord(inputSchema) ? inputSchema : {}), type: "object" },
-    outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
+    ...readSchemas(listing),
     annotations: isRecord(annotations) ? annotations : undefined,
     _meta: metaOfAuthor(_meta),
-    isForLlm,
-    isRecordable,
+    isForLlm: meta.isForLlm,
+    isRecordable: meta.isRecordable,
     toolsets: [],
   });
+  return { tool: { kind: "tool", shown: described, listing, meta, route }, faults };
 }
+
+const readSchemas = ({ inputSchema, outputSchema }: Readonly<Record<string, unknown>>) => ({
+  inputSchema: { ...(isRecord(inputSchema) ? inputSchema : {}), type: "object" as const },
+  outputSchema: isRecord(outputSchema) && Object.keys(outputSchema).length > 0 ? outputSchema : undefined,
+});
 
 export const describePrompt = (
   name: string,
@@ -68,29 +72,34 @@ export const describePrompt = (
   { title, description, arguments: args = [] }: Prompt,
 ): SessionPrompt => defined({ name, qualifiedName, source, title, description, arguments: args });
 
-export const describeResource = (
-  {
-    icons: _,
-    size: __,
-    _meta,
-    ...listed
-  }: Omit<SessionResource, "source"> & { icons?: unknown; size?: unknown },
+/** A resource as it is listed, or a template. */
+export function createResource(
   source: ToolSource,
-): SessionResource => defined({ ...listed, _meta: metaOfAuthor(_meta), source });
+  listed: Readonly<Record<string, unknown>>,
+  route: ResourceRoute,
+): SessionItem {
+  const listing = listOutside(listed, labelOf(route));
+  const { icons: _, size: __, _meta, ...others } = listing as unknown as SessionResource & typeof listed;
+  const shown = defined({ ...others, _meta: metaOfAuthor(_meta), source });
+  return { kind: "resource", shown, listing, route };
+}
 
-/** Adds a tool with the options that the config has for it, and tells of those that it does not declare. */
+/**
+ * Adds a tool with the options that the config has for it, and tells of those that it does not declare. Returns what is wrong with
+ * its `_meta`.
+ */
 function addTool(
   { items, problems }: Contribution,
   item: InspectedItem,
   source: ToolSource,
   owner: CodeOwner,
   config: SessionConfig,
-): void {
+): Problem[] {
   const { qualifiedName, declaration } = item;
   const definition = item.definition ?? {};
   const placeOf = (key: "handler" | "initialize") => placeOfCode(definition[key], key, item);
   const handler = placeOf("handler");
-  if (handler === undefined) return;
+  if (handler === undefined) return [];
   const given = config.options.get(qualifiedName);
   const declared = definition.options;
   for (const key of Object.keys(given ?? {})) {
@@ -98,21 +107,19 @@ function addTool(
     const reason = `tool "${qualifiedName}" has no option "${key}"`;
     problems.push(createProblem("InvalidConfig", { reason }, { path: ["options", qualifiedName, key] }));
   }
-  const { meta } = readToolMeta(definition._meta);
   const name = textOrNull(definition.name) ?? declaration.name;
-  const listing = listOutside(definition, owner.pack?.qualifiedName);
-  const shown = describeTool(name, qualifiedName, source, listing, meta);
-  const { inputSchema, outputSchema } = shown;
   const code = {
     names: [name, qualifiedName],
     owner,
     handler,
     initialize: placeOf("initialize"),
     options: readOptions(declared, given),
-    inputSchema,
-    outputSchema,
+    ...readSchemas(definition),
   };
-  items.push({ kind: "tool", shown, listing, meta, route: { by: "code", owner, id: name, code } });
+  const route = { by: "code", owner, id: name, code } as const;
+  const { tool, faults } = createTool({ name, qualifiedName, source }, definition, route);
+  items.push(tool);
+  return faults;
 }
 
 /** What a pack offers that the host runs, but for its bundles, and what of that cannot be used. */
@@ -148,9 +155,7 @@ export function collectPack(
       add({ kind: "skill", shown, listing, route });
     } else if (item.shape === "resource") {
       const code = createPackResource(item, owner);
-      const listing = listOutside(code.listing, owner.pack?.qualifiedName);
-      const shown = describeResource(listing as unknown as SessionResource, source);
-      add({ kind: "resource", shown, listing, route: { by: "code", owner, id: code.uri, code } });
+      add(createResource(source, code.listing, { by: "code", owner, id: code.uri, code }));
     }
   }
   return contribution;
@@ -172,11 +177,10 @@ export async function collectBuiltIns(
     const isInFile = isOfConfig && config.file !== undefined;
     const source: ToolSource = { type: "builtIn", item: name, ...(isInFile && { file: config.file }) };
     const fault = unusable.get(item);
-    const { problems: faults } = readToolMeta(item.definition?._meta);
     if (fault !== undefined) contribution.skipped.push(describeUnusable("tool", name, source, fault));
-    else addTool(contribution, item, source, owner, config);
+    const faults = fault === undefined ? addTool(contribution, item, source, owner, config) : [fault];
     // A problem's place has no key for a built-in.
-    for (const { path = [], ...problem } of fault === undefined ? faults : [fault]) {
+    for (const { path = [], ...problem } of faults) {
       const message = `Tool ${quote(name)}: ${problem.message}`;
       const place = isOfConfig && { path: ["builtIns", index, ...path] };
       contribution.problems.push({ ...problem, message, ...place });
@@ -220,21 +224,14 @@ export function collectBundles(
       const fault = broken ?? problems.find(({ severity }) => severity === "error");
       for (const name of fault ? entryNamesOf(item) : [])
         contribution.skipped.push(describeUnusable("tool", name, source, fault));
-      for (const tool of tools) {
-        const { meta, problems: faults } = readToolMeta(tool.entry._meta);
-        const listing = listOutside(tool.entry, pack.qualifiedName);
-        const { kind, name } = item.declaration;
-        contribution.problems.push(
-          ...faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: name })),
-        );
-        contribution.items.push({
-          kind: "tool",
-          shown: describeTool(tool.entry.name, null, source, listing, meta),
-          listing,
-          meta,
-          route: { by: "code", owner, id: tool.entry.name, code: tool },
-          bundle: item.qualifiedName,
-        });
+      const { kind, name: bundle } = item.declaration;
+      for (const code of tools) {
+        const { name } = code.entry;
+        const route = { by: "code", owner, id: name, code } as const;
+        const { tool, faults } = createTool({ name, qualifiedName: null, source }, code.entry, route);
+        const placed = faults.map((fault) => ({ ...fault, pack: pack.name, kind, item: bundle }));
+        contribution.problems.push(...placed);
+        contribution.items.push({ ...tool, bundle: item.qualifiedName });
       }
     }
     return contribution;

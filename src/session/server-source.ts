@@ -13,11 +13,10 @@ import type { Introduction } from "../mcp/client/server.ts";
 import { findInvalidTools, type ListedEntry, type ListedKind, listKeys } from "../mcp/client/server-lists.ts";
 import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
 import { addPrefix, makeOwnName, offerNames } from "../qualified-names/advertised-names.ts";
-import { listOutside, pagesOf } from "../runtime/apps.ts";
+import { pagesOf } from "../runtime/apps.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
-import { readToolMeta } from "../runtime/tool-meta.ts";
-import { describePrompt, describeResource, describeTool } from "./collect-items.ts";
+import { createResource, createTool, describePrompt } from "./collect-items.ts";
 import { type Contribution, contribute, describeUnusable, type Skipped } from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
 import { describeServerSkill } from "./session-skills.ts";
@@ -280,8 +279,7 @@ export function collectServer(from: ServerSource): Contribution {
       continue;
     }
     if (kind === "resource") {
-      const listing = listOutside({ ...entry, _meta: createEntryMeta(entry._meta, null) }, plan.label);
-      items.push({ kind, shown: describeResource(listing, source), listing, route });
+      items.push(createResource(source, { ...entry, _meta: createEntryMeta(entry._meta, null) }, route));
       continue;
     }
     const name = names[kind].get(entry.name) ?? makeOwnName(prefix, entry.name);
@@ -305,16 +303,11 @@ export function collectServer(from: ServerSource): Contribution {
       skipped.push(describeUnusable(kind, name, source, fault));
       continue;
     }
-    const { meta, problems: faults } = readToolMeta(entry._meta);
+    const { tool, faults } = createTool({ name, qualifiedName: null, source }, entry, route);
     problems.push(...faults.map((fault) => placeIn(id, fault)));
-    const listing = listOutside(entry, plan.label);
-    const tool = describeTool(name, null, source, listing, meta);
     items.push({
-      kind,
-      shown: isSame ? tool : { ...tool, _meta: { ...tool._meta, ...renamed._meta } },
-      listing,
-      meta,
-      route,
+      ...tool,
+      shown: isSame ? tool.shown : { ...tool.shown, _meta: { ...tool.shown._meta, ...renamed._meta } },
       toolset: choices?.toolset,
       // A strict server would reject the extra key; `_meta.trailblaze` has the same data.
       legacyContext: plan.legacyContext && !mayRefuseContext(entry.inputSchema),

@@ -12,7 +12,6 @@ import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
 import { notifyHost } from "../runtime/notify-host.ts";
 import { clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
-import { createState } from "./create-state.ts";
 import type { ToolLog } from "./host-functions.ts";
 import type { SessionItem, ToolItem } from "./items.ts";
 import { removeOldest } from "./large-results.ts";
@@ -23,6 +22,7 @@ import type { CommandSessionOptions } from "./session-options.ts";
 import { SessionProcesses } from "./session-processes.ts";
 import type { SessionServer } from "./session-servers.ts";
 import type { SessionState } from "./session-state.ts";
+import { createState } from "./session-state.ts";
 
 /** A limit on the problems that a session keeps beside those of its state. */
 const mostReported = 1000;

@@ -1,12 +1,31 @@
+import { locateInConfig } from "../config/config-file.ts";
+import { matchesAny } from "../config/packs-policy.ts";
 import type { SessionConfig } from "../config/session-config.ts";
+import { matchesToolName } from "../config/tool-policy.ts";
+import { isRecord } from "../data/parse-json.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import type { DiscoveredPack } from "../discovery/types.ts";
+import { findReferences, type WrittenReference } from "../extension-schema/references.ts";
 import { fitsServerTemplate } from "../extension-schema/uri-template.ts";
+import { inspectionPort } from "../files/node-inspection-port.ts";
+import type { InspectedItem } from "../inspection/types.ts";
 import type { Era } from "../mcp/client/json-rpc.ts";
-import { failure, type Problem, TrailblazeError } from "../problems/index.ts";
+import { findInvalidTools } from "../mcp/client/server-lists.ts";
+import {
+  createProblem,
+  failure,
+  type Path,
+  type Problem,
+  quote,
+  TrailblazeError,
+} from "../problems/index.ts";
 import { qualifyPackageName } from "../qualified-names/item-name.ts";
-import { unknownName } from "../qualified-names/nearest-names.ts";
+import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { isAppUri, isOutside, renameUris, toOutside, toOwn } from "../runtime/apps.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
+import type { ToolMeta } from "../runtime/tool-meta.ts";
 import {
+  type Contribution,
   describeUnusable,
   type ItemOf,
   isOf,
@@ -23,10 +42,13 @@ import {
   type SkipReason,
   type ToolItem,
 } from "./items.ts";
-import type { Names } from "./names.ts";
+import { giveNames, Names, patternNames } from "./names.ts";
 import { type ProjectReading, sourcesOf } from "./read-project.ts";
-import { ServerSource } from "./server-source.ts";
+import { declarationsOf } from "./select-packs.ts";
+import { collectServer, ServerSource } from "./server-source.ts";
+import type { SessionFrame } from "./session-frame.ts";
 import type { SessionServer } from "./session-servers.ts";
+import { selectFirst } from "./session-skills.ts";
 
 /** Who made a link in a result: the label of a server, or the npm name of a pack. */
 export interface LinkMaker {
@@ -218,4 +240,301 @@ export class SessionState {
     });
     return [...ranked.sort((a, b) => a.rank - b.rank).map(({ route }) => route), ...named];
   }
+}
+
+/** What a part offers now. A state names its tools itself. */
+const collect = (part: Contribution | ServerSource): Contribution =>
+  part instanceof ServerSource ? collectServer(part) : { ...part, items: part.items.map(copy) };
+
+const copy = <Item extends SessionItem>(item: Item): Item => ({ ...item, shown: { ...item.shown } });
+
+/**
+ * A state with the tools of the servers that have started, and of those that start when they are needed. Throws `TrailblazeError`:
+ * `NameCollision`, and `ToolsetNotFound` unless a server could still provide the toolset or the state is not the first one.
+ */
+export async function createState(
+  reading: ProjectReading,
+  { cwd, options, resources, rules: { selection } }: SessionFrame,
+  isFirst: boolean,
+): Promise<SessionState> {
+  const { config, registry, isPartial } = reading;
+  const { nameCollisions } = config;
+  const sources = sourcesOf(reading);
+  const contributions = reading.parts.map(collect);
+  const refusal = selection && sources.flatMap(({ offer }) => offer?.refusal ?? [])[0];
+  if (refusal !== undefined) throw new TrailblazeError(refusal);
+  const isPending = sources.some(
+    ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
+  );
+  const skipped = contributions.flatMap((one) => one.skipped);
+  const fitting = contributions
+    .flatMap((one) => one.items)
+    .filter((item) => {
+      const unfit = selection || item.kind !== "tool" ? undefined : explainUnfit(item.meta, config);
+      const { name, source } = item.shown;
+      if (unfit !== undefined) skipped.push({ kind: "tool", name, source, ...unfit });
+      return unfit === undefined;
+    });
+  const { items, problems: ofSkills } = selectFirst(fitting);
+  const tools = items.filter(isOf("tool"));
+  const prompts = items.filter(isOf("prompt"));
+  const collided = giveNames(tools, nameCollisions) ?? giveNames(prompts, nameCollisions, "prompt");
+  // A session for known calls names no tool by a name that others have, too.
+  if (collided !== undefined && !reading.isForCalls) throw collided;
+  const context = { config, registry, skipped };
+  const names = {
+    tool: new Names("tool", tools, context),
+    prompt: new Names("prompt", prompts, context),
+    skill: new Names("skill", items.filter(isOf("skill")), context),
+  };
+  const collected = collectToolsets(reading, tools, names.tool);
+  const problems = [...contributions.flatMap((one) => one.problems), ...ofSkills];
+  if (collided !== undefined && !isPartial) problems.push(collided.problem);
+  // A problem without a pack is in the config, or in the options.
+  const isOfConfig = ({ pack, path }: Problem) => pack === undefined && path !== undefined;
+  // Toolsets may refer to tools of servers that have not started, and patterns match them.
+  const isComplete = !isPartial && !isPending && selection === undefined;
+  const ofConfig = [...problems.filter(isOfConfig), ...(isComplete ? collected.configProblems : [])];
+  let unmatched = isComplete ? findUnmatchedPatterns(reading, reading.found) : [];
+  // Only what is declared was read before.
+  if (unmatched.length > 0) {
+    const all = await findPacks(inspectionPort, { cwd, policy: config.packs, all: true });
+    unmatched = findUnmatchedPatterns(reading, all);
+  }
+  // A server that has failed may have the tool.
+  if (isComplete && sources.every(({ offer }) => offer !== undefined))
+    unmatched.push(...findUnmatchedCalls(config, contributions));
+  const { toolsets } = collected;
+  for (const { shown } of tools)
+    shown.toolsets = toolsets.filter((one) => one.tools.includes(shown.name)).map(({ name }) => name);
+  const mustExist = isFirst && !isPending;
+  const instructions = sources.flatMap(({ offer }) => offer?.instructions ?? [])[0];
+  return new SessionState({
+    reading,
+    items,
+    names,
+    skipped,
+    toolsets,
+    shownToolsets: findShownToolsets(options.toolsets, toolsets, mustExist),
+    problems: [
+      // First, because a `deny` that matches nothing excludes nothing.
+      ...(await resources.step(locateInConfig(unmatched, config.text))),
+      ...reading.problems,
+      ...problems.filter((problem) => !isOfConfig(problem)),
+      ...(isComplete ? collected.problems : []),
+      ...(await resources.step(locateInConfig(ofConfig, config.text))),
+    ],
+    instructions: selection && (selection.composed?.instructions ?? instructions),
+  });
+}
+
+/** The short names of the requested toolsets. Throws `TrailblazeError` `ToolsetNotFound`. */
+function findShownToolsets(
+  wanted: readonly string[] | undefined,
+  toolsets: readonly SessionToolset[],
+  mustExist: boolean,
+): string[] | undefined {
+  const known = toolsets.map(({ name }) => name);
+  return wanted?.map((reference) => {
+    // Toolsets are merged by short name, so a qualified name selects the merged one.
+    const name = reference.slice(reference.lastIndexOf("/") + 1);
+    if (!mustExist || known.includes(name)) return name;
+    throw unknownName("ToolsetNotFound", name, known, { name: reference });
+  });
+}
+
+function explainUnfit(
+  { requiresHost, supportedDrivers, supportedPlatforms }: ToolMeta,
+  { device, preferHostAgent }: Pick<SessionConfig, "device" | "preferHostAgent">,
+): { reason: SkipReason; message: string } | undefined {
+  if (requiresHost && !preferHostAgent) {
+    return { reason: "RequiresHost", message: "Requires an agent that runs on the host." };
+  }
+  const limits = [
+    { of: "platform", value: device?.platform, supported: supportedPlatforms, reason: "PlatformUnsupported" },
+    { of: "driver", value: device?.driverType, supported: supportedDrivers, reason: "DriverUnsupported" },
+  ] as const;
+  for (const { of, value, supported, reason } of limits) {
+    if (supported.length === 0 || (value != null && supported.includes(value))) continue;
+    const missing = of === "platform" ? "Requires a device" : "Requires a driver";
+    const other = of === "platform" ? `on ${value}` : `with driver ${quote(value ?? "", 40)}`;
+    const unmet = value == null ? missing : `Not supported ${other}`;
+    const names = supported.map((name) => quote(name, 40)).join(", ");
+    return { reason, message: `${unmet}; supported ${of}s: ${names}.` };
+  }
+  return undefined;
+}
+
+/** Toolsets of one short name are merged. `configProblems` have paths from the config's top. */
+function collectToolsets(
+  { config, packs, registry }: ProjectReading,
+  tools: readonly ToolItem[],
+  names: Names<ToolItem>,
+) {
+  const problems: Problem[] = [];
+  const configProblems: Problem[] = [];
+  const members = new Map<string, Set<string>>();
+  const add = (name: string, added: readonly string[]) =>
+    members.set(name, new Set([...(members.get(name) ?? []), ...added]));
+  const toolsetItems = new Map(
+    packs.flatMap(({ inspected: { items, pack }, unusable }) =>
+      items
+        .filter((item) => item.shape !== undefined && item.declaration.kind === "toolset")
+        .filter((item) => !unusable.has(item))
+        .map((item) => [item.qualifiedName, { item, pack }] as const),
+    ),
+  );
+
+  /** The advertised names of the tools that references mean; none for what is installed but not in the session. */
+  const findAll = (
+    references: readonly WrittenReference[],
+    from: "user" | DiscoveredPack,
+    report: (error: TrailblazeError, written: WrittenReference) => void,
+    seen = new Set<string>(),
+  ): string[] =>
+    references.flatMap((written) => {
+      const { reference, kind } = written;
+      try {
+        const { qualifiedName } = registry.resolve(reference, { from, kind });
+        if (kind === "tool") return names.find(qualifiedName).map(({ shown }) => shown.name);
+        const inner = toolsetItems.get(qualifiedName);
+        return inner === undefined ? [] : findMembers(inner, seen);
+      } catch (error) {
+        if (!(error instanceof TrailblazeError)) throw error;
+        // A tool of a server is not an item, so its advertised name is its only name.
+        const named = kind === "tool" ? names.find(reference) : [];
+        if (named.length === 1) return named.map(({ shown }) => shown.name);
+        report(error, written);
+        return [];
+      }
+    });
+  const findMembers = (
+    { item, pack }: { item: InspectedItem; pack: DiscoveredPack },
+    seen = new Set<string>(),
+  ): string[] => {
+    if (item.shape === "toolsBundle")
+      return tools.flatMap(({ bundle, shown }) => (bundle === item.qualifiedName ? [shown.name] : []));
+    if (seen.has(item.qualifiedName)) return [];
+    seen.add(item.qualifiedName);
+    const { kind, name } = item.declaration;
+    const report = ({ problem }: TrailblazeError, { reference, kind: ofKind, path }: WrittenReference) => {
+      const place = { pack: pack.name, kind, item: name, file: item.file ?? undefined, path };
+      const isUnknown = ofKind === "tool" && !reference.includes("/");
+      const unknown = isUnknown && createProblem("UnknownBuiltIn", { reference, nearest: [] }, place);
+      problems.push(unknown || { ...problem, ...place });
+    };
+    return findAll(findReferences(item), pack, report, seen);
+  };
+
+  for (const [name, references] of config.toolsets) {
+    const written = references.map((reference, index) => {
+      return { reference, kind: "tool" as const, path: ["toolsets", name, index] };
+    });
+    const report = (error: TrailblazeError, { reference, path }: WrittenReference) => {
+      const explained = error.code === "PackNotInstalled" ? names.explainLabel(reference) : undefined;
+      configProblems.push({ ...(explained ?? error).problem, path });
+    };
+    add(name, findAll(written, "user", report));
+  }
+  for (const toolset of toolsetItems.values()) add(toolset.item.declaration.name, findMembers(toolset));
+  for (const { shown, meta, toolset } of tools)
+    for (const name of [meta.toolset, toolset]) if (name !== undefined) add(name, [shown.name]);
+  const toolsets = [...members].map(([name, found]) => ({ name, tools: [...found] }));
+  return { toolsets, problems, configProblems };
+}
+
+/** The patterns at a path of the config, each by its key, that match nothing of what is known, with similar names. */
+function findUnmatched(
+  path: Path,
+  patterns: Iterable<readonly [string | number, string]>,
+  known: readonly string[],
+  matches = (pattern: string) => matchesAny([pattern], known),
+): Problem[] {
+  return [...patterns].flatMap(([at, pattern]) => {
+    if (matches(pattern)) return [];
+    const nearest = findNearestNames(pattern.replace(/^@/, ""), known);
+    return createProblem(
+      "UnmatchedPattern",
+      { key: path.join("."), pattern, nearest },
+      { path: [...path, at] },
+    );
+  });
+}
+
+const findUnknownKeys = (path: Path, keys: Iterable<string>, known: readonly string[]): Problem[] =>
+  findUnmatched(
+    path,
+    Array.from(keys, (key) => [key, key] as const),
+    known,
+    (key) => known.includes(key),
+  );
+
+/** Patterns of `calls` that match nothing, of all tools of the session, also those that do not fit its device. */
+function findUnmatchedCalls({ calls }: SessionConfig, contributions: readonly Contribution[]): Problem[] {
+  if (calls === undefined) return [];
+  const names = contributions.flatMap(({ items }) => items.filter(isOf("tool")).flatMap(patternNames));
+  return (["deny", "ask"] as const).flatMap((key) =>
+    findUnmatched(["calls", key], calls[key].entries(), names),
+  );
+}
+
+/**
+ * Patterns and names in the config that match nothing of `all`: those of `deny` first, because they exclude nothing. Patterns of
+ * `allow` may name what is installed later. All servers must have started. Problems have paths from the config's top.
+ */
+function findUnmatchedPatterns(reading: ProjectReading, all: FoundPacks): Problem[] {
+  const { packs: policy, options } = reading.config;
+  // The lock has no tools that the config excludes, so a server that has not run may have more than it.
+  const servers = sourcesOf(reading).flatMap(({ plan, server: { said }, offer }) => {
+    if (said === undefined || offer?.refusal !== undefined) return [];
+    const invalid = findInvalidTools(said.leftOut).map(({ name }) => name);
+    const named = said.entries.filter(({ kind }) => kind !== "skill").map(({ entry }) => entry.name);
+    const listed = said.entries.filter((one) => one.kind === "tool").map(({ entry }) => entry);
+    const tools = [...listed.map(({ name }) => name), ...invalid];
+    return [{ plan, listed, names: [...named, ...invalid], tools }];
+  });
+  const packNames = all.packs.map(({ pack }) => pack.qualifiedName);
+  const names = [
+    ...packNames,
+    ...all.packs.flatMap((one) => declarationsOf(one).map(({ name }) => `${one.pack.qualifiedName}/${name}`)),
+    ...servers.flatMap(({ plan: { pack }, names }) => (pack ? names.map((name) => `${pack}/${name}`) : [])),
+  ];
+  // Where a pack has a server that has not listed what it has, a pattern may match a tool that is unknown.
+  const others = reading.packs.flatMap(({ inspected }) =>
+    inspected.items.filter(({ shape }) => shape !== undefined && shape !== "subprocessServer"),
+  );
+  const listed = new Set([
+    ...servers.map(({ plan }) => plan.label),
+    ...others.map(({ qualifiedName }) => qualifiedName),
+  ]);
+  const unknown = all.packs
+    .filter(({ pack }) => pack.servers.some(({ qualifiedName }) => !listed.has(qualifiedName)))
+    .map(({ pack }) => pack.qualifiedName);
+  const mayMatch = (pattern: string) =>
+    matchesAny([pattern], names) || matchesAny([pattern.replace(/\/?[^/]*$/, "")], unknown);
+  const ofServers = servers.flatMap(({ plan: { entry, place }, tools }) => {
+    const path = [...(place.path ?? []), "tools", "deny"];
+    const isListed = (pattern: string) => tools.some((name) => matchesToolName([pattern], name));
+    return findUnmatched(path, (entry.choices?.deny ?? []).entries(), tools, isListed);
+  });
+  const ofOverrides = servers.flatMap(({ plan: { entry, place }, listed, tools }) => {
+    const { override = {} } = entry.choices ?? {};
+    const path = [...(place.path ?? []), "tools", "override"];
+    const ofTools = Object.entries(override).flatMap(([name, { arguments: fixed = {} }]) => {
+      const { inputSchema } = listed.find((tool) => tool.name === name) ?? {};
+      const properties = isRecord(inputSchema?.properties) ? Object.keys(inputSchema.properties) : [];
+      return inputSchema ? findUnknownKeys([...path, name, "arguments"], Object.keys(fixed), properties) : [];
+    });
+    return [...findUnknownKeys(path, Object.keys(override), tools), ...ofTools];
+  });
+  const toolsOfPacks = all.packs.flatMap(({ pack }) => pack.tools.map(({ qualifiedName }) => qualifiedName));
+  const memory = typeof policy.memory === "string" ? [] : Object.keys(policy.memory);
+  return [
+    ...findUnmatched(["packs", "deny"], policy.deny.entries(), names, mayMatch),
+    ...ofServers,
+    ...ofOverrides,
+    ...findUnmatched(["packs", "transitive"], policy.transitive.entries(), names, mayMatch),
+    ...findUnknownKeys(["packs", "memory"], memory, packNames),
+    ...findUnknownKeys(["options"], options.keys(), [...reading.registry.builtIns, ...toolsOfPacks]),
+  ];
 }
