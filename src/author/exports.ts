@@ -6,7 +6,6 @@ import { pathIn } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { ConfigDocument } from "../install/editing/config-document.ts";
 import type { JsonValue } from "../install/editing/config-format.ts";
-import { jsonEditor } from "../install/editing/json-editor.ts";
 import { isSecretName } from "../install/secrets.ts";
 import { type DescribedPack, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { createProblem, failure, quote } from "../problems/index.ts";
@@ -296,7 +295,7 @@ function planManifest(
   }
   const before = readTextFile(file) ?? "";
   const after = Object.entries(changes).reduce((text, [key, value]) => {
-    const config = new ConfigDocument(file, jsonEditor, text);
+    const config = new ConfigDocument(file, "json", text);
     return config.edit({ container: [], key }, value as JsonValue)?.text ?? text;
   }, before);
   return { file, before, after };

@@ -10,7 +10,7 @@ import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ClientRecord, clients, findClient, type Scope } from "./clients/index.ts";
-import { ConfigDocument, loadEditor } from "./editing/config-document.ts";
+import { ConfigDocument } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
 import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
@@ -97,7 +97,7 @@ async function readServers(
     // Documentation often shows a property without the braces around it.
     const whole = format === "jsonc" && /^\s*"/.test(text) ? `{${text}}` : text;
     try {
-      const { root } = new ConfigDocument(file, await loadEditor(format), whole);
+      const { root } = new ConfigDocument(file, format, whole);
       const entries = findEntries(root, client, folders);
       if (entries.size > 0) return { client, entries };
       reason = "it has no MCP servers";

@@ -13,9 +13,11 @@ import { failure, printable, quote, TrailblazeError } from "../problems/index.ts
 import { formatQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { type ClientRecord, findClient, type Scope } from "./clients/index.ts";
 import { chooseFile, findCandidates, readHost } from "./clients/locations.ts";
-import { ConfigDocument, editEntries, loadEditor } from "./editing/config-document.ts";
-import { type ConfigEditor, type JsonRecord, toPlain } from "./editing/config-format.ts";
+import { ConfigDocument, editEntries } from "./editing/config-document.ts";
+import { type JsonRecord, toPlain } from "./editing/config-format.ts";
+import { tomlEditor } from "./editing/toml-editor.ts";
 import { buildEntry, createCommand, matchEntry, mergeEntry, readEnvironment } from "./entry.ts";
+import { hideEntry } from "./secrets.ts";
 
 /** Options of `planInstall` and `planUninstall`, which takes the same and has no use for `env` and `force`. */
 export interface InstallOptions {
@@ -107,10 +109,21 @@ function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefine
  * Decides on an edit of a client's file, given its current text. An entry is Trailblaze's by its command line. Throws
  * `TrailblazeError`: `ClientConfigMalformed`, `ClientConfigConflict`, `ClientConfigUnwritable`.
  */
-function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, text: string | undefined) {
+function decideEdit(client: ClientRecord, target: Target, text: string | undefined) {
   const { file, key, server, entry: wanted, force } = target;
+  if (client.isList) {
+    const inList = { container: [], key: client.container.join(".") };
+    const byHand = wanted
+      ? tomlEditor.write(inList, hideEntry(wanted)).replace(/^.*/, "[$&]")
+      : `remove ${JSON.stringify(key)}`;
+    throw failure(
+      "ClientConfigUnwritable",
+      { file, reason: "its servers are in an array", byHand },
+      { file },
+    );
+  }
   const notes: string[] = [];
-  const edited = editEntries(file, editor, text, (config) => {
+  const edited = editEntries(file, client.format, text, (config) => {
     const place = { container: chooseContainer(client, config), key };
     const entry = config.get(place);
     const started = matchEntry(entry);
@@ -136,8 +149,8 @@ function decideEdit(client: ClientRecord, editor: ConfigEditor, target: Target, 
   return { ...edited, notes };
 }
 
-function findOwnEntries(client: ClientRecord, editor: ConfigEditor, file: string) {
-  const config = new ConfigDocument(file, editor, readConfigFile(file) ?? "");
+function findOwnEntries(client: ClientRecord, file: string) {
+  const config = new ConfigDocument(file, client.format, readConfigFile(file) ?? "");
   return [...config.entries(chooseContainer(client, config))].flatMap(([key, value]) => {
     const started = matchEntry(value);
     return started === undefined ? [] : [{ file, key, server: started.server }];
@@ -151,8 +164,7 @@ async function createPlan(
   nextSteps: readonly string[],
 ): Promise<InstallPlan> {
   await refuseLinkOut(target.file, options);
-  const editor = await loadEditor(client.format, client.isList);
-  const { changed, diff, notes } = decideEdit(client, editor, target, readConfigFile(target.file));
+  const { changed, diff, notes } = decideEdit(client, target, readConfigFile(target.file));
   return { client: client.id, ...target, changed, diff, notes: [...notes, ...nextSteps] };
 }
 
@@ -304,8 +316,7 @@ export async function planUninstall(
   const client = findClient(clientName);
   const { scope = "user", cwd = process.cwd(), name } = options;
   const { server, name: itemName } = normalizeServer(reference);
-  const editor = await loadEditor(client.format, client.isList);
-  const entries = findFiles(client, options).flatMap((file) => findOwnEntries(client, editor, file));
+  const entries = findFiles(client, options).flatMap((file) => findOwnEntries(client, file));
   const chosen = await chooseEntries(entries, reference, cwd);
   const named = name === undefined ? chosen : chosen.filter(({ key }) => key === name);
   const [place, second] = named;
@@ -334,8 +345,7 @@ export interface InstallResult
 export async function applyPlan(plan: InstallPlan): Promise<InstallResult> {
   const { client: id, server, file, key, scope } = plan;
   const client = findClient(id);
-  const editor = await loadEditor(client.format, client.isList);
-  const decide = (text: string | undefined) => decideEdit(client, editor, plan, text);
+  const decide = (text: string | undefined) => decideEdit(client, plan, text);
   const realFile = findRealFile(file);
   // Without a change, the file is not locked and its folder is not created.
   if (!decide(readConfigFile(realFile)).changed)

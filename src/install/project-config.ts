@@ -10,7 +10,7 @@ import type { PackPreview } from "../npm/preview-packs.ts";
 import { failure, listOf, quote } from "../problems/index.ts";
 import { openSessionByRules } from "../session/open-session.ts";
 import type { SessionOptions } from "../session/session-options.ts";
-import { editEntries, loadEditor } from "./editing/config-document.ts";
+import { editEntries } from "./editing/config-document.ts";
 import type { JsonRecord } from "./editing/config-format.ts";
 import { readVariable } from "./entry.ts";
 
@@ -47,10 +47,10 @@ export async function planConfigEdit(
 ) {
   const { text: source } = await readConfig(port, { directory });
   const file = source?.file ?? "trailblaze.config.yaml";
-  const editor = await loadEditor(file.endsWith(".json") ? "json" : "yaml");
+  const format = file.endsWith(".json") ? "json" : "yaml";
   const realFile = findRealFile(join(directory, file));
   const before = readConfigFile(realFile);
-  const edited = editEntries(file, editor, before, (config) =>
+  const edited = editEntries(file, format, before, (config) =>
     entries.map(({ label, entry }) => {
       const place = { container: ["mcpServers"], key: label };
       return { place, before: config.get(place) as JsonRecord | undefined, after: entry };

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync
 import { dirname, join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { findClient } from "../../src/install/clients/index.ts";
-import { ConfigDocument, loadEditor } from "../../src/install/editing/config-document.ts";
+import { ConfigDocument } from "../../src/install/editing/config-document.ts";
 import type { JsonRecord } from "../../src/install/editing/config-format.ts";
 import { makeInstallPlace } from "./install-place.ts";
 
@@ -86,9 +86,8 @@ describe("an entry that Trailblaze wrote", () => {
       const place = makeInstallPlace();
       const { file } = await place.install(client, "mine", { env: ["A=1"] });
       const record = findClient(client);
-      const editor = await loadEditor(record.format, record.isList);
       const at = { container: record.container, key: "mine" };
-      const open = () => new ConfigDocument(file, editor, read(file));
+      const open = () => new ConfigDocument(file, record.format, read(file));
       const entry = () => open().get(at) as JsonRecord;
       writeFileSync(file, String(open().edit(at, { ...entry(), ...added })?.text));
       const edited = read(file);
@@ -198,6 +197,19 @@ test("an inline container is refused with the entry to paste, without its secret
     code: "ClientConfigUnwritable",
     problem: { hint },
   });
+});
+
+test("an entry for a client that keeps servers in an array of TOML is shown to paste", async () => {
+  const text = '[[mcp_servers]]\nname = "theirs"\n';
+  const place = makeInstallPlace({ "home/.vibe/config.toml": text });
+  const refusal = (hint: RegExp) => ({
+    code: "ClientConfigUnwritable",
+    problem: { hint: expect.stringMatching(hint) },
+  });
+  const pasted = /: \[\[mcp_servers\]\]\ntransport = "stdio"\nname = "mine"\n.*env = \{ A = "\*\*\*" \}/s;
+  await expect(place.install("vibe", "mine", { env: ["A=s3cret"] })).rejects.toMatchObject(refusal(pasted));
+  await expect(place.uninstall("vibe", "mine")).rejects.toMatchObject(refusal(/remove "mine"/));
+  expect(read(join(place.home, ".vibe/config.toml"))).toBe(text);
 });
 
 test("a link to a folder of the project whose name starts with two dots stays inside it", async () => {

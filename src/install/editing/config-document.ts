@@ -7,7 +7,6 @@ import { attempt } from "../../files/file-errors.ts";
 import { failure } from "../../problems/index.ts";
 import { hideEntry } from "../secrets.ts";
 import {
-  type ConfigEditor,
   type ConfigFormatName,
   type EntryPlace,
   type JsonRecord,
@@ -15,6 +14,9 @@ import {
   type ParsedConfig,
   toPlain,
 } from "./config-format.ts";
+import { jsonEditor } from "./json-editor.ts";
+import { tomlEditor } from "./toml-editor.ts";
+import { yamlEditor } from "./yaml-editor.ts";
 
 const byteOrderMark = /^\uFEFF?/;
 
@@ -23,7 +25,6 @@ const isEmptyValue = (value: unknown): boolean =>
 
 /** A value without an entry, and without the containers that are empty then, which formats write in different ways. */
 function without(value: unknown, [key = "", ...below]: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.filter((entry) => !isRecord(entry) || entry.name !== key);
   if (!isRecord(value) || !Object.hasOwn(value, key)) return value;
   const { [key]: inner, ...rest } = value;
   const kept = below.length === 0 ? undefined : without(inner, below);
@@ -32,12 +33,7 @@ function without(value: unknown, [key = "", ...below]: readonly string[]): unkno
 
 const countComments = (text: string) => text.match(/#|\/[/*]/g)?.length ?? 0;
 
-/** `isList`: a client's entries are in an array of TOML. */
-export async function loadEditor(format: ConfigFormatName, isList = false): Promise<ConfigEditor> {
-  if (format === "toml") return (await import("./toml-editor.ts")).createTomlEditor(isList);
-  if (format === "yaml") return (await import("./yaml-editor.ts")).yamlEditor;
-  return (await import("./json-editor.ts")).jsonEditor;
-}
+const editors = { json: jsonEditor, jsonc: jsonEditor, toml: tomlEditor, yaml: yamlEditor } as const;
 
 /**
  * A parsed config. An edit returns a new one in which only the entry differs; `undefined` if the layout does not allow that.
@@ -47,15 +43,15 @@ export class ConfigDocument {
   readonly text: string;
   readonly root: Record<string, unknown>;
   readonly #file: string;
-  readonly #editor: ConfigEditor;
+  readonly #format: ConfigFormatName;
   readonly #parsed: ParsedConfig;
 
-  constructor(file: string, editor: ConfigEditor, text: string) {
+  constructor(file: string, format: ConfigFormatName, text: string) {
     this.#file = file;
-    this.#editor = editor;
+    this.#format = format;
     this.text = text;
     try {
-      this.#parsed = editor.open(text.replace(byteOrderMark, ""));
+      this.#parsed = editors[format].open(text.replace(byteOrderMark, ""));
     } catch (error) {
       // Parsers recurse.
       if (error instanceof RangeError) throw this.#malformed("it is nested too deeply");
@@ -77,9 +73,7 @@ export class ConfigDocument {
   /** The entries of a container by their keys. */
   entries(container: readonly string[]): Map<string, unknown> {
     const value = valueAt(this.root, container);
-    if (!this.#editor.isList) return new Map(isRecord(value) ? Object.entries(value) : []);
-    const list = Array.isArray(value) ? value : [];
-    return new Map(list.filter(isRecord).map(({ name, ...entry }) => [String(name), entry]));
+    return new Map(isRecord(value) ? Object.entries(value) : []);
   }
 
   get({ container, key }: EntryPlace): unknown {
@@ -87,9 +81,8 @@ export class ConfigDocument {
       const path = container.slice(0, index + 1);
       const value = valueAt(this.root, path);
       if (value === undefined || value === null) break;
-      const isInList = this.#editor.isList && path.length === container.length;
-      if (isInList ? Array.isArray(value) : isRecord(value)) continue;
-      const fault = `must be ${isInList ? "an array" : "an object"}, but it is ${describeType(value)}`;
+      if (isRecord(value)) continue;
+      const fault = `must be an object, but it is ${describeType(value)}`;
       throw this.#malformed(`its ${JSON.stringify(name)} ${fault}`, this.#parsed.offsetOf(path));
     }
     return this.entries(container).get(key);
@@ -101,7 +94,7 @@ export class ConfigDocument {
     const [mark] = byteOrderMark.exec(this.text) ?? [];
     const others = toPlain(without(this.root, path));
     for (const text of texts) {
-      const edited = attempt(() => new ConfigDocument(this.#file, this.#editor, mark + text));
+      const edited = attempt(() => new ConfigDocument(this.#file, this.#format, mark + text));
       if (edited === undefined) continue;
       const written = toPlain(edited.entries(place.container).get(place.key));
       if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
@@ -141,9 +134,13 @@ export interface EntryChange {
 }
 
 /** Without secrets and without the rest of the file; empty if nothing changes. */
-export function formatEntryDiff(file: string, editor: ConfigEditor, changes: readonly EntryChange[]): string {
+export function formatEntryDiff(
+  file: string,
+  format: ConfigFormatName,
+  changes: readonly EntryChange[],
+): string {
   const write = (place: EntryPlace, entry: JsonRecord | undefined, former?: JsonRecord) =>
-    entry === undefined ? "" : `${editor.write(place, hideEntry(entry, former))}\n`;
+    entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry, former))}\n`;
   const texts = changes.map(({ place, before }) => write(place, before));
   const edited = changes.map(({ place, before, after }) => write(place, after, before));
   return formatLineDiff(file, texts.join(""), edited.join(""));
@@ -155,11 +152,11 @@ export function formatEntryDiff(file: string, editor: ConfigEditor, changes: rea
  */
 export function editEntries(
   file: string,
-  editor: ConfigEditor,
+  format: ConfigFormatName,
   text: string | undefined,
   decide: (config: ConfigDocument) => readonly EntryChange[],
 ) {
-  const config = new ConfigDocument(file, editor, text ?? "");
+  const config = new ConfigDocument(file, format, text ?? "");
   const changes = decide(config);
   if (changes.length === 0) return { changed: false, text, diff: "" };
   const edited = changes.reduce<ConfigDocument | undefined>(
@@ -168,12 +165,14 @@ export function editEntries(
   );
   if (edited === undefined) {
     const steps = changes.map(({ place: { key }, after }) =>
-      after === undefined ? `remove ${JSON.stringify(key)}` : editor.writeInline(key, hideEntry(after)),
+      after === undefined
+        ? `remove ${JSON.stringify(key)}`
+        : editors[format].writeInline(key, hideEntry(after)),
     );
     const reason = "its layout does not allow editing only the entry";
     throw failure("ClientConfigUnwritable", { file, reason, byHand: steps.join("\n") }, { file });
   }
   const isGone = edited.isBlank && changes.every(({ after }) => after === undefined);
-  const diff = formatEntryDiff(file, editor, changes);
+  const diff = formatEntryDiff(file, format, changes);
   return { changed: true, text: isGone ? undefined : edited.text, diff };
 }

@@ -11,8 +11,6 @@ export interface EntryPlace {
 }
 
 export interface ConfigEditor {
-  /** Containers are arrays whose entries have their keys as `name`. */
-  isList?: boolean;
   /** An entry as text, as in a new file and without a line end. */
   write(place: EntryPlace, entry: JsonRecord): string;
   /** An entry on one line, as it can be pasted into a container. */
