@@ -2,7 +2,7 @@ import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
-import { pathIn } from "../files/node-inspection-port.ts";
+import { pathIn } from "../files/inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { ConfigDocument } from "../install/editing/config-document.ts";
 import type { JsonValue } from "../install/editing/config-format.ts";

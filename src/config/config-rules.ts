@@ -4,9 +4,8 @@ import { stringsIn } from "../data/json-values.ts";
 import { isRecord } from "../data/parse-json.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { servedKeys } from "../extension-schema/shapes.ts";
-import { listOf, quote, TrailblazeError } from "../problems/index.ts";
+import { listOf, quote } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
-import { formatQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { listServerEntries } from "./server-entries.ts";
 import { explainReference } from "./variables.ts";
 
@@ -16,36 +15,6 @@ export function suggest(name: unknown, known: readonly string[]): string | undef
   const [nearest] = typeof name === "string" ? findNearestNames(name, known) : [];
   return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
 }
-
-/** A name without a slash: the advertised name of a tool, or the name of a user's own item. */
-const shortName = /^[A-Za-z0-9_.-]{1,128}$/;
-
-/** The normal form of a name, a qualified one without `@` or a short one, or what is wrong with it. */
-function readName(name: string): { name: string; range?: string | undefined; fault?: string } {
-  if (shortName.test(name)) return { name };
-  if (!name.includes("/")) return { name, fault: `${quote(name)} is not a valid name` };
-  try {
-    const { range, ...parts } = parseQualifiedName(name);
-    return { name: formatQualifiedName({ ...parts, range: undefined }), range };
-  } catch (error) {
-    if (error instanceof TrailblazeError) return { name, fault: error.message.replace(/\.$/, "") };
-    throw error;
-  }
-}
-
-export function explainBadReference(written: string): string | undefined {
-  const { fault } = readName(written);
-  return fault === undefined ? undefined : `is not a valid reference: ${fault}`;
-}
-
-export function explainToolName(written: string): Breach | undefined {
-  const { range, fault } = readName(written);
-  if (range === undefined && fault === undefined) return undefined;
-  const words = fault ? `is not the name of a tool: ${fault}` : "has a version, which options do not support";
-  return { words, hint: 'Use "publisher/pack/item", "pack/item", or the name of a built-in.' };
-}
-
-export const normalizeToolName = (written: string): string => readName(written).name;
 
 /** Whether a text has unprintable characters. Compiling the expression takes longer than everything else here. */
 const hasControls = (text: string) => !/^[ -~]*$/.test(text) && /\p{C}/u.test(text);
@@ -75,35 +44,19 @@ export function findSameLabels(config: Fields): Breach[] {
 export const sse = "is sse, a deprecated transport that is not supported";
 export const sseHint = "Use the URL of the server's streamable HTTP endpoint, without `type`.";
 
-/** The keys that say how a server is reached, of which an entry has one, with the values of `type` that fit. */
-const ways: Readonly<Record<string, readonly string[]>> = {
-  command: ["stdio"],
-  package: ["stdio"],
-  url: ["http", "streamable-http"],
-};
+/** The keys that say how a server is reached, of which an entry has one. */
+const ways = ["command", "package", "url"];
 
 export function findServerBreaches(server: Fields): Breach[] {
-  const present = Object.keys(ways).filter((key) => server[key] !== undefined);
-  const [way, second] = present;
+  const [way, second] = ways.filter((key) => server[key] !== undefined);
   if (way === undefined) {
-    const words = `has none of ${listOf(Object.keys(ways).map((key) => `\`${key}\``))}`;
+    const words = `has none of ${listOf(ways.map((key) => `\`${key}\``))}`;
     return [{ words, hint: "Add the command that starts the server, or its npm package." }];
   }
   if (second !== undefined)
     return [{ words: `and \`${way}\` are both present`, path: [second], hint: "Remove one of them." }];
-  const breaches = findSignInBreaches(server);
-  if (server.bin !== undefined && way !== "package") {
-    const hint = "Add `package`, the npm package that has this command.";
-    breaches.push({ words: "is present without `package`", path: ["bin"], hint });
-  }
-  const types = ways[way] ?? [];
-  const isType = Object.values(ways).some((some) => some.includes(String(server.type)));
-  if (isType && !types.includes(String(server.type))) {
-    const words = `is ${server.type}, but the server has a \`${way}\``;
-    breaches.push({ words, path: ["type"], hint: `Remove \`type\`, or use ${listOf(types)}.` });
-  }
-  if (server.enabled !== false && server.disabled !== true) breaches.push(...findVariableBreaches(server));
-  return breaches;
+  const isUsed = server.enabled !== false && server.disabled !== true;
+  return [...findSignInBreaches(server), ...(isUsed ? findVariableBreaches(server) : [])];
 }
 
 /** Whether a remote server has credentials in its own headers, and needs no others. */
@@ -150,23 +103,6 @@ export function explainUrl(url: string): string | Breach | undefined {
   const isUrl = authority === undefined ? url.startsWith("${") : url.includes("${") || URL.canParse(url);
   return isUrl ? undefined : "is not an http or https URL";
 }
-
-/** Headers that frame a request or belong to a session. With a value of the user, requests fail or are misread. */
-const reservedHeaders =
-  /^(?:content-length|transfer-encoding|trailer|te|upgrade|expect|keep-alive|mcp-session-id)$/i;
-
-export function explainHeaderName(name: string): Breach | undefined {
-  if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name))
-    return { words: "is not a valid header name", hint: "Use letters, digits and hyphens, as in X-Api-Key." };
-  return reservedHeaders.test(name)
-    ? { words: "is a header that the connection controls", hint: "Remove it." }
-    : undefined;
-}
-
-export const explainVariableName = (name: string): Breach | undefined =>
-  name !== "" && !/[=\0]/.test(name)
-    ? undefined
-    : { words: "is not a valid variable name", hint: "Use letters, digits and underscores." };
 
 export const explainEmptyServer = (server: Fields): Breach | undefined =>
   servedKeys.some((key) => server[key] !== undefined)

@@ -31,7 +31,9 @@ const itemName = matching(
   itemNamePattern,
   (written) => `is not a valid name: ${explainInvalidItemName(written)}`,
 );
-const references = z.array(name.check(rule(rules.explainBadReference)));
+const references = z.array(name);
+/** A qualified name, or one of a built-in. */
+const userName = name.check(z.overwrite((written) => written.replace(/^@/, "")));
 
 const platform = matching(
   platformPattern,
@@ -63,20 +65,13 @@ const unlockedPattern = matching(
       "Use tool:, prompt:, skill: or resource: before LABEL/name or publisher/pack/name (of a resource, the URI is the name), server:LABEL, server:publisher/pack/name, or pack:publisher/pack, where * matches any part of a segment.",
     ),
 );
-const packName = matching(/^(?:@?[A-Za-z0-9_~][\w.~-]*\/[\w~-][\w.~-]*|@?[A-Za-z0-9~][\w.~-]*)$/, (written) =>
-  says(
-    `is ${quote(written)}, which is not the name of a pack`,
-    'Use "publisher/pack", or "pack" if the npm name has no scope.',
-  ),
-).check(z.overwrite((written) => written.replace(/^@/, "")));
-
 const packs = z.object({
   allow: z.optional(patterns),
   deny: z._default(patterns, []),
   transitive: z._default(patterns, []),
   onError: z._default(z.enum(["skip", "fail"]), "skip"),
   memory: z._default(
-    z.union([z.enum(["all", "none"]), z.record(packName, z.array(text))], {
+    z.union([z.enum(["all", "none"]), z.record(userName, z.array(text))], {
       error: "all, none, or an object of arrays of keys by pack",
     }),
     "all",
@@ -117,10 +112,6 @@ const results = z.object({
   ),
 });
 
-const headerValue = text.check(
-  rule((value) => (/[\r\n\0]/.test(value) ? "contains a line break or a NUL character" : undefined)),
-);
-
 const oauth = z.object({
   clientId: z.optional(name),
   clientSecret: z.optional(name),
@@ -144,14 +135,14 @@ const serverKeys = {
   cwd: z._default(name, "."),
   env: z._default(
     z.record(
-      z.string().check(rule(rules.explainVariableName)),
+      z.string(),
       z.union([text, z.object({ file: name })], { error: "a string, or { file: ./path }" }),
     ),
     {},
   ),
   envFile: z.optional(name),
   url: z.optional(name.check(rule(rules.explainUrl))),
-  headers: z._default(z.record(z.string().check(rule(rules.explainHeaderName)), headerValue), {}),
+  headers: z._default(z.record(z.string(), text), {}),
   oauth: z.optional(oauth),
   ...runKeys(),
   enabled: z._default(z.boolean(), true),
@@ -174,22 +165,13 @@ const serverKeys = {
   toolset: z.optional(itemName),
 };
 
-/** A server has exactly one of these keys, which say how it is reached. */
-const oneOfWays = ["command", "package", "url"].map((key) => ({
-  properties: { [key]: { type: "string" } },
-  required: [key],
-}));
-
 export const userServer = z.object(serverKeys);
 
 export type CheckedServer = z.output<typeof userServer>;
 
 const label = matching(/\S/, () => "is an empty name").check(rule(rules.explainLabel));
 
-const subprocessServer = z
-  .object({ name: label, ...serverKeys })
-  .check(ruleOfKeys(rules.findServerBreaches))
-  .register(z.globalRegistry, { oneOf: oneOfWays });
+const subprocessServer = z.object({ name: label, ...serverKeys }).check(ruleOfKeys(rules.findServerBreaches));
 
 export const pastedServer = z
   .looseObject({
@@ -201,8 +183,7 @@ export const pastedServer = z
     ),
     disabled: z.optional(z.boolean()),
   })
-  .check(ruleOfKeys(rules.findServerBreaches))
-  .register(z.globalRegistry, { oneOf: oneOfWays });
+  .check(ruleOfKeys(rules.findServerBreaches));
 
 const callback = z.object({
   enabled: z._default(z.boolean(), true),
@@ -228,16 +209,7 @@ export const config = z
     sensitiveMemory: z._default(z.array(name), []),
     packs: section(packs),
     lock: section(lock),
-    options: z._default(
-      z.record(
-        matching(/^[^\s]+$/, (written) => `is ${quote(written)}, which is not the name of a tool`).check(
-          rule(rules.explainToolName),
-          z.overwrite(rules.normalizeToolName),
-        ),
-        z.record(z.string(), z.unknown()),
-      ),
-      {},
-    ),
+    options: z._default(z.record(userName, z.record(z.string(), z.unknown())), {}),
     toolsets: z._default(z.record(itemName, references), {}),
     servers: z._default(z.record(itemName, composedServer), {}),
     builtIns: z._default(z.array(z.unknown()), []),

@@ -1,4 +1,4 @@
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { describeType, isRecord } from "../data/parse-json.ts";
 import { checkDefinition } from "../extension-schema/check-definition.ts";
 import { parseHandler } from "../extension-schema/references.ts";
@@ -9,7 +9,7 @@ import {
   parseShape,
   partsOf,
 } from "../extension-schema/shape-faults.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
+import { type InspectionPort, pathIn } from "../files/inspection-port.ts";
 import {
   createProblem,
   failure,
@@ -21,7 +21,6 @@ import {
 import { type ConfigText, locateInConfig, parseConfig, readProjectConfig } from "./config-file.ts";
 import { sse, sseHint, suggest } from "./config-rules.ts";
 import { config as configSchema, pastedServer } from "./config-schema.ts";
-import { listServerEntries } from "./server-entries.ts";
 import {
   type BuiltInDefinition,
   buildConfig,
@@ -39,17 +38,10 @@ export interface ConfigOptions {
   cwd?: string | undefined;
 }
 
-/** The path for problems: relative to the project if the file is inside it. */
-function nameFile(directory: string, file: string): string {
-  const way = relative(directory, file);
-  return way.startsWith("..") || isAbsolute(way) ? file : way.split(sep).join("/");
-}
-
 async function readFile(port: InspectionPort, project: string, path: string): Promise<ConfigSource> {
-  const file = nameFile(project, path);
-  const fail = (reason: string, hint?: string) => failure("InvalidConfig", { reason, hint }, { file });
-  if (!/\.(?:ya?ml|json)$/i.test(path))
-    throw fail(`${quote(basename(path))} is not a config file name`, "Use a .yaml, .yml or .json file.");
+  // For problems: relative to the project if the file is inside it.
+  const file = pathIn(project, path) ?? path;
+  const fail = (reason: string) => failure("InvalidConfig", { reason }, { file });
   // Links to anywhere are allowed, because the user created them.
   const real = port.realPath(path);
   const read = real === undefined ? undefined : port.readFile(dirname(real), basename(real));
@@ -96,24 +88,13 @@ function describeUnknownKey(path: Path, value: unknown, known: readonly string[]
   return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
 }
 
-/** A key of a server that does nothing: one of clients, or in place of them `on` which servers it has no effect. */
-function describeUselessKey(path: Path, on?: string): ConfigFault {
-  const reason = `${formatPath(path)} has no effect${on === undefined ? "" : ` on ${on}`}`;
-  const hint = on === undefined ? "Remove it if no client reads this file." : "Remove it.";
-  return { reason, path, hint, severity: "warning" };
-}
-
-const programKeys = ["args", "cwd", "env", "legacyContext"];
-
-const findUselessKeys = (config: unknown): ConfigFault[] =>
-  listServerEntries(config).flatMap(({ path, values }) => {
-    const isRemote = typeof values.url === "string";
-    return (isRemote ? programKeys : ["headers"])
-      .filter((key) => values[key] !== undefined && values[key] !== null)
-      .map((key) =>
-        describeUselessKey([...path, key], isRemote ? "a remote server" : "a server without `url`"),
-      );
-  });
+/** A key that clients have, and a session does not. */
+const describeClientKey = (path: Path): ConfigFault => ({
+  reason: `${formatPath(path)} has no effect`,
+  path,
+  hint: "Remove it if no client reads this file.",
+  severity: "warning",
+});
 
 /**
  * A copy of a value without what says nothing: custom keys, those of clients, and, except where users choose the keys, those
@@ -134,7 +115,7 @@ function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: P
     // Clients have an array of `tools`.
     const isOfClients =
       form === pastedServer && (inner === catchall || (key === "tools" && Array.isArray(entry)));
-    if (isOfClients && !isNothing && key !== "__proto__") faults.push(describeUselessKey(at));
+    if (isOfClients && !isNothing && key !== "__proto__") faults.push(describeClientKey(at));
     else if (key === "__proto__" || (inner === undefined && !isNothing))
       faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
     else if (inner !== undefined && !isNothing) cleaned[key] = clean(inner, entry, faults, at);
@@ -155,7 +136,7 @@ function check(value: unknown) {
   // YAML reads some strings as something else. The hint omits the value, which may be a secret or differ from what was written.
   const style = { path: formatPath, word: (word: string) => word, scalarHint: "Put it in quotes." };
   faults.push(...describeIssues(error?.issues ?? [], cleaned, style));
-  faults.push(...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(written));
+  faults.push(...findBuiltInFaults(cleaned.builtIns));
   return { checked, faults };
 }
 
@@ -221,13 +202,9 @@ async function describeFaults(
   );
 }
 
-/** Throws the first of several errors, with the count of the others. */
-function refuse([first, ...others]: readonly Problem[]): void {
-  if (first === undefined) return;
-  const { code, severity: _, message: __, hint: ___, args, ...place } = first;
-  throw code === "InvalidConfig"
-    ? failure(code, { ...args, others: others.length || undefined }, place)
-    : new TrailblazeError(first);
+/** Throws the first of several errors. */
+function refuse([first]: readonly Problem[]): void {
+  if (first !== undefined) throw new TrailblazeError(first);
 }
 
 /** Throws the error about `packs` of a config, where `readPlainPolicy` refuses it. */
@@ -262,7 +239,7 @@ export async function loadConfig(port: InspectionPort, options: ConfigOptions) {
   }
 }
 
-/** The same. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place and the count of the others. */
+/** The same. Throws `TrailblazeError` `InvalidConfig` for the first error, with its place. */
 export async function readConfig(port: InspectionPort, options: ConfigOptions) {
   const { config, errors } = await loadConfig(port, options);
   refuse(errors);

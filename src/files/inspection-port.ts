@@ -1,4 +1,5 @@
 // Everything that inspection can do in addition to discovery: read the files of a package.
+import { isAbsolute, relative, sep } from "node:path";
 import type { DiscoveryPort } from "./discovery-port.ts";
 
 /** Limit on the size of a definition file. */
@@ -19,6 +20,15 @@ export type FileRead =
 
 /** The kind of a path with links followed; `other` is a device, a socket or a pipe. */
 export type PathKind = "file" | "folder" | "other" | "absent" | "outside";
+
+/** A path in a folder, or the folder itself, relative to it and with `/`; `undefined` outside it. */
+export function pathIn(folder: string, path: string): string | undefined {
+  const way = relative(folder, path);
+  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
+  return isOutside ? undefined : way.split(sep).join("/");
+}
+
+export const isBelow = (folder: string, path: string): boolean => pathIn(folder, path) !== undefined;
 
 export interface InspectionPort extends DiscoveryPort {
   /** Names of all entries of a folder except subfolders; `undefined` if the folder does not exist. */

@@ -8,19 +8,16 @@ import {
   readFileSync,
   realpathSync,
 } from "node:fs";
-import { isAbsolute, join, relative, sep } from "node:path";
+import { isAbsolute, join } from "node:path";
 import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
-import { type FileRead, type InspectionPort, maximumFileBytes, type PathKind } from "./inspection-port.ts";
+import {
+  type FileRead,
+  type InspectionPort,
+  isBelow,
+  maximumFileBytes,
+  type PathKind,
+} from "./inspection-port.ts";
 import { discoveryPort } from "./node-discovery-port.ts";
-
-/** A path in a folder, or the folder itself, relative to it and with `/`; `undefined` outside it. */
-export function pathIn(folder: string, path: string): string | undefined {
-  const way = relative(folder, path);
-  const isOutside = way === ".." || way.startsWith(`..${sep}`) || isAbsolute(way);
-  return isOutside ? undefined : way.split(sep).join("/");
-}
-
-export const isBelow = (folder: string, path: string): boolean => pathIn(folder, path) !== undefined;
 
 export const realPathOf = (path: string): string | undefined => attempt(() => realpathSync.native(path));
 

@@ -166,9 +166,8 @@ export const operationProblems = {
       },
     },
   }),
-  /** `others`: how many more errors the config has. */
   InvalidConfig: entry({
-    message: "Invalid config: {reason}.[ `trailblaze doctor` shows {others:number} more error{others:s}.]",
+    message: "Invalid config: {reason}.",
     when: { hint: { hint: "{hint}" } },
   }),
   ProjectNotFound: entry({

@@ -43,8 +43,6 @@ describe("hints of config problems", () => {
       { mcpServers: { a: { package: "x" } }, trailblazeSubprocessToolsets: [{ name: "a", package: "x" }] },
       "Rename",
     ],
-    [{ mcpServers: { a: { url: "https://x.test", headers: { "a b": "y" } } } }, "X-Api-Key"],
-    [{ mcpServers: { a: { command: "x", env: { "a=b": "y" } } } }, "underscores"],
   ])("the hint for %j says what to do: %s", async (config, named) => {
     expect((await faultsOfObject(config))[0]?.args).toEqual({
       reason: expect.any(String),
@@ -117,7 +115,7 @@ mcpServers:
     ]);
   });
 
-  test("several problems of a config make one error, which names the first and counts the others", async () => {
+  test("several problems of a config make one error, which names the first", async () => {
     const problem = await failureOf(readFrom(makeProject({ "trailblaze.config.yaml": text })));
     expect(problem).toMatchObject({
       code: "InvalidConfig",
@@ -125,7 +123,6 @@ mcpServers:
       line: 1,
       column: 13,
     });
-    expect(problem.args).toMatchObject({ others: 12 });
   });
 
   test("a valid config has no problems", async () => {

@@ -190,7 +190,7 @@ describe("a config that is named by its path", () => {
   });
 
   test.each([
-    ["configs/ci.toml", /ci\.toml/],
+    ["configs/ci.yaml", /does not exist/],
     ["folder.yaml", /folder/],
     ["large.json", /\b1048578\b/],
   ])("%s cannot be used as a config", async (path, words) => {

@@ -25,24 +25,6 @@ describe("problems that leave a config usable", () => {
       { ...place, path: ["mcpServers", "files", "tools"], line: 6 },
     ]);
   });
-
-  test("a key that has no effect on the kind of a server is a warning at its place", async () => {
-    const { subprocessServers, problems } = await readObject({
-      mcpServers: { remote: { url: "https://example.com/mcp", args: [], env: {}, headers: {} } },
-      trailblazeSubprocessToolsets: [
-        { name: "local", command: "a", args: [], headers: {} },
-        { name: "far", url: "https://example.com/mcp", cwd: ".", legacyContext: false },
-      ],
-    });
-    expect(subprocessServers).toHaveLength(3);
-    expect(problems.map(({ code, severity, path }) => [code, severity, path])).toEqual([
-      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 0, "headers"]],
-      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 1, "cwd"]],
-      ["InvalidConfig", "warning", ["trailblazeSubprocessToolsets", 1, "legacyContext"]],
-      ["InvalidConfig", "warning", ["mcpServers", "remote", "args"]],
-      ["InvalidConfig", "warning", ["mcpServers", "remote", "env"]],
-    ]);
-  });
 });
 
 test("a remote server has its URL and its headers, and one that is disabled is not used", async () => {
