@@ -1,5 +1,4 @@
-import { platforms } from "../../extension-schema/meta-schema.ts";
-import { failure, printable, quote } from "../../problems/index.ts";
+import { printable } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { Session } from "../../session/session.ts";
 import {
@@ -41,13 +40,6 @@ export const startOptions = {
   eager: flag("Start all servers at once"),
 };
 
-function readPlatform(value: string | undefined): string | undefined {
-  const platform = value?.toUpperCase();
-  if (platform === undefined || platforms.some((one) => one === platform)) return platform;
-  const hint = `Pass one of ${platforms.join(", ")}.`;
-  throw failure("InvalidArguments", { reason: `Unknown platform ${quote(String(value))}`, hint });
-}
-
 /** The command line of a command that opens a session: some have not all of these options. */
 type SessionInput = CommandInput<Partial<typeof callOptions & typeof startOptions>>;
 
@@ -64,8 +56,7 @@ export const readSessionOptions = (input: SessionInput): SessionOptions => {
 
 /** The options of a session that says nothing of its servers. */
 export function readSilentOptions({ options, cwd }: SessionInput) {
-  const { config, driver, toolset, lazy, eager, frozen, install = false } = options;
-  const platform = readPlatform(options.platform);
+  const { config, platform, driver, toolset, lazy, eager, frozen, install = false } = options;
   return {
     cwd,
     config,
