@@ -9,12 +9,6 @@ function formatOption(name: string, { short, placeholder, bare, description }: O
   return [placeholder === undefined ? dashes : `${dashes}${value}`, description];
 }
 
-const exitCodes = [
-  ["0", "Success"],
-  ["1", "Errors found, or the target is missing or failed"],
-  ["2", "Invalid arguments or config"],
-];
-
 export async function formatHelp(version: string, width?: number): Promise<string> {
   const rows: [name: string, summary: string][] = [];
   for (const [name, load] of Object.entries(commands)) rows.push([name, (await load()).summary]);
@@ -26,9 +20,6 @@ export async function formatHelp(version: string, width?: number): Promise<strin
     formatColumns(rows, width, 2),
     "",
     wrap("Run `trailblaze <command> --help` for the options of a command.", width),
-    "",
-    "Exit codes:",
-    formatColumns(exitCodes, width, 2),
   ].join("\n");
 }
 

@@ -57,7 +57,7 @@ async function failForUnknown(name: string): Promise<never> {
   const what = name.startsWith("-") ? "option" : "command";
   const hint =
     nearest === undefined
-      ? "Run `trailblaze --help` for the list of commands."
+      ? "Run `trailblaze --help` for the list of commands. Options follow the command."
       : `Did you mean "${nearest}"?`;
   return await fail(`Unknown ${what} "${name}"`, hint);
 }

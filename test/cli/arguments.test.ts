@@ -44,21 +44,15 @@ test.each([["--version"], ["-v"], ["version"]])(
   },
 );
 
-describe("options before the command", () => {
-  const makeProject = () => makeTree({ "package.json": packManifest("app") });
-
-  test("the common options are accepted before and after the command", async () => {
-    const project = makeProject();
-    for (const line of [
-      [`--cwd=${project}`, "list", "--json"],
-      ["list", "--cwd", project, "--json"],
-    ]) {
-      const { stdout, stderr, exitCode } = await run(...line);
-      expect([exitCode, stderr]).toEqual([0, ""]);
-      expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
-    }
-  });
-});
+test.each([[(folder: string) => [`--cwd=${folder}`]], [(folder: string) => ["--cwd", folder]]])(
+  "--cwd names the folder of a command, with %s",
+  async (write) => {
+    const project = makeTree({ "package.json": packManifest("app") });
+    const { stdout, stderr, exitCode } = await run("list", ...write(project), "--json");
+    expect([exitCode, stderr]).toEqual([0, ""]);
+    expect(JSON.parse(stdout)).toMatchObject({ project, packs: [{ name: "app" }] });
+  },
+);
 
 test("the folder of a command is absolute, however --cwd is written", async () => {
   for (const [folder, start] of [
@@ -73,6 +67,7 @@ test("the folder of a command is absolute, however --cwd is written", async () =
 test.each(
   [
     ["lst"],
+    ["--cwd", "/", "list"],
     ["__proto__"],
     ["list", "--nope"],
     ["list", "--__proto__"],
