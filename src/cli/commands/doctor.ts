@@ -1,6 +1,6 @@
-import { checkHealth, type Health } from "../../install/check-health.ts";
+import { checkHealth } from "../../install/check-health.ts";
 import { printable } from "../../problems/index.ts";
-import { defineCommand, type TextStyle } from "../command.ts";
+import { defineCommand } from "../command.ts";
 import { exitCodeOfProblems } from "../exit-code.ts";
 import { catchSignals } from "../interruption.ts";
 import { formatColumns, shortenForPeople } from "../layout.ts";
@@ -14,6 +14,9 @@ export const command = defineCommand({
     const options = readSessionOptions(input);
     const signal = await catchSignals(input, true);
     const health = await checkHealth({ ...options, signal });
+    const rows = health.checks.map(({ name, ok, summary }) => {
+      return [ok ? "ok" : "FAIL", name, printable(shortenForPeople(summary))];
+    });
     const stopCode = signal.reason?.problem.args.signal === "SIGTERM" ? 143 : 130;
     // Nothing is wrong with the arguments or the config.
     const isLockMissing = health.problems.some(({ code }) => code === "LockMissing");
@@ -22,19 +25,9 @@ export const command = defineCommand({
     const found = exitCodeOfProblems(health.problems, strict) || (isBroken ? 1 : 0);
     return {
       json: health,
-      formatText: (style) => formatHealth(health, style),
+      formatText: ({ width }) => formatColumns(rows, width),
       problems: health.problems,
       exitCode: signal.aborted ? stopCode : isLockMissing ? 1 : found,
     };
   },
 });
-
-function formatHealth({ checks }: Pick<Health, "checks">, { color, width }: TextStyle): string {
-  const paint = (code: number, text: string) => (color ? `\u001b[${code}m${text}\u001b[39m` : text);
-  const rows = checks.map(({ name, ok, summary }) => [
-    ok ? paint(32, "ok") : paint(31, "FAIL"),
-    name,
-    printable(shortenForPeople(summary)),
-  ]);
-  return formatColumns(rows, width);
-}

@@ -7,12 +7,11 @@ import {
   planInstall,
   planUninstall,
 } from "../../install.ts";
-import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
+import { failure, printable, printableLines, quote } from "../../problems/index.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { formatTable, wrap } from "../layout.ts";
 import { choice, flag, installOption, text, texts } from "../options.ts";
 import { output } from "../output.ts";
-import { formatProblemText } from "../problem-text.ts";
 
 const placeOptions = {
   scope: choice(
@@ -81,8 +80,7 @@ export const clients = defineCommand({
   },
 });
 
-/** What a client's config would be, and is now if there is a `backup`, or with --all the problem that it has. */
-type Outcome = (InstallPlan & Partial<Pick<InstallResult, "backup">>) | TrailblazeError;
+type Outcome = InstallResult & Pick<InstallPlan, "notes">;
 
 /** Edits the config of one client, or with --all those of all detected clients. */
 async function changeClients(input: Input, isInstall: boolean): Promise<CommandAnswer> {
@@ -104,32 +102,18 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
     const onInstall = (line: string) => output.note(`Running ${printable(line)}`);
     return withMissingPacks({ cwd, install: options.install === true, onInstall }, use);
   };
-  /** With --all, a problem with one client's config does not keep the others from being edited. */
-  const attempt = async <Result>(use: () => Promise<Result>): Promise<Result | TrailblazeError> =>
-    use().catch((error: unknown) => {
-      const isOfClient = error instanceof TrailblazeError && error.code.startsWith("ClientConfig");
-      if (isAll && isOfClient) return error;
-      throw error;
-    });
   const place = { cwd, scope, file, name, env, force };
   const plan = isInstall ? planInstall : planUninstall;
   const clients = isAll ? await findClients(input) : [first ?? ""];
   if (clients.length === 0 && isInstall) await find(() => resolveServer(server, { cwd }));
   // Plans for all clients before it writes, so that an invalid request changes nothing.
-  const plans: (InstallPlan | TrailblazeError)[] = [];
-  for (const client of clients) plans.push(await attempt(() => find(() => plan(client, server, place))));
+  const plans: InstallPlan[] = [];
+  for (const client of clients) plans.push(await find(() => plan(client, server, place)));
   const outcomes: Outcome[] = [];
-  for (const planned of plans) {
-    if (isDryRun || planned instanceof TrailblazeError) outcomes.push(planned);
-    else outcomes.push(await attempt(async () => ({ ...planned, ...(await applyPlan(planned)) })));
-  }
-  const results = outcomes.map((outcome, index) => {
-    if (outcome instanceof TrailblazeError) {
-      const { severity: _, ...error } = outcome.problem;
-      return { client: clients[index], server, error };
-    }
-    const { client, server: name, file, key, changed, backup = null, diff } = outcome;
-    return { client, server: name, file, key, changed, backup, diff };
+  for (const planned of plans)
+    outcomes.push({ ...planned, backup: null, ...(!isDryRun && (await applyPlan(planned))) });
+  const results = outcomes.map(({ client, server, file, key, changed, backup, diff }) => {
+    return { client, server, file, key, changed, backup, diff };
   });
   const verb = isInstall ? "install" : "uninstall";
   const done = isDryRun ? `Would ${verb}` : isInstall ? "Installed" : "Uninstalled";
@@ -139,7 +123,6 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
     formatText: (style) =>
       outcomes.map((outcome) => formatOutcome(outcome, done, preposition, style)).join("\n\n") ||
       "No supported MCP client was detected.",
-    exitCode: outcomes.some((outcome) => outcome instanceof TrailblazeError) ? 1 : 0,
   };
 }
 
@@ -150,20 +133,13 @@ async function findClients({ options, cwd }: Input): Promise<string[]> {
   return clients.filter((client) => client.present && client[place] !== null).map(({ id }) => id);
 }
 
-function formatDiffLine(line: string, color: boolean): string {
-  const paint = line.startsWith("+") ? 32 : line.startsWith("-") ? 31 : 39;
-  return color ? `\u001b[${paint}m${printable(line)}\u001b[39m` : printable(line);
-}
-
 function formatOutcome(outcome: Outcome, done: string, preposition: string, style: TextStyle): string {
-  if (outcome instanceof TrailblazeError) return formatProblemText(outcome.problem, style);
-  const { client, server, file, key, changed, backup = null, diff, notes } = outcome;
+  const { client, server, file, key, changed, backup, diff, notes } = outcome;
   const show = (line: string) => wrap(printable(line), style.width, 2);
   const place = `${changed ? preposition : "in"} ${client} as "${key}": ${file}`;
   const lines = [show(`${changed ? done : "Nothing to do for"} ${server ?? "the session"} ${place}`)];
   if (changed) {
-    const shown = diff.trimEnd().split(/\r?\n/);
-    lines.push("", ...shown.map((line) => formatDiffLine(line, style.color)), "");
+    lines.push("", printableLines(diff.trimEnd()), "");
     if (backup !== null) lines.push(show(`Backup: ${backup}`));
   }
   return [...lines, ...notes.map(show)].join("\n").trimEnd();
