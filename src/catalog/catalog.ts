@@ -14,7 +14,7 @@ import { LockGate } from "../lock/lock-gate.ts";
 import { entryPlace, keyOf } from "../lock/parts.ts";
 import { type DescribedPack, describePacks, readHttps, readRepository } from "../pages/describe-packs.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
-import { type Problem, TrailblazeError } from "../problems/index.ts";
+import type { Problem } from "../problems/index.ts";
 import { referencesOf } from "../session/select-packs.ts";
 import { checkPack, readerChecks } from "../validate/check-packs.ts";
 import { hostVersion } from "../version.ts";
@@ -103,20 +103,15 @@ const describeItem = ({ declaration, qualifiedName, definition, page, id }: Cata
 
 /**
  * Makes the catalog of what is installed in a project, as texts of files. The same installation gives the same bytes. Trust
- * level: inspection; no handler and no server runs. Texts of packs are escaped. Broken packs, items that sessions cannot use, and a
- * malformed lock are problems. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `ConfinementUnavailable`.
+ * level: inspection; no handler and no server runs. Texts of packs are escaped. Broken packs and items that sessions cannot use are
+ * problems. Throws `TrailblazeError`: `ProjectNotFound`, `InvalidConfig`, `LockMalformed`, `ConfinementUnavailable`.
  */
 export async function buildCatalog(options: InspectionOptions & { title?: string | undefined }) {
   const found = await findPacks(port, options);
   const { project, workspace } = found;
   const config = await readConfig(port, { directory: project });
   const problems = [...found.problems, ...config.problems];
-  // With a malformed lock, nothing counts as approved or as not locked.
-  const lock = await findLock(project).catch((error: unknown) => {
-    if (!(error instanceof TrailblazeError)) throw error;
-    problems.unshift(error.problem);
-    return undefined;
-  });
+  const lock = await findLock(project);
   const gate = lock && new LockGate(lock, config, false);
   await lookUpReferences(port, found, referencesOf(config), "user");
   const describeProblem = createDescriber(workspace.root);
