@@ -71,14 +71,6 @@ export interface ServerPath {
   path: Path;
 }
 
-/**
- * Whether an argument of `node` is a file of the package: `node` resolves it against its working folder. Without its ending, it may
- * also be a folder, or a file that `node` completes.
- */
-const isNodeScript = (written: string) =>
-  /\.[cm]?[jt]s$/.test(written) &&
-  (isModulePath(written) || !/^(?:[a-z][a-z\d+.-]*:|[/\\]|-)/i.test(written));
-
 /** Finds the `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
 export function findServerPaths({ shape, definition }: InspectedItem): ServerPath[] {
   if (shape !== "subprocessServer" || definition === null) return [];
@@ -97,6 +89,8 @@ export function findServerPaths({ shape, definition }: InspectedItem): ServerPat
   const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
   const index = findNodeScript(list);
   const run = list[index];
-  if (typeof run === "string" && isNodeScript(run)) add(run, folder, "file", ["args", index]);
+  // `node` resolves it against its working folder, unless it is absolute or a URL.
+  if (typeof run === "string" && !/^(?:[a-z][a-z\d+.-]*:|[/\\])/i.test(run))
+    add(run, folder, "file", ["args", index]);
   return needed;
 }
