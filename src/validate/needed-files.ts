@@ -51,16 +51,6 @@ export function findResourceFiles(items: readonly InspectedItem[]): NeededFile[]
 export const findContainingPackage = (file: string): string | undefined =>
   /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
 
-export function isBundled(name: string, manifest: Readonly<Record<string, unknown>>): boolean {
-  const bundled = manifest.bundleDependencies ?? manifest.bundledDependencies;
-  return bundled === true || (Array.isArray(bundled) && bundled.includes(name));
-}
-
-export function isInBundled(file: string, manifest: Readonly<Record<string, unknown>>): boolean {
-  const name = file.startsWith("node_modules/") ? findContainingPackage(file) : undefined;
-  return name !== undefined && isBundled(name, manifest);
-}
-
 /** A file or folder of the package that a subprocess server needs to start. */
 export interface ServerPath {
   written: string;

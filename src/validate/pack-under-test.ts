@@ -13,7 +13,6 @@ import type { ModuleFault } from "./modules/parse-module.ts";
 import {
   findNeededFiles,
   findResourceFiles,
-  isInBundled,
   isInPackage,
   isJavaScript,
   type NeededFile,
@@ -117,10 +116,9 @@ export class PackUnderTest {
 
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
-    const { items, manifest } = this.inspected;
     const { reached } = await this.#followed();
-    const needed = [...reached.values(), ...findResourceFiles(items)].filter(
-      ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file) && !isInBundled(file, manifest.value),
+    const needed = [...reached.values(), ...findResourceFiles(this.inspected.items)].filter(
+      ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file),
     );
     const left = await this.findLeftOut(needed.map(({ file }) => file));
     return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");

@@ -9,7 +9,7 @@ import { type Path, quote } from "../../problems/index.ts";
 import { findNearestNames } from "../../qualified-names/nearest-names.ts";
 import { type Check, type Finding, findInFile, findInItem } from "../finding.ts";
 import type { ModuleImport } from "../modules/module-files.ts";
-import { isInBundled, isInPackage, isTypeScript } from "../needed-files.ts";
+import { isInPackage, isTypeScript } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** A pack, or the tools of a project, whose modules are not followed. */
@@ -92,16 +92,13 @@ export const checkModules: Check = async function* ({ moduleFaults }) {
  */
 export const checkOutsideImports: Check = async function* (pack) {
   if (!pack.isUnderDevelopment || !pack.isPublished) return;
-  const { manifest, problems } = pack.inspected;
-  const reported = new Set(problems.map(({ file }) => file));
+  const reported = new Set(pack.inspected.problems.map(({ file }) => file));
   for (const one of await pack.imports()) {
     const { target, file, specifier } = one;
     const isInside =
       "elsewhere" in target
         ? !/^(?:[/\\]|file:|[a-z]:[/\\])/i.test(target.elsewhere)
-        : isInPackage(target.file)
-          ? pack.files.kindOf(target.file) !== "outside"
-          : isInBundled(target.file, manifest.value);
+        : isInPackage(target.file) && pack.files.kindOf(target.file) !== "outside";
     if (isInside || one.isGuarded || reported.has(file)) continue;
     yield findInFile(file, "DefinitionOutsidePackage", { what: specifier }, placeOf(one));
   }

@@ -7,7 +7,7 @@ import { suggestPackage } from "../../inspection/server-package.ts";
 import { type Path, quote } from "../../problems/index.ts";
 import { findReservedCommands } from "../../qualified-names/reserved-commands.ts";
 import { type Check, type Finding, findInFile, findInItem, findInManifest } from "../finding.ts";
-import { findContainingPackage, isBundled, type NeededFile } from "../needed-files.ts";
+import { findContainingPackage, type NeededFile } from "../needed-files.ts";
 import type { PackUnderTest } from "../pack-under-test.ts";
 
 /** Finds duplicate keys of package.json and the field: people may read the first one, programs use the last one. */
@@ -43,9 +43,7 @@ export function explainInvalidName(name: unknown): string | undefined {
 
 function explainInvalidVersion(version: unknown): string | undefined {
   if (typeof version !== "string") return `it is ${describeType(version)}`;
-  // Most are plain, which needs no parser.
-  const isPlain = /^(?:(?:0|[1-9]\d{0,8})(?:\.(?!$)|$)){3}$/.test(version);
-  return isPlain || valid(version) !== null ? undefined : "it is not a semver version";
+  return valid(version) === null ? "it is not a semver version" : undefined;
 }
 
 /** Checks that npm accepts the name and the version. Reports private packages, which npm does not publish. */
@@ -67,11 +65,13 @@ export const checkNameAndVersion: Check = function* ({ inspected: { manifest }, 
 export const checkDependencies: Check = function* ({ inspected, isUnderDevelopment, isPublished }) {
   const { value } = inspected.manifest;
   if (!isUnderDevelopment || !isPublished) return;
+  const bundled = value.bundleDependencies ?? value.bundledDependencies;
   for (const key of installedKeys) {
     const declared = value[key];
     for (const [name, spec] of isRecord(declared) ? Object.entries(declared) : []) {
-      if (typeof spec !== "string" || isBundled(name, value) || !/^(?:file|link):/.test(spec)) continue;
-      yield findInManifest("UnpublishableDependency", { name, spec }, [key, name]);
+      const isBundled = bundled === true || (Array.isArray(bundled) && bundled.includes(name));
+      if (!isBundled && typeof spec === "string" && /^(?:file|link):/.test(spec))
+        yield findInManifest("UnpublishableDependency", { name, spec }, [key, name]);
     }
   }
 };
