@@ -123,11 +123,6 @@ export function isDefinitionKey(kind: Kind, key: string): boolean {
   );
 }
 
-/** Limit on the unknown keys of one object that are compared with known ones. */
-const maximumUnknown = 500;
-/** Limit on the length of keys that get suggestions: comparing longer keys is slow. */
-const maximumLength = 40;
-
 /** Keys that are neither known nor custom, with the absent known one that each is similar to, from the outside in. */
 export function* findMisspelledKeys(
   schema: AnySchema,
@@ -141,8 +136,8 @@ export function* findMisspelledKeys(
   const isUnknown = (key: string) =>
     shape !== undefined && !Object.hasOwn(shape, key) && !/^(?:x-|\$)/.test(key);
   const absent = Object.keys(shape ?? {}).filter((key) => value[key] === undefined);
-  for (const key of Object.keys(value).filter(isUnknown).slice(0, maximumUnknown)) {
-    const [suggestion] = key.length > maximumLength ? [] : findNearestNames(key, absent);
+  for (const key of Object.keys(value).filter(isUnknown)) {
+    const [suggestion] = findNearestNames(key, absent);
     if (suggestion !== undefined) yield { key, suggestion, path: [...path, key] };
   }
   for (const [key, entry] of Object.entries(value)) {

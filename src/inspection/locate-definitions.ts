@@ -1,4 +1,4 @@
-import { posix, win32 } from "node:path";
+import { posix } from "node:path";
 import type { FoundPack } from "../discovery/types.ts";
 import type { Declaration } from "../extension-schema/parse-extension.ts";
 import type { InspectionPort } from "../files/inspection-port.ts";
@@ -50,22 +50,29 @@ function groupByName(fileNames: readonly string[], folder: string): Map<string, 
     const { base, suffix } = splitFileName(fileName);
     const format = formats.find((one) => one === suffix);
     if (suffix === "") continue;
-    files.set(base, [...(files.get(base) ?? []), { file: joinPath(folder, fileName), format }]);
+    files.set(base, [...(files.get(base) ?? []), { file: posix.join(folder, fileName), format }]);
   }
   const rankOf = ({ format }: DefinitionFile) =>
     format === undefined ? formats.length : formats.indexOf(format);
-  for (const group of files.values()) group.sort((one, other) => rankOf(one) - rankOf(other));
+  for (const [base, group] of files) {
+    // JavaScript is built from TypeScript next to it.
+    const isBuilt = group.some(({ format = "" }) => ["mjs", "js", "cjs"].includes(format));
+    const used = isBuilt ? group.filter(({ format }) => !isTypeScript(format)) : group;
+    files.set(
+      base,
+      used.sort((one, other) => rankOf(one) - rankOf(other)),
+    );
+  }
   return files;
 }
 
-/** Reports several files of an item or a kind. TypeScript next to the JavaScript built from it does not count. */
+/** Reports several files of an item or a kind. */
 function reportDuplicates(
   [used, ...others]: readonly DefinitionFile[],
   place: ProblemPlace,
   report: Report,
 ): void {
-  const isBuilt = used?.format !== undefined && ["mjs", "js", "cjs"].includes(used.format);
-  const again = others.filter(({ format }) => format !== undefined && !(isBuilt && isTypeScript(format)));
+  const again = others.filter(({ format }) => format !== undefined);
   if (used === undefined || again.length === 0) return;
   const { file } = used;
   report(
@@ -84,24 +91,15 @@ function explainUnsupported({ format }: DefinitionFile, { pack }: FoundPack) {
   return typescript ? undefined : "typesNotStripped";
 }
 
-/** The root relative to the package, `""` for the package itself; `undefined` for an absolute path. */
-function normalizeRoot(root: string): string | undefined {
-  if (posix.isAbsolute(root) || win32.isAbsolute(root)) return undefined;
-  const normal = posix.normalize(root.replaceAll("\\", "/")).replace(/\/$/, "");
-  return normal === "." ? "" : normal;
-}
-
-const joinPath = (folder: string, name: string) => (folder === "" ? name : `${folder}/${name}`);
-
 /** Lists the definition files of a pack. Reports what concerns no single item. Opens no file. */
 export function locateDefinitions(
   port: InspectionPort,
   { extension, pack: { location } }: FoundPack,
   report: Report,
 ): LocatedKind[] {
-  const root = normalizeRoot(extension.root);
+  const root = extension.root.replaceAll("\\", "/");
   const inManifest = { file: "package.json", path: ["root"] };
-  if (root === undefined || port.describePath(location, root) === "outside") {
+  if (port.describePath(location, root) === "outside") {
     report("DefinitionOutsidePackage", { what: extension.root }, inManifest);
     return [];
   }
@@ -114,7 +112,7 @@ export function locateDefinitions(
   const atRoot = groupByName(inRoot, root);
   return definedKinds.map((kind) => {
     const key = keyOfKind[kind];
-    const folder = joinPath(root, key);
+    const folder = posix.join(root, key);
     const fileNames = port.listFiles(location, folder);
     const isOutside = fileNames === undefined && port.describePath(location, folder) === "outside";
     if (isOutside) report("DefinitionOutsidePackage", { what: folder }, { kind });

@@ -2,41 +2,32 @@ import { isRecord } from "../../data/parse-json.ts";
 import { findMisspelledKeys } from "../../extension-schema/check-definition.ts";
 import { schemaOf } from "../../extension-schema/definition-schema.ts";
 import { type DefinitionFile, isTypeScript, splitFileName } from "../../inspection/locate-definitions.ts";
-import { type KindKey, keyOfKind } from "../../kinds.ts";
+import { keyOfKind } from "../../kinds.ts";
 import { explainInvalidItemName } from "../../qualified-names/item-name.ts";
 import { type Check, findInFile, findInItem } from "../finding.ts";
 import { advertisedName } from "./tools.ts";
 
 const configurationFiles: ReadonlySet<string> = new Set(["package.json", "tsconfig.json"]);
 
-/** Whether a file may be a definition: not types, configuration, or the source of another file. */
-function isDefinition({ file, format }: DefinitionFile, sameName: readonly DefinitionFile[]): boolean {
+/** Whether a file may be a definition: not types or configuration. */
+function isDefinition({ file, format }: DefinitionFile): boolean {
   const fileName = file.slice(file.lastIndexOf("/") + 1);
-  if (format === undefined || configurationFiles.has(fileName)) return false;
-  if (!isTypeScript(format)) return true;
-  const isBuilt = sameName.some((other) => ["mjs", "js", "cjs"].includes(other.format ?? ""));
-  return !isBuilt && !splitFileName(fileName).base.endsWith(".d");
-}
-
-/** The names of declarations, including invalid ones; `undefined` if their list is invalid, so that all would seem undeclared. */
-function declaredNames(field: unknown, key: KindKey): Set<unknown> | undefined {
-  const list = isRecord(field) ? (field[key] ?? []) : undefined;
-  return Array.isArray(list)
-    ? new Set(list.map((one: unknown) => (Array.isArray(one) ? one[0] : isRecord(one) ? one.name : one)))
-    : undefined;
+  const isOfTypes = isTypeScript(format) && splitFileName(fileName).base.endsWith(".d");
+  return format !== undefined && !isOfTypes && !configurationFiles.has(fileName);
 }
 
 /** Finds definitions of undeclared items: files in the folder of a kind, and keys of a combined file. */
 export const checkOrphanDefinitions: Check = function* ({ inspected }) {
-  const { manifest, files, definitions } = inspected;
+  const { extension, files, definitions, pack } = inspected;
   for (const { kind, perItem, combined: combinedFile } of files) {
     const key = keyOfKind[kind];
-    const declared = declaredNames(manifest.value.trailblaze, key);
-    if (declared === undefined) continue;
+    // If their list is invalid, all would seem undeclared.
+    if (pack.problems.some(({ path = [] }) => path.length === 1 && path[0] === key)) continue;
+    const declared = new Set(extension[key].map(({ name }) => name));
     const isOrphan = (name: string) => !declared.has(name) && explainInvalidItemName(name) === undefined;
     for (const [name, sameName] of perItem) {
       if (!isOrphan(name)) continue;
-      for (const one of sameName.filter((file) => isDefinition(file, sameName)))
+      for (const one of sameName.filter(isDefinition))
         yield findInFile(one.file, "OrphanDefinitionFile", { name, key }, { kind });
     }
     const file = combinedFile?.file ?? "";

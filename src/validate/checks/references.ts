@@ -1,6 +1,5 @@
 import { lookUpReferences } from "../../discovery/look-up-pack.ts";
 import { resolveFrom } from "../../discovery/package-folders.ts";
-import { managerIn } from "../../discovery/project-manager.ts";
 import { findReferences, type WrittenReference } from "../../extension-schema/references.ts";
 import type { InspectedItem } from "../../inspection/types.ts";
 import { type Kind, keyOfKind, kinds } from "../../kinds.ts";
@@ -43,7 +42,7 @@ export const checkReferences: Check = async function* (pack) {
   const found = await pack.context();
   await lookUpReferences(port, found, elsewhere, from);
   const packs = found.packs.map((one) => one.pack);
-  const manager = managerIn(port, found.workspace);
+  const manager = await pack.manager();
 
   const explainFailure = (
     item: InspectedItem,

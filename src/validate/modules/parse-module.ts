@@ -127,13 +127,18 @@ interface Surroundings {
   isCertain: boolean;
 }
 
-/** Finds the imports in the code of a module, and where its loading uses variables of CommonJS that it does not declare. */
+/** Finds the imports of a module, and where its loading uses variables of CommonJS that it does not declare. */
 function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: number | undefined } {
   const imports: WrittenImport[] = [];
   const uses: { name: string; index: number }[] = [];
   const ownNames = new Set<string>();
 
-  function addImport(index: number, source: AnyNode | undefined, kind: ModuleKind, isGuarded: boolean): void {
+  function addImport(
+    index: number,
+    source: AnyNode | null | undefined,
+    kind: ModuleKind,
+    isGuarded: boolean,
+  ): void {
     const isTemplate = source?.type === "TemplateLiteral" && source.expressions.length === 0;
     const literal = source?.type === "Literal" ? source.value : undefined;
     const specifier = isTemplate ? source.quasis[0]?.value.cooked : literal;
@@ -143,7 +148,7 @@ function surveyCode(program: Program): { imports: WrittenImport[]; commonJsUse: 
 
   function visit(node: AnyNode, { place, depth, isGuarded, isCertain }: Surroundings): void {
     checkDepth(depth);
-    if (node.type === "ImportExpression") addImport(node.start, node.source, "esm", isGuarded);
+    if ("source" in node) addImport(node.start, node.source, "esm", isGuarded);
     if (node.type === "CallExpression" && node.callee.type === "Identifier" && node.callee.name === "require")
       addImport(node.start, node.arguments[0], "commonjs", isGuarded);
     if (node.type === "Identifier" && commonJsNames.has(node.name) && !noVariable.test(place)) {
@@ -194,37 +199,26 @@ function namesOf(node: Declaration | Pattern): string[] {
   }
 }
 
-function readDeclarations({ body }: Program) {
+function readExports({ body }: Program) {
   const names = new Set<string>();
   const stars: string[] = [];
-  const imports: WrittenImport[] = [];
-  const declarations = body.filter((one) => /^(?:Im|Ex)port.*Declaration$/.test(one.type));
-  for (const one of declarations) {
-    const specifier = "source" in one && one.source ? String(one.source.value) : undefined;
-    if (specifier !== undefined) imports.push({ specifier, kind: "esm", index: one.start, isGuarded: false });
+  for (const one of body) {
     if (one.type === "ExportDefaultDeclaration") names.add("default");
     else if (one.type === "ExportAllDeclaration") {
       if (one.exported) names.add(nameOf(one.exported));
-      else stars.push(String(specifier));
+      else stars.push(String(one.source.value));
     } else if (one.type === "ExportNamedDeclaration") {
       for (const name of one.declaration ? namesOf(one.declaration) : []) names.add(name);
       for (const { exported } of one.specifiers) names.add(nameOf(exported));
     }
   }
-  return { names, stars, imports };
+  return { names, stars };
 }
 
-/** Code with any of these needs more than a look at its declarations. */
-const surveyed = /\bimport\b\s*[(.]|\b(?:require|exports|__dirname|__filename)\b/;
-
 function readEsm(text: string, program: Program): ParsedModule {
-  const { imports, ...exported } = readDeclarations(program);
-  const module = { kind: "esm" as const, imports, isOpen: false, ...exported };
-  if (!surveyed.test(text)) return module;
-  const survey = surveyCode(program);
-  imports.push(...survey.imports.filter(({ kind }) => kind === "esm"));
-  imports.sort((one, other) => one.index - other.index);
-  const { commonJsUse } = survey;
+  const { imports: all, commonJsUse } = surveyCode(program);
+  const imports = all.filter(({ kind }) => kind === "esm");
+  const module = { kind: "esm" as const, imports, isOpen: false, ...readExports(program) };
   if (commonJsUse === undefined) return module;
   return { ...module, fault: { readAs: "esm", ...positionAt(text, commonJsUse) } };
 }
