@@ -17,8 +17,3 @@ export async function searchPacks(text = "", options: RemoteSearchOptions = {}):
   const { searchPacks: search } = await import("./npm/search-packs.ts");
   return search(text, options);
 }
-
-/** Every pack of the registries: `searchPacks` without a text. */
-export function listRemotePacks(options: RemoteSearchOptions = {}): Promise<RemoteSearch> {
-  return searchPacks("", options);
-}

@@ -102,7 +102,10 @@ export const operationProblems = {
       isDeclared: {
         hint: ({ manager }) => `It is declared in package.json. Run \`${formatInstall(manager)}\`.`,
       },
-      isRemoval: { hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs." },
+      isRemoval: {
+        message: 'This project does not depend on "{name}".',
+        hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs.",
+      },
       isWord: {
         hint: "[Did you mean {nearest:or}? ]Run `trailblaze list` to see the installed packs, or `trailblaze search` to search the registry. Run `trailblaze tools` to list the tools of servers.",
       },

@@ -142,6 +142,7 @@ test("add writes a config, which remove deletes, and none with --no-config; the 
     json: { servers: [{ package: name, version: "1.0.0", file: null }] },
   });
   expect(readConfig()).toBeUndefined();
+  expect(await run("remove", name)).toMatchObject({ exitCode: 0, json: { removed: [{ name }] } });
 });
 
 test("add --check reports a server that does not start at its place in the config", async () => {

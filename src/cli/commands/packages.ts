@@ -204,17 +204,10 @@ export const remove = defineCommand({
   async run(input) {
     const { positionals, cwd } = input;
     const { directory } = await openProject(cwd);
-    const servers = (await readProjectServers(directory)).filter(
-      ({ values }) => values.package !== undefined,
-    );
+    const servers = await readProjectServers(directory);
     const signal = await catchSignals(input);
-    const plan = await planRemove(positionals, {
-      cwd,
-      signal,
-      onCommand,
-      isServer: (name) => servers.some(({ values }) => values.package === name),
-    });
-    const own = servers.filter(({ values }) => plan.packages.includes(String(values.package)));
+    const plan = await planRemove(positionals, { cwd, signal, onCommand });
+    const own = servers.filter(({ values }) => plan.packages.some((name) => name === values.package));
     const entries = own.flatMap(({ label, isPasted }) =>
       isPasted ? [{ label: String(label), entry: undefined }] : [],
     );
