@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
-import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
 import { dependencyKeys, findProject } from "../discovery/project.ts";
@@ -30,19 +30,11 @@ export interface AddedPacks {
 
 export const lifecycleScripts = ["preinstall", "install", "postinstall"];
 
-const isPack = (name: string) => (pack: DiscoveredPack) => pack.name === name && !pack.shadowed;
-
 /** The reason why an installed package differs from its preview; `undefined` if it is the same. */
-function compare(
-  { packs, project }: FoundPacks,
-  { pack: { name, version }, serverBins, digests }: PackPreview,
-): string | undefined {
+function compare(project: string, { pack: { name, version }, digests }: PackPreview): string | undefined {
   const location = resolveFrom(port, project, name);
   const read = readUsableManifest(port, location);
   if (location === undefined || read === undefined) return `${name} was not installed`;
-  const found = packs.find((one) => isPack(name)(one.pack));
-  if (serverBins === undefined && (found === undefined || found.pack.packageName !== undefined))
-    return `${name} was not installed as a pack`;
   const { version: actual } = read.value;
   if (actual !== version)
     return `${name} ${actual} was installed, but the preview showed ${version}; if the package manager has a minimum release age, pass the version: ${name}@${actual}`;
@@ -92,7 +84,6 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
 
   async function apply(complete?: () => Promise<void>): Promise<AddedPacks> {
     if (signal?.aborted) throw failure("InstallFailed", { what, reason: "it was interrupted" });
-    let packs: DiscoveredPack[] = [];
     const skipped = new Set<string>();
     const verify = async () => {
       for (const { key, location, installedAs, manifest } of readInstalled(found.workspace)) {
@@ -104,13 +95,15 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
         if (isBuilt || lifecycleScripts.some((script) => isRecord(scripts) && Object.hasOwn(scripts, script)))
           skipped.add(String(name));
       }
-      const now = await findPacks(port, { cwd: directory });
-      packs = now.packs.map(({ pack }) => pack);
-      const [reason] = previews.flatMap((preview) => compare(now, preview) ?? []);
+      const [reason] = previews.flatMap((preview) => compare(directory, preview) ?? []);
       if (reason !== undefined) throw failure("InstallFailed", { what, reason });
     };
     await changePackages(project, { kind: "add", packages }, options, { verify, complete });
-    const added = specs.flatMap(({ name }) => packs.find(isPack(name)) ?? []);
+    const { packs } = await findPacks(port, { cwd: directory });
+    const added = specs.flatMap(({ name }) => {
+      const one = packs.find(({ pack }) => pack.name === name && !pack.shadowed);
+      return one?.pack ?? [];
+    });
     const problems = previews.flatMap((preview) => preview.warnings);
     if (skipped.size > 0) {
       const scripted = [...skipped].sort();

@@ -40,11 +40,8 @@ const shownKeys = {
 export type RemoteItem = DiscoveredItem & { [Key in (typeof shownKeys)[Kind][number]]?: unknown };
 
 /** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
-function hasPackKeyword(keywords: unknown): boolean | undefined {
-  if (keywords === undefined || keywords === null) return undefined;
-  if (typeof keywords === "string") return keywords.split(/[\s,]+/).includes(packKeyword);
-  return Array.isArray(keywords) && keywords.includes(packKeyword);
-}
+const hasPackKeyword = (keywords: unknown): boolean | undefined =>
+  Array.isArray(keywords) ? keywords.includes(packKeyword) : undefined;
 
 /** `undefined` if the manifest is of another package or not of a pack. */
 export function describeRemotePack(

@@ -83,19 +83,12 @@ test("environment variables that npm set for another project, and secrets, are n
   expect(Object.keys(env).filter((name) => dropped.test(name))).toEqual([]);
 });
 
-test("a package manager is found on the PATH, and npm also next to Node", () => {
-  const folder = makeTree({
-    "bin/pnpm": "#!/bin/sh\n",
-    "bin/yarn.js": "",
-    "empty/x": "",
-    "node/lib/node_modules/npm/bin/npm-cli.js": "",
-  });
+test("a package manager is found on the PATH", () => {
+  const folder = makeTree({ "bin/pnpm": "#!/bin/sh\n", "bin/yarn.js": "", "empty/x": "" });
   const env = { PATH: `${folder}/empty:${folder}/bin` };
   expect(findManagerProgram("pnpm", env)).toMatchObject({ command: `${folder}/bin/pnpm`, args: [] });
   expect(findManagerProgram("yarn", env)).toBeUndefined();
-  const beside = findManagerProgram("npm", { PATH: "" }, `${folder}/node/bin/node`);
-  expect(beside?.args).toEqual([`${folder}/node/lib/node_modules/npm/bin/npm-cli.js`]);
-  expect(findManagerProgram("npm", { PATH: "" }, `${folder}/bin/node`)).toBeUndefined();
+  expect(findManagerProgram("npm", { PATH: "" })).toBeUndefined();
 });
 
 test("a command of a package with the name of a package manager is not run", () => {

@@ -44,7 +44,7 @@ export async function openProject(cwd: string, what: string) {
   if (!isDriven(name))
     throw unusable("Trailblaze does not support", "Run it directly, with lifecycle scripts disabled.");
   const program = findManagerProgram(name);
-  if (program === undefined) throw unusable("is not installed", `Install it: npm install --global ${name}`);
+  if (program === undefined) throw unusable("is not on the PATH", `Install it: npm install --global ${name}`);
   const isWorkspaceRoot = isDeclared && root === directory;
   const declared = declaredDependencies(workspace.project.manifest);
   return { found, directory, root, isWorkspaceRoot, declared, manager: { name, isModernYarn }, program };

@@ -1,37 +1,24 @@
 import { spawn } from "node:child_process";
-import { existsSync, realpathSync, rmSync } from "node:fs";
-import { dirname, join } from "node:path";
+import { realpathSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { quoteForShell } from "../../problems/text.ts";
+import type { FoundProgram } from "../../processes/find-program.ts";
 import { findProgramHere } from "../../processes/server-process.ts";
 
-export type ManagerName = "npm" | "pnpm" | "yarn";
+/** A program, and its arguments before all others. */
+type ManagerProgram = Pick<FoundProgram, "command" | "args">;
 
-export interface ManagerProgram {
-  command: string;
-  /** Arguments before all others. */
-  args: readonly string[];
-}
-
-/** Runs a JavaScript program with this Node, because running shell scripts would be unsafe. */
-const throughNode = (script: string): ManagerProgram => ({ command: process.execPath, args: [script] });
-
-/** Finds a package manager as programs of servers are found, and npm also next to Node. */
+/** Finds a package manager as programs of servers are found. Scripts run with this Node: PATH may have another `node`. */
 export function findManagerProgram(
-  name: ManagerName,
+  name: ProjectManager["name"],
   env: NodeJS.ProcessEnv = process.env,
-  node: string = process.execPath,
 ): ManagerProgram | undefined {
   const found = findProgramHere({ command: name, args: [], cwd: process.cwd(), env });
   // What needs Windows' shell is not a package manager.
-  if (found?.verbatim === false) {
-    const real = realpathSync(found.command);
-    return /\.[cm]?js$/.test(real) ? throughNode(real) : found;
-  }
-  if (name !== "npm") return undefined;
-  const modules = process.platform === "win32" ? dirname(node) : join(dirname(node), "..", "lib");
-  const script = join(modules, "node_modules/npm/bin/npm-cli.js");
-  return existsSync(script) ? throughNode(script) : undefined;
+  if (found?.verbatim !== false) return undefined;
+  const real = realpathSync(found.command);
+  return /\.[cm]?js$/.test(real) ? { command: process.execPath, args: [real] } : found;
 }
 
 /** Variables of an npm script that may have started this process, and secrets of a gateway. */
@@ -59,12 +46,12 @@ const killDelayMs = 5000;
 
 /**
  * Runs a package manager. Never rejects. `exitCode` is `null` if it was terminated or could not be started, and `reason` says why;
- * `tail`: the end of its output.
+ * `isLate`: it took too long; `tail`: the end of its output.
  */
 export function runManager(
   program: ManagerProgram,
   run: { cwd: string; args: readonly string[]; timeoutMs: number; signal?: AbortSignal | undefined },
-): Promise<{ exitCode: number | null; reason: string | undefined; tail: string }> {
+): Promise<{ exitCode: number | null; reason: string | undefined; isLate: boolean; tail: string }> {
   const { cwd, args, timeoutMs, signal } = run;
   const timeout = AbortSignal.timeout(timeoutMs);
   return new Promise((resolve) => {
@@ -85,7 +72,8 @@ export function runManager(
     child.stderr.setEncoding("utf8").on("data", collect);
     const settle = (exitCode: number | null) => {
       clearTimeout(killTimer);
-      resolve({ exitCode: reason === undefined ? exitCode : null, reason, tail });
+      const isLate = reason !== undefined && timeout.aborted;
+      resolve({ exitCode: reason === undefined ? exitCode : null, reason, isLate, tail });
     };
     child.on("error", (error: NodeJS.ErrnoException) => {
       if (error.name === "AbortError") {

@@ -49,13 +49,11 @@ async function download(context: FetchContext, spec: RegistrySpec, folder: strin
   const settings = retries.map(([key, value]) => `--${key}=${value}`);
   const to = `--pack-destination=${folder}`;
   const args = ["pack", spec.text, to, "--ignore-scripts", "--loglevel=error", ...settings];
-  const timeout = AbortSignal.timeout(timeoutMs);
-  const ending = signal === undefined ? timeout : AbortSignal.any([signal, timeout]);
-  const end = await runManager(npm, { cwd, args, timeoutMs: 2 * timeoutMs, signal: ending });
+  const end = await runManager(npm, { cwd, args, timeoutMs, signal });
   if (end.exitCode === 0) return;
   if (signal?.aborted) throw createFailure(spec, "it was interrupted");
   const registry = client.show(client.registryOf(spec.name));
-  const code = timeout.aborted ? "ETIMEDOUT" : /npm (?:error|ERR!) code (\w+)/.exec(end.tail)?.[1];
+  const code = end.isLate ? "ETIMEDOUT" : /npm (?:error|ERR!) code (\w+)/.exec(end.tail)?.[1];
   const reasons: [codes: RegExp, reason: string][] = [
     [/^undefined$/, `npm pack failed${end.reason ? `: ${end.reason}` : ""}`],
     [/^E404$/, `the registry ${registry} has no such package`],

@@ -73,7 +73,10 @@ function isWebAddress(value: unknown): value is string {
 /** A failed request. `isDown`: there was no response, so further requests are likely to fail too. */
 const failed = (reason: string, isDown = false) => ({ state: "failed" as const, reason, isDown });
 
-const unreachable = new Map([
+const reasons = new Map([
+  ["E401", "requires credentials that npm's configuration does not have (401)"],
+  ["E403", "denies access (403)"],
+  ["E429", "is rate-limiting requests (429)"],
   ["ENOTFOUND", "cannot be found: the host is unknown, or there is no network"],
   ["EAI_AGAIN", "cannot be found: there is no network"],
   ["ECONNREFUSED", "refuses connections"],
@@ -81,23 +84,19 @@ const unreachable = new Map([
 
 /** `code`: `E` and a status, or a code of Node. */
 export function explainFailure(code: string): string {
+  if (/TIMEDOUT|TIMEOUT$/.test(code)) return "does not answer in time";
   const [, status] = /^E(\d{3})$/.exec(code) ?? [];
-  const described = describeFetchError(status === undefined ? { code } : { statusCode: Number(status) });
-  return described.state === "failed" ? described.reason : "does not have it (404)";
+  const known = /^[A-Z0-9_]{3,60}$/.test(code) ? code : "the connection was closed";
+  return reasons.get(code) ?? (status ? `returned status ${status}` : `cannot be read (${known})`);
 }
 
 /** The message is not used, because it may contain addresses with credentials. */
 function describeFetchError(error: unknown): ReturnType<typeof failed> | { state: "absent" } {
   const { statusCode, code, name, type } = error as Readonly<Record<string, unknown>>;
   if (statusCode === 404 || statusCode === 405) return { state: "absent" };
-  if (statusCode === 401) return failed("requires credentials that npm's configuration does not have (401)");
-  if (statusCode === 403) return failed("denies access (403)");
-  if (statusCode === 429) return failed("is rate-limiting requests (429)", true);
-  if (typeof statusCode === "number") return failed(`returned status ${statusCode}`);
   const isTimeout = name === "AbortError" || name === "TimeoutError" || String(type).endsWith("timeout");
-  if (isTimeout || /TIMEDOUT|TIMEOUT$/.test(String(code))) return failed("does not answer in time", true);
-  const known = /^[A-Z0-9_]{3,60}$/.test(String(code)) ? code : "the connection was closed";
-  return failed(unreachable.get(String(code)) ?? `cannot be read (${known})`, true);
+  const reason = explainFailure(isTimeout ? "TIMEOUT" : String(code));
+  return failed(reason, statusCode === undefined || statusCode === 429);
 }
 
 function withoutCredentials(address: string): string {
