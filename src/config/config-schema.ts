@@ -217,7 +217,7 @@ export const config = z
     crash: z._default(z.enum(["fail", "isolate", "relaunch"]), "fail"),
     serversStart: z.optional(z.enum(["eager", "lazy"])),
     serversIdleMs: z.optional(milliseconds),
-    isolation: z._default(z.enum(["in-process", "process"]), "in-process"),
+    isolation: z.optional(z.enum(["in-process", "process"])),
     callback: section(callback),
     timeouts: section(timeouts),
     calls: z.optional(calls),

@@ -41,7 +41,7 @@ export interface RunningServer {
 export interface ServedSessionOptions
   extends Pick<
     SessionOptions,
-    "device" | "deviceChanges" | "preferHostAgent" | "memory" | "toolsets" | "watch" | "start" | "idleMs"
+    "device" | "preferHostAgent" | "memory" | "toolsets" | "watch" | "start" | "idleMs"
   > {
   /**
    * Lists `search_tools` instead of all tools if there are many, as `toolsForLlm` does with these options. The lists of legacy

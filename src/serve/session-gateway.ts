@@ -1,5 +1,6 @@
 import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import type { ServerCompletion } from "../mcp/client/server-calls.ts";
 import type { ListCapability, ListKey } from "../mcp/client/server-lists.ts";
 import { badRequest, RpcError } from "../mcp/client-message.ts";
@@ -13,7 +14,7 @@ import { createEntry, createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { CallToolResult, PromptResult, ReadAnswer, ToolResult } from "../runtime/tool-result.ts";
 import type { CallRequest, CallScope } from "../session/calls.ts";
 import type { ItemOf, SessionTool, SkillItem, ToolItem } from "../session/items.ts";
-import { attempt, fullNameOf } from "../session/names.ts";
+import { fullNameOf } from "../session/names.ts";
 import { Session } from "../session/session.ts";
 import type { SessionChange, SessionFrame } from "../session/session-frame.ts";
 import { SessionMemory } from "../session/session-memory.ts";

@@ -55,6 +55,7 @@ import { askHost, createHostInput, type Listeners, listen, type ToolLog } from "
 import {
   type ItemOf,
   labelOf,
+  makerOf,
   type ResourceRoute,
   type Route,
   type SessionItem,
@@ -68,7 +69,7 @@ import { type PackPrompt, type PackResource, suggestValues } from "./pack-conten
 import type { SessionFrame } from "./session-frame.ts";
 import { createCallMemory, type SessionMemory, visibleMemory } from "./session-memory.ts";
 import { findSkillFile, readSkill } from "./session-skills.ts";
-import type { LinkMaker, SessionState } from "./session-state.ts";
+import type { SessionState } from "./session-state.ts";
 
 /** `arguments._trailblazeContext`: only memory and device, the platform in upper case. */
 export const createLegacyContext = (memory: Record<string, string>, device: Device | undefined) => ({
@@ -197,7 +198,7 @@ export class Calls {
   #validator: SchemaValidator | undefined;
   readonly large: LargeResults;
   /** The makers of the links that results had, by URI: a link need not be listed. */
-  readonly #links = new Map<string, LinkMaker>();
+  readonly #links = new Map<string, string | undefined>();
 
   constructor(frame: SessionFrame) {
     const { id: sessionId, memory, recorded, log } = frame;
@@ -392,8 +393,7 @@ export class Calls {
     const answer = decided ?? request.state.outside(answered, route);
     if (answer.variant === "Success" && meta.isRecordable && isNoted(request) && decided === undefined)
       request.scope.record(name, json);
-    const maker = route.by === "code" ? { pack: route.owner.pack?.name } : { server: route.from.plan.label };
-    this.#noteLinks(answer.content, maker);
+    this.#noteLinks(answer.content, makerOf(route));
     const ofServerResults = route.by === "server" ? route.from.plan.entry.results : undefined;
     const { results } = request.state.config;
     const { defaultMaxChars = -1 } = this.#frame.options;
@@ -565,7 +565,7 @@ export class Calls {
     return request.state.outside(answer, route);
   }
 
-  #noteLinks(content: readonly ContentBlock[], maker: LinkMaker): void {
+  #noteLinks(content: readonly ContentBlock[], maker: string | undefined): void {
     for (const block of content) {
       if (block.type !== "resource_link" || block.uri.length > longestLink) continue;
       this.#links.delete(block.uri);

@@ -6,7 +6,9 @@ import { dirname, join, relative, resolve, sep } from "node:path";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import { declaredFolders, locate } from "../discovery/package-folders.ts";
 import { ancestorsOf, findProject } from "../discovery/project.ts";
+import { lockfileNames } from "../discovery/project-manager.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
+import { configFiles } from "../files/discovery-port.ts";
 import { maximumModuleBytes } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
@@ -86,22 +88,7 @@ export async function watchProject(
 }
 
 /** What package managers and users write next to a package.json. */
-const projectFiles = [
-  "package.json",
-  "package-lock.json",
-  "npm-shrinkwrap.json",
-  "pnpm-lock.yaml",
-  "pnpm-workspace.yaml",
-  "yarn.lock",
-  "bun.lock",
-  "bun.lockb",
-  "deno.lock",
-  "node_modules",
-  "trailblaze.config.yaml",
-  "trailblaze.config.yml",
-  "trailblaze.config.json",
-  "trailblaze.lock",
-];
+const projectFiles = ["package.json", ...lockfileNames, "node_modules", ...configFiles, "trailblaze.lock"];
 
 /** The few entries whose changes may change a session. `packages`: their folders. Throws if there is no project. */
 async function findWatchedEntries(

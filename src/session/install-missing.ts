@@ -27,13 +27,10 @@ const mostInstalls = 20;
 
 async function installPack(
   missing: { name: string; range: string | undefined },
-  { autoInstall }: SessionConfig["packs"],
   { cwd = process.cwd(), signal, onInstall: onCommand }: MissingPacksOptions,
 ): Promise<AddedPacks> {
   const { installMissing } = await import("../npm/add-packs.ts");
-  // A qualified name in the config is a deliberate choice, even if it is similar to another.
-  const allowSimilar = autoInstall.includes(qualifyPackageName(missing.name));
-  return installMissing(missing, { cwd, allowSimilar, signal, onCommand });
+  return installMissing(missing, { cwd, signal, onCommand });
 }
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
@@ -62,7 +59,7 @@ export async function withMissingPacks<Value>(
       const { packs } = await readConfig(port, { directory, config, cwd });
       const spec = splitSpec(missing);
       if (!mayInstall(spec.name, packs, install)) throw error;
-      const { added, problems } = await installPack(spec, packs, options);
+      const { added, problems } = await installPack(spec, options);
       // An added pack may itself refer to missing packs, which are installed next.
       const failed = problems.find(
         ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
@@ -107,7 +104,7 @@ export async function installReferredPacks(
     if (missing === undefined || tried.size >= mostInstalls) return problems;
     const { packageName: name, range } = missing;
     tried.add(name);
-    const { added, problems: faults } = await installPack({ name, range }, policy, options);
+    const { added, problems: faults } = await installPack({ name, range }, options);
     if (added.length > 0) continue;
     const [failed] = faults;
     // A call needs its tool; a session can go on without it.

@@ -97,6 +97,10 @@ export type ResourceRoute = Route<PackResource>;
 export const labelOf = (route: Route<unknown>): string | undefined =>
   route.by === "server" ? route.from.plan.label : route.owner.pack?.qualifiedName;
 
+/** Tells makers of links apart: a server's key has a space. */
+export const makerOf = (route: Route<unknown>): string | undefined =>
+  route.by === "server" ? route.from.plan.key : route.owner.pack?.name;
+
 interface Offered<Kind, Shown, Listing, Code> {
   kind: Kind;
   /** As users of the session see it. */

@@ -86,15 +86,6 @@ export function patternNames({ shown, listing, route }: ItemOf<"tool">): string[
   return [...new Set(all.map((one) => one.replace(/^@/, "")))];
 }
 
-export function attempt<Value>(resolve: () => Value): Value | undefined {
-  try {
-    return resolve();
-  } catch (error) {
-    if (error instanceof TrailblazeError) return undefined;
-    throw error;
-  }
-}
-
 /** Splits `LABEL/NAME`. The name is the server's own, which may contain slashes; a label contains none. */
 function splitReference(reference: string): { label: string; own: string } | undefined {
   const at = reference.indexOf("/");

@@ -1,11 +1,10 @@
 import { resolve } from "node:path";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
-import { isRecord } from "../data/parse-json.ts";
 import { findProject } from "../discovery/project.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import { watchProject } from "./follow-project.ts";
 import type { Selection } from "./members.ts";
@@ -32,16 +31,6 @@ export interface OpeningRules {
   installs?: boolean;
 }
 
-/** A problem if the config asks for packs' code in this process, which a session that follows its project does not do. */
-function findOverriddenIsolation(
-  { text, isolation }: SessionConfig,
-  { watch = false, config }: CommandSessionOptions,
-): Problem[] {
-  const written = text?.value ?? config;
-  const isWritten = isRecord(written) && written.isolation !== undefined && written.isolation !== null;
-  return watch && isWritten && isolation === "in-process" ? [createProblem("IsolationOverridden", {})] : [];
-}
-
 /** Ends all that it has started if the session cannot open. */
 async function open(
   config: SessionConfig,
@@ -53,7 +42,9 @@ async function open(
     const { installReferredPacks } = await import("./install-missing.ts");
     problems.push(...(await installReferredPacks(config, options)));
   }
-  problems.push(...findOverriddenIsolation(config, options));
+  // A session that follows its project runs no packs' code in this process.
+  if (options.watch && config.isolation === "in-process")
+    problems.push(createProblem("IsolationOverridden", {}));
   const frame = new SessionFrame({ ...config, problems }, how);
   const { resources, states, memory, processes } = frame;
   const applyChange = async (stop: AbortSignal) => {

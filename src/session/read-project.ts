@@ -114,7 +114,7 @@ function addServer(
   frame.memory.addSecrets(plan.secrets);
   const server = frame.processes.getServer(plan, config, isLazy);
   holds.add(server.hold());
-  return new ServerSource(plan, server, isAllowed, { gate, approved, isLazy });
+  return new ServerSource(plan, server, { isLazy, gate, approved, isAllowed });
 }
 
 /** A server of the config, after what is to say of it before it starts. */
@@ -167,11 +167,11 @@ function addPackServers(
 }
 
 /** Rejects if the server fails and the session needs it. The failure of one that the config defines has its place. */
-async function whenStarted(context: ReadingContext, { server, plan, isLazy }: ServerSource): Promise<void> {
+async function whenStarted(context: ReadingContext, { server, plan, how }: ServerSource): Promise<void> {
   const { config, frame } = context;
   const isAsked =
     plan.pack === undefined ? frame.rules.userServers === "needed" : config.packs.onError === "fail";
-  if (isLazy) return;
+  if (how.isLazy) return;
   try {
     await server.ready;
   } catch (error) {

@@ -72,6 +72,16 @@ function overrideEntry(one: ListedEntry, choices: ServerPlan["entry"]["choices"]
 
 const keyOf = ({ kind, id }: { kind: ListedKind; id: string }) => `${kind} ${id}`;
 
+interface HowUsed {
+  /** Whether the server starts when it is needed; it then needs what is `approved`. */
+  isLazy: boolean;
+  gate: LockGate | undefined;
+  /** What the lock approves. */
+  approved: ListedServer | undefined;
+  /** Applies the policy for packs to the server's own names. */
+  isAllowed(name: string): boolean;
+}
+
 /**
  * A server as one state of its session uses it: what it says, or what the lock approves until it has run; without what the lock
  * does not approve; without what the config excludes.
@@ -79,38 +89,20 @@ const keyOf = ({ kind, id }: { kind: ListedKind; id: string }) => `${kind} ${id}
 export class ServerSource {
   readonly plan: ServerPlan;
   readonly server: SessionServer;
-  /** Whether the server starts when it is needed. */
-  readonly isLazy: boolean;
-  /** Applies the policy for packs to the server's own names. */
-  readonly #isAllowed: (name: string) => boolean;
-  readonly #gate: LockGate | undefined;
-  readonly #approved: ListedServer | undefined;
+  readonly how: HowUsed;
   /** What was refused or gone after a start: where states do not follow the server, it stays so, and other tools keep their names. */
   readonly #lost = new Map<string, Problem>();
   #offer: Offer | undefined;
 
-  /** `approved`: what the lock approves; needed for a server that `isLazy`. */
-  constructor(
-    plan: ServerPlan,
-    server: SessionServer,
-    isAllowed: (name: string) => boolean,
-    lock: { gate: LockGate | undefined; approved: ListedServer | undefined; isLazy: boolean },
-  ) {
+  constructor(plan: ServerPlan, server: SessionServer, how: HowUsed) {
     this.plan = plan;
     this.server = server;
-    this.isLazy = lock.isLazy;
-    this.#isAllowed = isAllowed;
-    this.#gate = lock.gate;
-    this.#approved = lock.approved;
-  }
-
-  get isLocked(): boolean {
-    return this.#gate !== undefined;
+    this.how = how;
   }
 
   /** `undefined` while nothing is known of the server. Throws `TrailblazeError` `LockMismatch`. */
   get offer(): Offer | undefined {
-    const said = this.server.said ?? (this.isLazy ? this.#approved : undefined);
+    const said = this.server.said ?? (this.how.isLazy ? this.how.approved : undefined);
     if (said !== undefined && this.#offer?.of !== said) this.#offer = this.#compare(said);
     return this.#offer;
   }
@@ -119,14 +111,14 @@ export class ServerSource {
     const { plan } = this;
     const all = said.entries.map((one) => overrideEntry(one, plan.entry.choices));
     const isDenied = (one: ListedEntry) => this.#explainDenied(one) !== undefined;
-    const { refused, ...verdict } = this.#gate?.checkList(plan, { ...said, entries: all }, isDenied) ?? {
+    const { refused, ...verdict } = this.how.gate?.checkList(plan, { ...said, entries: all }, isDenied) ?? {
       refused: new Map<ListedEntry, Problem>(),
       problems: [],
       vanished: [],
       instructions: said.instructions,
     };
     const { refusal, problems, vanished } = verdict;
-    if (said !== this.#approved && !this.server.isFollowed) {
+    if (said !== this.how.approved && !this.server.isFollowed) {
       for (const one of all) {
         const before = this.#lost.get(keyOf(one));
         const problem = refused.get(one) ?? before;
@@ -137,7 +129,7 @@ export class ServerSource {
       }
       for (const one of vanished) this.#lost.set(keyOf(one), one.problem);
     }
-    const approved = new Map(this.#approved?.entries.map((one) => [keyOf(one), one]));
+    const approved = new Map(this.how.approved?.entries.map((one) => [keyOf(one), one]));
     const entries = all.map((one) => {
       const message = this.#explainDenied(one);
       if (message !== undefined) return { ...one, left: { reason: "Denied" as const, message } };
@@ -151,14 +143,14 @@ export class ServerSource {
     return {
       ...verdict,
       of: said,
-      entries: this.#gate ? entries.sort(byId) : entries,
+      entries: this.how.gate ? entries.sort(byId) : entries,
       differs: refusal !== undefined || differences > 0,
     };
   }
 
   #explainDenied({ kind, id, entry }: ListedEntry): string | undefined {
     const { choices } = this.plan.entry;
-    if (!this.#isAllowed(kind === "tool" ? id : entry.name)) return "The config's `packs` excludes it.";
+    if (!this.how.isAllowed(kind === "tool" ? id : entry.name)) return "The config's `packs` excludes it.";
     // `tools` of a server in the config is only about its tools.
     return kind !== "tool" || choices === undefined || isToolChosen(choices, id)
       ? undefined
@@ -204,7 +196,7 @@ export class ServerSource {
    * `LockOutdated` or `LockMismatch`.
    */
   refuse(kind: ListedKind, id: string): void {
-    if (this.#gate === undefined) return;
+    if (this.how.gate === undefined) return;
     const { refusal, vanished = [] } = this.offer ?? {};
     // What a result links to need not be listed.
     const gone = vanished.find((one) => kind !== "resource" && one.kind === kind && one.id === id);

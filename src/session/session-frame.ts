@@ -351,7 +351,7 @@ export class SessionStates {
   onStarted(server: SessionServer): Promise<boolean> {
     return this.#next(async (reading) => {
       const source = reading && sourcesOf(reading).find((one) => one.server === server);
-      if (reading === undefined || source?.isLocked !== true) return false;
+      if (reading === undefined || source?.how.gate === undefined) return false;
       try {
         if (source.offer?.differs) await this.#replace(reading);
       } catch (error) {

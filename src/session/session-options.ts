@@ -38,15 +38,8 @@ export interface AwaitedServer {
 export interface SessionOptions {
   /** The folder whose project the session is for. Default: the current folder. */
   cwd?: string;
-  /**
-   * Replaces the config's device as a whole; missing keys are unknown to tools. Default: the config's device, or none.
-   */
+  /** Changes the config's device: other keys stay, unless the platform changes, because it is then another device. */
   device?: { [Key in keyof Device]?: Device[Key] };
-  /**
-   * Changes the device, as `--platform` and `--driver` do: other keys stay, unless the platform changes, because the
-   * session then runs on another device.
-   */
-  deviceChanges?: { platform?: Device["platform"]; driverType?: Device["driverType"] };
   /** Whether the agent runs on the host. Default: the config's value, otherwise true. */
   preferHostAgent?: boolean;
   /** Strings by key; they override those of the config. */
@@ -137,9 +130,10 @@ function readMemory(memory: unknown): unknown {
 }
 
 /** The device with changes. Without a platform, the sizes belong to the platform that is now set. */
-function changeDevice(device: SessionOptions["device"], changes: SessionOptions["deviceChanges"] = {}) {
-  const platform = changes.platform?.toUpperCase();
-  const isOther = platform !== undefined && device?.platform != null && platform !== device.platform;
+function changeDevice(device: Device | undefined, changes: SessionOptions["device"]) {
+  if (changes === undefined) return device;
+  const { platform = device?.platform } = changes;
+  const isOther = device?.platform != null && String(platform).toUpperCase() !== device.platform;
   const named = Object.entries(changes).filter(([, value]) => value !== undefined);
   return { ...(isOther ? {} : device), ...Object.fromEntries(named) };
 }
@@ -151,9 +145,9 @@ export function formatWaiting({ label, limitMs }: AwaitedServer): string {
 
 /** The config, overridden by the options. Throws `InvalidArguments` for what the config could not say either. */
 export function applyOptions(config: SessionConfig, options: CommandSessionOptions): SessionConfig {
-  const { device = config.device, deviceChanges, preferHostAgent, memory, start, idleMs } = options;
+  const { device, preferHostAgent, memory, start, idleMs } = options;
   const { settings, fault } = readSettings({
-    device: deviceChanges === undefined ? device : changeDevice(device, deviceChanges),
+    device: changeDevice(config.device, device),
     preferHostAgent,
     memory: readMemory(memory),
     serversStart: start,

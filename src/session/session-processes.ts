@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { realpathSync } from "node:fs";
 import { join } from "node:path";
 import type { CallbackEndpoint } from "../callback/callback-endpoint.ts";
@@ -116,8 +115,6 @@ export class SessionProcesses {
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
     const { key, entry, context, fault, content } = plan;
-    // Without changes of the project, there is one state, whose servers have keys of their own.
-    if (!this.#isolates) return key;
     const own =
       "url" in plan
         ? [plan.url.href, plan.headers, plan.oauth]
@@ -126,8 +123,7 @@ export class SessionProcesses {
             createEnvironment(plan.environment, this.#environmentFacts(undefined, config)),
           ];
     const { protocol, timeouts = config.timeouts } = entry;
-    const launch = [key, ...own, protocol, context, timeouts, fault?.problem, content];
-    return createHash("sha256").update(JSON.stringify(launch)).digest("hex");
+    return JSON.stringify([key, ...own, protocol, context, timeouts, fault?.problem, content]);
   }
 
   async start(

@@ -185,17 +185,15 @@ export class SessionServer {
 
   #listen(): ServerEvents {
     const { label } = this.#plan;
-    const { report, log, options } = this.#frame;
-    const told = new Set<ListCapability>();
+    const { report, reportOnce, log, options } = this.#frame;
     return {
       onStdoutNoise: (line) => report(createProblem("StdoutNoise", { label, line }, this.#place)),
       onListChanged: (list) => {
         if (this.isFollowed) this.#listSoon(list);
-        else if (!told.has(list)) report(createProblem("ToolListChanged", { label, list }, this.#place));
-        told.add(list);
+        else reportOnce(createProblem("ToolListChanged", { label, list }, this.#place));
       },
       onLeftOut: (fault) =>
-        this.#frame.reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place)),
+        reportOnce(createProblem("ServerResultIncomplete", { label, ...fault }, this.#place)),
       onSlow: (ms) => options.onWait?.({ label, limitMs: ms === -1 ? null : ms }),
       // Modern servers are asked for log messages only then.
       ...(options.onLog !== undefined && {

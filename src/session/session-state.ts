@@ -31,6 +31,7 @@ import {
   isOf,
   isReported,
   labelOf,
+  makerOf,
   type ResourceRoute,
   type Route,
   type SessionItem,
@@ -49,12 +50,6 @@ import { collectServer, ServerSource } from "./server-source.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionServer } from "./session-servers.ts";
 import { selectFirst } from "./session-skills.ts";
-
-/** Who made a link in a result: the label of a server, or the npm name of a pack. */
-export interface LinkMaker {
-  server?: string;
-  pack?: string | undefined;
-}
 
 /** An MCP server that a session may use, and its state. Its strings are the author's and not trusted. */
 export interface SessionServerState {
@@ -191,7 +186,7 @@ export class SessionState {
     const others = route.by === "code" ? this.#labels() : [];
     const own = labelOf(route);
     const isOwn = (uri: string) =>
-      this.#findRoutes({}, (label) => (label === own ? uri : undefined)).length > 0;
+      this.#findRoutes(undefined, (label) => (label === own ? uri : undefined)).length > 0;
     const isPassedOn = (uri: string) => others.some((label) => isOutside(label, uri)) && !isOwn(uri);
     return renameUris(answer, (uri) => (isPassedOn(uri) ? uri : toOutside(own, uri)));
   }
@@ -207,8 +202,8 @@ export class SessionState {
    * app also by a server whose tool names it, and without a label where a single source has it. What begins with the label of one
    * source is not read from another, which could pose as it. `undefined` for an unknown URI.
    */
-  findResource(uri: string, maker: LinkMaker = {}): ResourceRoute | undefined {
-    const from = this.resourceServers.find(({ plan }) => plan.label === maker.server);
+  findResource(uri: string, maker?: string): ResourceRoute | undefined {
+    const from = this.resourceServers.find(({ plan }) => plan.key === maker);
     const id = toOwn(from?.plan.label, uri);
     if (from !== undefined && from.findLeft("resource", id) === undefined) return { by: "server", from, id };
     const [first] = this.#findRoutes(maker, (label) =>
@@ -221,7 +216,10 @@ export class SessionState {
   }
 
   /** `ownOf`: how the source with a label writes the URI; `undefined` if it is not its own. */
-  #findRoutes(maker: LinkMaker, ownOf: (label: string | undefined) => string | undefined): ResourceRoute[] {
+  #findRoutes(
+    maker: string | undefined,
+    ownOf: (label: string | undefined) => string | undefined,
+  ): ResourceRoute[] {
     const ranked = this.of("resource").flatMap(({ shown, route }) => {
       const id = ownOf(labelOf(route));
       if (id === undefined) return [];
@@ -231,7 +229,7 @@ export class SessionState {
           ? route.code.match(id) !== undefined
           : fitsServerTemplate(route.id, id) && route.from.findLeft("resource", id) === undefined;
       if (!isListed && (shown.uriTemplate === undefined || !fits())) return [];
-      const isMakers = route.by === "code" && maker.pack !== undefined && shown.source.pack === maker.pack;
+      const isMakers = route.by === "code" && maker !== undefined && makerOf(route) === maker;
       return [{ route: { ...route, id }, rank: (isMakers ? 0 : 2) + (isListed ? 0 : 1) }];
     });
     const named = this.resourceServers.flatMap((from): ResourceRoute[] => {
@@ -264,7 +262,7 @@ export async function createState(
   const refusal = selection && sources.flatMap(({ offer }) => offer?.refusal ?? [])[0];
   if (refusal !== undefined) throw new TrailblazeError(refusal);
   const isPending = sources.some(
-    ({ server, isLazy }) => server.said === undefined && !server.fault && !isLazy,
+    ({ server, how }) => server.said === undefined && !server.fault && !how.isLazy,
   );
   const skipped = contributions.flatMap((one) => one.skipped);
   const fitting = contributions

@@ -1,5 +1,4 @@
-import { describeType } from "../data/parse-json.ts";
-import { failure, type Problem } from "../problems/index.ts";
+import type { Problem } from "../problems/index.ts";
 import { searchToolName } from "../qualified-names/advertised-names.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { PromptResult, ResourceResult, ToolResult } from "../runtime/tool-result.ts";
@@ -18,7 +17,6 @@ import type { RecordedCall } from "./session-memory.ts";
 import type { SessionServerState, SessionState } from "./session-state.ts";
 import type { FoundTool } from "./tool-search.ts";
 import {
-  createSearchTool,
   type LlmToolsOptions,
   refuseSearchName,
   type SearchOptions,
@@ -189,7 +187,6 @@ export class Session implements AsyncDisposable {
    * with a `TrailblazeError`: `ToolNotFound` with similar names, `ServerNotFound`, `AmbiguousName`.
    */
   async resolveTool(name: string): Promise<SessionTool> {
-    if (this.#isSearch(name)) return createSearchTool();
     return (await this.#frame.states.resolve(this.#state, name)).shown;
   }
 
@@ -224,17 +221,13 @@ export class Session implements AsyncDisposable {
    * What a resource contains, by its URI: one of `resources`, one that a template has, or one that a result links to. Bytes
    * are in base64. Trust level: execution.
    *
-   * Rejects with a `TrailblazeError` `ResourceNotFound`, `InvalidArguments`, `ResourceFailed`, `InputRequired` or
+   * Rejects with a `TrailblazeError` `ResourceNotFound`, `ResourceFailed`, `InputRequired` or
    * `SessionClosed`, or with the reason of `signal`. For a resource of a server also with `NotApproved`, or, if it starts for
    * this, with `ServerStartFailed` or `LockMismatch`.
    */
   async readResource(uri: string, options: RequestOptions = {}): Promise<ResourceResult> {
     const request = this.#request(options);
-    if (typeof uri !== "string" || uri === "") {
-      const reason = `A URI must be a string that is not empty, not ${describeType(uri)}`;
-      throw failure("InvalidArguments", { reason });
-    }
-    const { isStatic: _, ...result } = await this.#frame.calls.readResource(uri, request);
+    const { isStatic: _, ...result } = await this.#frame.calls.readResource(String(uri), request);
     return result;
   }
 

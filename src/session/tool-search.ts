@@ -2,12 +2,13 @@
 import MiniSearch from "minisearch";
 import { memoize } from "../data/memoize.ts";
 import { describeType, isRecord } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { defaultAbove, searchToolName } from "../qualified-names/advertised-names.ts";
 import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { failedResult, type ToolResult } from "../runtime/tool-result.ts";
 import type { SessionTool } from "./items.ts";
-import { attempt, formatSource } from "./names.ts";
+import { formatSource } from "./names.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionState } from "./session-state.ts";
 

@@ -19,7 +19,7 @@ const defaults = {
   builtIns: [],
   nameCollisions: undefined,
   crash: "fail",
-  isolation: "in-process",
+  isolation: undefined,
   callback: {
     enabled: true,
     timeoutMs: 120_000,

@@ -117,7 +117,7 @@ describe("a session that is served", () => {
 
   test("the options of a session apply: its platform, its toolsets and its memory", async () => {
     const session = {
-      deviceChanges: { platform: "IOS" as const },
+      device: { platform: "IOS" as const },
       toolsets: ["phone"],
       memory: { user: "eve" },
     };

@@ -9,20 +9,15 @@ const deviceOf = (device: Device | undefined, options: SessionOptions) =>
   applyOptions({ device, memory: new Map() } as unknown as SessionConfig, options).device;
 
 describe("the device of a session", () => {
-  test("a device given as an option replaces the config's device completely", () => {
+  test("a device given as an option changes only the given properties, but for another platform, which replaces it", () => {
+    const changed = (changes: object) => deviceOf(phone, { device: changes });
     expect(deviceOf(phone, {})).toEqual(phone);
-    expect(deviceOf(phone, { device: { driverType: "d" } })).toEqual({ ...unknown, driverType: "d" });
-  });
-
-  test("an update of the device changes only the given properties, but for another platform, which replaces it", () => {
-    const changed = (deviceChanges: object, device: Device | undefined = phone) =>
-      deviceOf(device, { deviceChanges });
+    expect(deviceOf(undefined, {})).toBeUndefined();
+    expect(deviceOf(undefined, { device: { driverType: "d" } })).toEqual({ ...unknown, driverType: "d" });
     expect(changed({ driverType: "other" })).toEqual({ ...phone, driverType: "other" });
     expect(changed({ platform: "ios" })).toEqual(phone);
     const web = { platform: "WEB", driverType: "d" };
     expect(changed(web)).toEqual({ ...unknown, ...web });
-    const both = { device: { widthPixels: 3 }, deviceChanges: { driverType: "d" } };
-    expect(deviceOf(phone, both)).toEqual({ ...unknown, widthPixels: 3, driverType: "d" });
     expect(() => changed({ platform: "toaster" })).toThrow(/platform/);
   });
 });

@@ -60,7 +60,7 @@ export function readSilentOptions({ options, cwd }: SessionInput) {
   return {
     cwd,
     config,
-    deviceChanges: platform || driver ? { platform, driverType: driver } : undefined,
+    device: platform || driver ? { platform, driverType: driver } : undefined,
     preferHostAgent: options["on-device"] ? false : undefined,
     memory: options.memory?.map((text) => splitPair(text, "--memory")),
     toolsets: toolset,
