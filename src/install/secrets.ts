@@ -1,4 +1,4 @@
-import { isRecord } from "../data/parse-json.ts";
+import { isRecord, isText } from "../data/parse-json.ts";
 import { clients } from "./clients/index.ts";
 import type { JsonRecord, JsonValue } from "./editing/config-format.ts";
 
@@ -59,31 +59,18 @@ function isReference(value: unknown): boolean {
   return /^(?:(?:Bearer|Basic) +)?$/i.test(literal);
 }
 
-const maskOf = (value: unknown, former: unknown) =>
-  former === undefined || former === value ? mask : `${mask} (changed)`;
-
-/**
- * An entry without secrets: the values of variables and headers, and others that look or are named like one. Hidden values
- * that differ from those of an earlier entry are marked.
- */
-export function hideEntry(entry: JsonRecord, former: JsonRecord = {}): JsonRecord {
-  const hide = ([key, value]: [string, JsonValue]): [string, JsonValue] => {
-    const before = former[key];
-    if (isRecord(value)) {
-      const formers = (isRecord(before) ? before : {}) as JsonRecord;
-      if (!hiddenKeys.has(key)) return [key, hideEntry(value as JsonRecord, formers)];
-      const hidden = Object.entries(value).map(([name, one]) => [
-        name,
-        isReference(one) ? one : maskOf(one, formers[name]),
-      ]);
-      return [key, Object.fromEntries(hidden)];
+/** An entry without secrets: the values of variables and headers, and others that look or are named like one. */
+export function hideEntry(entry: JsonRecord, isHidden = false): JsonRecord {
+  const hide = (key: string, value: JsonValue): JsonValue => {
+    if (isReference(value)) return value;
+    if (isHidden) return mask;
+    if (isRecord(value)) return hideEntry(value as JsonRecord, hiddenKeys.has(key));
+    if (Array.isArray(value)) {
+      const secret = looksSecret(value.map((one) => (isText(one) ? one : "")));
+      return value.map((one, index) => (secret[index] ? mask : one));
     }
-    const words = [value].flat();
-    if (!words.every((word) => typeof word === "string")) return [key, value];
-    const secret = looksSecret(words);
-    const isNamed = isSecretName(key) && !isReference(value);
-    if (!Array.isArray(value)) return [key, secret[0] || isNamed ? maskOf(value, before) : value];
-    return [key, words.map((word, index) => (secret[index] ? mask : word))];
+    if (!isText(value)) return value;
+    return isSecretName(key) || looksSecret([value]).includes(true) ? mask : value;
   };
-  return Object.fromEntries(Object.entries(entry).map(hide));
+  return Object.fromEntries(Object.entries(entry).map(([key, value]) => [key, hide(key, value)]));
 }

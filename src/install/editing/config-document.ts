@@ -139,10 +139,10 @@ export function formatEntryDiff(
   format: ConfigFormatName,
   changes: readonly EntryChange[],
 ): string {
-  const write = (place: EntryPlace, entry: JsonRecord | undefined, former?: JsonRecord) =>
-    entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry, former))}\n`;
+  const write = (place: EntryPlace, entry: JsonRecord | undefined) =>
+    entry === undefined ? "" : `${editors[format].write(place, hideEntry(entry))}\n`;
   const texts = changes.map(({ place, before }) => write(place, before));
-  const edited = changes.map(({ place, before, after }) => write(place, after, before));
+  const edited = changes.map(({ place, after }) => write(place, after));
   return formatLineDiff(file, texts.join(""), edited.join(""));
 }
 
