@@ -8,7 +8,7 @@ import { valueAt } from "../extension-schema/pointer.ts";
 import { readConfigFile } from "../files/edit.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { failure, quote, TrailblazeError } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
+import { unknownName } from "../qualified-names/nearest-names.ts";
 import { type ClientRecord, clients, findClient, type Scope } from "./clients/index.ts";
 import { ConfigDocument } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
@@ -35,8 +35,8 @@ function entriesOf(value: unknown): [string, unknown][] {
 }
 
 /**
- * The entries of a config: in the container of the client, or of any client, or at the top of a pasted object. `folders`: those of
- * the project, for clients that keep servers by folder.
+ * The entries of a config: in the container of the client, or of any client. `folders`: those of the project, for clients that
+ * keep servers by folder.
  */
 function findEntries(
   root: Record<string, unknown>,
@@ -64,10 +64,7 @@ function findEntries(
       if (isRecord(entry)) entries.set(name, { ...entry, disabled: true });
     }
   }
-  if (client !== undefined || entries.size > 0) return entries;
-  const isEntry = (value: unknown) =>
-    isRecord(value) && pick(value, [...commandKeys, ...urlKeys]) !== undefined;
-  return new Map(Object.entries(root).filter(([, value]) => isEntry(value)));
+  return entries;
 }
 
 /**
@@ -94,10 +91,8 @@ async function readServers(
   const formats = client ? [client.format] : usual.filter((format) => name.endsWith(`.${format}`));
   let reason = "";
   for (const format of formats.length > 0 ? formats : usual) {
-    // Documentation often shows a property without the braces around it.
-    const whole = format === "jsonc" && /^\s*"/.test(text) ? `{${text}}` : text;
     try {
-      const { root } = new ConfigDocument(file, format, whole);
+      const { root } = new ConfigDocument(file, format, text);
       const entries = findEntries(root, client, folders);
       if (entries.size > 0) return { client, entries };
       reason = "it has no MCP servers";
@@ -303,12 +298,7 @@ export async function planImport(source: string, options: ImportOptions) {
   const folders = [directory, resolve(options.cwd)].flatMap((folder) => [folder, realpathSync(folder)]);
   const { client, entries: found } = await readServers(source, options, folders);
   const missing = only.find((name) => !found.has(name));
-  if (missing !== undefined) {
-    const names = [...found.keys()];
-    const similar = findNearestNames(missing, names);
-    const nearest = similar.length > 0 ? similar : names.slice(0, 10);
-    throw failure("ServerNotFound", { name: missing, nearest });
-  }
+  if (missing !== undefined) throw unknownName("ServerNotFound", missing, [...found.keys()]);
   const taken = new Map(servers.map((server) => [String(server.label).toLowerCase(), server]));
   let variables = new Map<string, string>();
   const skipped: { name: string; reason: SkipReason; detail?: string }[] = [];

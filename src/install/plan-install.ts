@@ -90,11 +90,8 @@ function chooseContainer(
 ): readonly string[] {
   if (newerContainer === undefined) return container;
   const newer = valueAt(root, newerContainer);
-  // An entry in the older container may have the name of the newer container.
-  const isEntry =
-    isRecord(newer) &&
-    (typeof newer.type === "string" || typeof newer.command === "string" || Array.isArray(newer.command));
-  return isRecord(newer) && !isEntry ? newerContainer : container;
+  // An entry in the older container, which has a type, may have the name of the newer container.
+  return isRecord(newer) && typeof newer.type !== "string" ? newerContainer : container;
 }
 
 /** The existing project in which an entry starts its server, if it is not the one that another entry is for. */

@@ -77,13 +77,10 @@ export async function planConfigEdit(
 
 /** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
 function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
-  const own = name.replace(/^@[^/]*\//, "");
-  const isMissing = bin !== undefined && !bins.includes(bin);
-  const isUnclear = bin === undefined && bins.length > 1 && !bins.includes(own);
-  if (!isMissing && !isUnclear) return bin;
-  const what = isMissing ? `no command ${quote(bin)}` : "several commands";
+  if (bins.length < 2 && bin === undefined) return bin;
+  if (bins.includes(bin ?? name.replace(/^@[^/]*\//, ""))) return bin;
   throw failure("InvalidArguments", {
-    reason: `The package ${quote(name)} has ${what}`,
+    reason: `The package ${quote(name)} has ${bin === undefined ? "several commands" : `no command ${quote(bin)}`}`,
     hint: `Pass --bin ${listOf(bins.slice(0, 10).map((one) => quote(one)))}.`,
   });
 }

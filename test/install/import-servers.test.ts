@@ -204,8 +204,6 @@ describe("an import", () => {
     ["YAML", "mcpServers:\n  a: { command: node }\n"],
     ["TOML", '[mcp_servers.a]\ncommand = "node"\n'],
     ["JSON with comments", '{ // mine\n "servers": { "a": { "command": "node" } }, }'],
-    ["an object of servers", { a: server }],
-    ["a member without the braces around it", '"mcpServers": { "a": { "command": "node" } },\n'],
     [
       "a newer container of OpenCode",
       { mcp: { timeout: {}, servers: { a: { command: ["node", "a.js"] } } } },

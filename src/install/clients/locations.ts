@@ -1,6 +1,7 @@
 import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { findProject } from "../../discovery/project.ts";
 import { fileExists } from "../../files/edit.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
 import type { ConfigFormatName } from "../editing/config-format.ts";
 import { type ClientRecord, clients, type Scope } from "./index.ts";
@@ -77,12 +78,8 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
   clients: ListedClient[];
 }> {
   const host = readHost();
-  let project = resolve(cwd);
-  try {
-    project = findProject(discoveryPort, cwd).directory;
-  } catch {
-    // Outside a project, clients have no project files.
-  }
+  // A folder that may become a project's.
+  const project = attempt(() => findProject(discoveryPort, cwd).directory) ?? resolve(cwd);
   const listed = clients.map(
     (client): ListedClient => ({
       id: client.id,
