@@ -75,22 +75,18 @@ function createWriter(text: string, root: Node | undefined) {
 type Writer = ReturnType<typeof createWriter>;
 
 /** Adds a property behind the last one of an object. */
-function addProperty(text: string, object: Node, writer: Writer, name: string, value: JsonValue): string {
+function addProperty(text: string, object: Node, writer: Writer, name: string, value: JsonValue): string[] {
   const { lineEnd, unit } = writer;
   const write = (indentation?: string) => `${JSON.stringify(name)}: ${writer.write(value, indentation)}`;
   const close = endOf(object) - 1;
   const last = object.children?.at(-1);
   const base = indentationAt(text, object.offset);
   if (last === undefined) {
-    const inner = text.slice(object.offset + 1, close);
-    const at = object.offset + 1 + inner.trimEnd().length;
-    const hasLineEnd = text.slice(at, close).includes("\n");
-    // Comments keep the braces when the property is removed, and there is no line end to add then.
     const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
-    if (!hasLineEnd && (inner + around).trim() !== "")
-      return splice(text, at, at, (inner.trim() === "" ? "" : " ") + write(base));
+    // Comments keep the braces when the property is removed, and there may be no line end to add then.
+    if ((text.slice(object.offset + 1, close) + around).trim() !== "") return [];
     const property = lineEnd + base + unit + write(base + unit);
-    return hasLineEnd ? splice(text, at, at, property) : splice(text, at, close, property + lineEnd + base);
+    return [splice(text, object.offset + 1, close, property + lineEnd + base)];
   }
   const comma = findComma(text, last);
   const at = comma ?? endOf(last);
@@ -101,7 +97,7 @@ function addProperty(text: string, object: Node, writer: Writer, name: string, v
   const indentation = model === undefined ? base + unit : indentationAt(text, model.offset);
   const property = isOnLines ? lineEnd + indentation + write(indentation) : ` ${write()}`;
   const added = comma === undefined ? `,${remarks}${property}` : `${remarks}${property},`;
-  return splice(text, at, at + remarks.length, added);
+  return [splice(text, at, at + remarks.length, added)];
 }
 
 /** The texts without a property and its comma: with the white space before it if that is possible. */
@@ -150,7 +146,7 @@ export const jsonEditor: ConfigEditor = {
         const [parents, [name = "", ...below]] =
           depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
         const object = findValue(root, parents);
-        return object?.type === "object" ? [addProperty(text, object, writer, name, wrap(below, entry))] : [];
+        return object?.type === "object" ? addProperty(text, object, writer, name, wrap(below, entry)) : [];
       },
     };
   },

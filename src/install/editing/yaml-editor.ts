@@ -1,4 +1,4 @@
-import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit, type YAMLMap } from "yaml";
+import { Document, isPair, isScalar, isSeq, isMap as isYamlMap, type Pair, visit } from "yaml";
 import { DataSyntaxError } from "../../data/parse-json.ts";
 import { composeYaml } from "../../data/parse-yaml.ts";
 import {
@@ -65,72 +65,39 @@ const indentationOf = (text: string, pair: Pair) => {
   return text.slice(startOfLine(text, start), start).replace(/[^ ]/g, " ");
 };
 
-/** Adds a pair on lines of its own behind an offset at the end of a line. */
-function addBehind(text: string, at: number, indentation: string, key: string, value: JsonValue): string {
-  const written = indentation + writePair(key, value, indentation, text);
-  return splice(text, at, at, findLineEnd(text) + written);
-}
-
-/**
- * Adds a pair to a block map: behind the last one, behind the one before it if the last may end in an open block scalar, or
- * in front. Adds none to a map in braces.
- */
-function addPair(text: string, map: YAMLMap, key: string, value: JsonValue): string[] {
+/** Adds a pair below maps in block style, behind the last one. */
+function addPair(
+  text: string,
+  map: unknown,
+  [key = "", ...below]: readonly string[],
+  value: JsonValue,
+): string[] {
+  const pair = findPair(map, key);
+  if (pair !== undefined) return addPair(text, pair.value, below, value);
+  if (!isYamlMap(map) || map.flow) return [];
   const [first] = map.items;
-  if (first === undefined || map.flow) return [];
+  const last = map.items.at(-1);
+  if (first === undefined || last === undefined) return [];
   const indentation = indentationOf(text, first);
-  const ends = map.items
-    .slice(-2)
-    .reverse()
-    .map((pair) => endOfLine(text, endOfPair(text, pair)));
-  const top = startOfLine(text, rangeOf(first.key)[0]);
-  const inFront = indentation + writePair(key, value, indentation, text) + findLineEnd(text);
-  return [...ends.map((at) => addBehind(text, at, indentation, key, value)), splice(text, top, top, inFront)];
+  const written = writePair(key, wrap(below, value), indentation, text);
+  const at = endOfLine(text, endOfPair(text, last));
+  return [splice(text, at, at, findLineEnd(text) + indentation + written)];
 }
 
-/**
- * Adds the first pair below a key whose value is nothing, `null` or `{}`, which it replaces. Keeps a comment after it; adds
- * none where something else, such as a comment, would be replaced.
- */
-function fillEmpty(text: string, pair: Pair, key: string, value: JsonValue): string[] {
-  const [unit] = /^ {1,8}(?=[^\s#])/m.exec(text) ?? ["  "];
-  const start = afterColon(text, pair);
-  const end = Math.max(start, rangeOf(pair.value)[1]);
-  const former = text.slice(start, end).trim();
-  if (/[#&!]/.test(former)) return [];
-  const added = addBehind(text, endOfLine(text, end), indentationOf(text, pair) + unit, key, value);
-  return [former === "" ? added : splice(added, start, end, "")];
+/** Adds the first pair to a text that has comments only. */
+function addFirst(text: string, [key = "", ...below]: readonly string[], value: JsonValue): string {
+  const written = writePair(key, wrap(below, value), "", text);
+  const at = text.trimEnd().length;
+  const lineEnd = findLineEnd(text);
+  const tail = text.slice(at).includes("\n") ? "" : lineEnd;
+  return splice(text, at, at, (at === 0 ? "" : lineEnd) + written + tail);
 }
 
-function addEntry(text: string, root: unknown, keys: readonly string[], entry: JsonValue): string[] {
-  // With braces or a comment in them, a text could not be restored.
-  if (root === null || (isYamlMap(root) && root.flow && root.items.length === 0 && !text.includes("#"))) {
-    const written = writePair(keys[0] ?? "", wrap(keys.slice(1), entry), "", text);
-    if (root !== null) return [splice(text, ...rangeOf(root), written)];
-    const at = text.trimEnd().length;
-    const lineEnd = findLineEnd(text);
-    const tail = text.slice(at).includes("\n") ? "" : lineEnd;
-    return [splice(text, at, at, (at === 0 ? "" : lineEnd) + written + tail)];
-  }
-  let map = root;
-  for (const [depth, key] of keys.entries()) {
-    if (!isYamlMap(map)) return [];
-    const pair = findPair(map, key);
-    if (pair === undefined) return addPair(text, map, key, wrap(keys.slice(depth + 1), entry));
-    const [next = "", ...rest] = keys.slice(depth + 1);
-    if (!isYamlMap(pair.value) || pair.value.items.length === 0)
-      return fillEmpty(text, pair, next, wrap(rest, entry));
-    map = pair.value;
-  }
-  return [];
-}
-
-function cutPair(text: string, pair: Pair): string[] {
+function cutPair(text: string, pair: Pair): string {
   const from = startOfLine(text, rangeOf(pair.key)[0]);
   const until = endOfLine(text, endOfPair(text, pair));
-  const lines = splice(text, beforeLineEnd(text, from), until, "");
-  const atTop = text.slice(0, from) + text.slice(until).replace(/^\r?\n/, "");
-  return from === 0 ? [atTop, lines] : [lines, atTop];
+  if (from > 0) return splice(text, beforeLineEnd(text, from), until, "");
+  return text.slice(until).replace(/^\r?\n/, "");
 }
 
 export const yamlEditor: ConfigEditor = {
@@ -153,19 +120,12 @@ export const yamlEditor: ConfigEditor = {
       edit({ container, key }, entry) {
         const map = findValue(container);
         const pair = findPair(map, key);
-        if (!isYamlMap(map) || pair === undefined)
-          return entry === undefined ? [] : addEntry(text, root, [...container, key], entry);
-        if (map.flow) return [];
-        if (entry !== undefined) {
-          const written = writePair(key, entry, indentationOf(text, pair), text);
-          return [splice(text, rangeOf(pair.key)[0], endOfPair(text, pair), written)];
-        }
-        const texts = cutPair(text, pair);
-        const outer = map.items.length > 1 ? undefined : pairAt(container);
-        if (outer === undefined) return texts;
-        // After a key without a value, white space that was allowed at the end of the text may not be.
-        const at = afterColon(text, outer);
-        return [...texts, ...texts.map((shorter) => splice(shorter, at, at, " {}"))];
+        if (isYamlMap(map) && map.flow) return [];
+        if (entry === undefined) return pair === undefined ? [] : [cutPair(text, pair)];
+        if (root === null) return [addFirst(text, [...container, key], entry)];
+        if (pair === undefined) return addPair(text, root, [...container, key], entry);
+        const written = writePair(key, entry, indentationOf(text, pair), text);
+        return [splice(text, rangeOf(pair.key)[0], endOfPair(text, pair), written)];
       },
     };
   },
