@@ -60,24 +60,9 @@ function findComma(text: string, value: Node): number | undefined {
   return gap === null ? undefined : endOf(value) + gap[0].length;
 }
 
-/** Writes values with the indentation of a text; without one, on one line. */
-function createWriter(text: string, root: Node | undefined) {
-  const indentationOf = (node: Node | undefined) => (node ? indentationAt(text, node.offset) : "");
-  const unit = indentationOf(root?.children?.[0]).slice(indentationOf(root).length) || "  ";
+/** Adds a property behind the last one of an object. `write`: the property, after a line end and an indentation. */
+function addProperty(text: string, object: Node, unit: string, write: (lead: string) => string): string[] {
   const lineEnd = findLineEnd(text);
-  const write = (value: JsonValue, indentation?: string) =>
-    indentation === undefined
-      ? JSON.stringify(value)
-      : JSON.stringify(value, null, unit).replaceAll("\n", lineEnd + indentation);
-  return { unit, lineEnd, write };
-}
-
-type Writer = ReturnType<typeof createWriter>;
-
-/** Adds a property behind the last one of an object. */
-function addProperty(text: string, object: Node, writer: Writer, name: string, value: JsonValue): string[] {
-  const { lineEnd, unit } = writer;
-  const write = (indentation?: string) => `${JSON.stringify(name)}: ${writer.write(value, indentation)}`;
   const close = endOf(object) - 1;
   const last = object.children?.at(-1);
   const base = indentationAt(text, object.offset);
@@ -85,17 +70,13 @@ function addProperty(text: string, object: Node, writer: Writer, name: string, v
     const around = object.parent === undefined ? text.slice(0, object.offset) + text.slice(close + 1) : "";
     // Comments keep the braces when the property is removed, and there may be no line end to add then.
     if ((text.slice(object.offset + 1, close) + around).trim() !== "") return [];
-    const property = lineEnd + base + unit + write(base + unit);
-    return [splice(text, object.offset + 1, close, property + lineEnd + base)];
+    return [splice(text, object.offset + 1, close, write(lineEnd + base + unit) + lineEnd + base)];
   }
   const comma = findComma(text, last);
   const at = comma ?? endOf(last);
   const [remarks = ""] = restOfLine.exec(text.slice(at)) ?? [];
-  const isOnLines = text.slice(object.offset, last.offset).includes("\n") || remarks.includes("//");
-  const startsLine = (node: Node) => text.slice(startOfLine(text, node.offset), node.offset).trim() === "";
-  const model = [last, object.children?.[0] ?? last].find(startsLine);
-  const indentation = model === undefined ? base + unit : indentationAt(text, model.offset);
-  const property = isOnLines ? lineEnd + indentation + write(indentation) : ` ${write()}`;
+  const startsLine = text.slice(startOfLine(text, last.offset), last.offset).trim() === "";
+  const property = write(lineEnd + (startsLine ? indentationAt(text, last.offset) : base + unit));
   const added = comma === undefined ? `,${remarks}${property}` : `${remarks}${property},`;
   return [splice(text, at, at + remarks.length, added)];
 }
@@ -124,6 +105,10 @@ export const jsonEditor: ConfigEditor = {
   writeInline: (key, entry) => `${JSON.stringify(key)}: ${JSON.stringify(entry)}`,
   open(text) {
     const root = parseText(text);
+    const indentationOf = (node: Node | undefined) => (node ? indentationAt(text, node.offset) : "");
+    const unit = indentationOf(root?.children?.[0]).slice(indentationOf(root).length) || "  ";
+    const write = (value: JsonValue, lead: string) =>
+      JSON.stringify(value, null, unit).replaceAll("\n", lead);
     return {
       value: root && toValue(text, root),
       offsetOf: (path) => findValue(root, path)?.offset ?? 0,
@@ -132,21 +117,20 @@ export const jsonEditor: ConfigEditor = {
         const value = findValue(root, keys);
         if (entry === undefined)
           return value?.parent?.parent ? cutProperty(text, value.parent.parent, value.parent) : [];
-        const writer = createWriter(text, root);
+        const lineEnd = findLineEnd(text);
         // What is added to a text with comments only could not be told from an object that was there before.
         if (root === undefined)
-          return text.trim() === "" ? [writer.write(wrap(keys, entry), "") + writer.lineEnd] : [];
+          return text.trim() === "" ? [write(wrap(keys, entry), lineEnd) + lineEnd] : [];
         if (value !== undefined) {
-          const indentation = indentationAt(text, value.parent?.offset ?? 0);
-          return [splice(text, value.offset, endOf(value), writer.write(entry, indentation))];
+          const lead = lineEnd + indentationOf(value.parent);
+          return [splice(text, value.offset, endOf(value), write(entry, lead))];
         }
-        const depth = container.findIndex(
-          (_, index) => findValue(root, keys.slice(0, index + 1)) === undefined,
-        );
-        const [parents, [name = "", ...below]] =
-          depth < 0 ? [container, [key]] : [keys.slice(0, depth), keys.slice(depth)];
-        const object = findValue(root, parents);
-        return object?.type === "object" ? addProperty(text, object, writer, name, wrap(below, entry)) : [];
+        const depth = keys.findIndex((_, index) => !findValue(root, keys.slice(0, index + 1)));
+        const object = findValue(root, keys.slice(0, depth));
+        const [name = "", ...below] = keys.slice(depth);
+        const writeProperty = (lead: string) =>
+          `${lead}${JSON.stringify(name)}: ${write(wrap(below, entry), lead)}`;
+        return object?.type === "object" ? addProperty(text, object, unit, writeProperty) : [];
       },
     };
   },
