@@ -1,12 +1,23 @@
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { describeFault, describePack } from "../discovery/describe-pack.ts";
-import { isFault } from "../discovery/manifest.ts";
-import { type DiscoveredPack, isPack } from "../discovery/types.ts";
+import { type FoundPacks, findPacks } from "../discovery/find-packs.ts";
+import { isFault, type ReadPackage, readManifest } from "../discovery/manifest.ts";
+import { findProject } from "../discovery/project.ts";
+import { type DiscoveredPack, isPack, type Origin } from "../discovery/types.ts";
+import { findWorkspace } from "../discovery/workspace.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import type { InspectionOptions } from "../inspection/inspect.ts";
+import {
+  findOwner,
+  findPackBySubject,
+  findPacksFor,
+  type InspectionOptions,
+  requirePack,
+} from "../inspection/inspect.ts";
 import { loadDefinitions } from "../inspection/load-definitions.ts";
 import { byKind, type KindKey } from "../kinds.ts";
-import { createProblem, type Problem } from "../problems/index.ts";
+import { createProblem, failure, type Problem } from "../problems/index.ts";
+import { isPackageName } from "../qualified-names/item-name.ts";
+import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import * as definitions from "./checks/definitions.ts";
 import * as modules from "./checks/modules.ts";
 import * as manifest from "./checks/package.ts";
@@ -16,7 +27,6 @@ import * as schemas from "./checks/schemas.ts";
 import * as servers from "./checks/servers.ts";
 import * as texts from "./checks/texts.ts";
 import * as tools from "./checks/tools.ts";
-import { findTarget } from "./find-target.ts";
 import { type Check, runChecks } from "./finding.ts";
 import { PackUnderTest } from "./pack-under-test.ts";
 
@@ -94,6 +104,54 @@ function isUnexplained({ code, file, args }: Problem, found: readonly Problem[])
   return !(isOfVersion && found.some((one) => isOfAll(one) && one.severity === "error"));
 }
 
+/** `acme/jira` may be the name `@acme/jira`. */
+const mayBePack = (target: string) => isPackageName(target) || isPackageName(`@${target}`);
+
+/** True for paths that can be neither names of packs nor of items. */
+const isPath = (target: string) =>
+  /^[./\\]|^[A-Za-z]:[/\\]/.test(target) || !(mayBePack(target) || isQualifiedName(target));
+
+type Target = ReadPackage & { findContext: () => Promise<FoundPacks> };
+
+/** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
+async function findTarget(
+  target: string | DiscoveredPack,
+  { cwd: explicitCwd, global = false }: InspectionOptions,
+): Promise<Target> {
+  const cwd = explicitCwd ?? process.cwd();
+  const missing = (directory: string, exists: boolean) => {
+    const args = { directory, exists, ...(exists && { isTarget: true }) };
+    return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
+  };
+  const readIn = (location: string, origin: Origin, contextCwd: string, name?: string): Target => {
+    const read = readManifest(port, location);
+    if (read === undefined) throw missing(location, true);
+    return { name, location, read, origin, findContext: () => findPacks(port, { cwd: contextCwd, global }) };
+  };
+  if (typeof target !== "string") {
+    if (typeof target?.location !== "string")
+      throw failure("InvalidArguments", { reason: "The target must be a folder, a name or a pack" });
+    const { location, origin, name } = target;
+    const isSource = origin === "self" || origin === "workspace";
+    const contextCwd = origin === "self" ? location : (explicitCwd ?? location);
+    return readIn(location, origin, contextCwd, isSource ? undefined : name);
+  }
+  const folder = resolve(cwd, target);
+  const isProject = target === ".";
+  if (isProject || isPath(target) || port.exists(join(folder, "package.json"))) {
+    // Only "." refers to the enclosing project; other folders must contain the package.
+    const location = isProject ? findProject(port, folder).directory : port.realPath(folder);
+    if (location === undefined) throw missing(folder, false);
+    return readIn(location, "self", location);
+  }
+  const found = await findPacksFor(port, target, { cwd, global });
+  const isKnown = findPackBySubject(found, target) !== undefined || findOwner(found, target) !== undefined;
+  const isFolder = port.exists(folder);
+  if (!isKnown && (isFolder || !mayBePack(target))) throw missing(folder, isFolder);
+  const named = await requirePack(port, found, target);
+  return { ...named.pack, read: named.manifest, findContext: async () => found };
+}
+
 export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
@@ -137,4 +195,20 @@ export async function validateTarget(
   const ofInspection = [...ofField, ...inspected.problems];
   const problems = [...ofInspection.filter((one) => isUnexplained(one, ofChecks)), ...ofChecks];
   return report(problems, found.pack.name, value.version, found.pack);
+}
+
+/**
+ * Returns the absolute paths of the packs among the members of the workspace that `cwd` is in, and the problems of finding
+ * them. A member whose package.json is invalid counts as a pack. Throws `TrailblazeError`: `NoExtension` without any pack,
+ * and `ProjectNotFound`.
+ */
+export async function findWorkspacePacks(cwd: string): Promise<{ folders: string[]; problems: Problem[] }> {
+  const project = findProject(port, cwd);
+  const { root, members, problems } = await findWorkspace(port, project);
+  const folders = members.filter((folder) => {
+    const read = readManifest(port, folder);
+    return read !== undefined && (isFault(read) || Object.hasOwn(read.value, "trailblaze"));
+  });
+  if (folders.length === 0) throw failure("NoExtension", { name: root, isWorkspace: true });
+  return { folders, problems };
 }

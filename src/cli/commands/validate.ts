@@ -10,8 +10,7 @@ import {
   quote,
   TrailblazeError,
 } from "../../problems/index.ts";
-import { findWorkspacePacks } from "../../validate/find-target.ts";
-import { type DetailedReport, validateTarget } from "../../validate/validate-target.ts";
+import { type DetailedReport, findWorkspacePacks, validateTarget } from "../../validate/validate-target.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
 import { type CommandAnswer, type CommandInput, defineCommand } from "../command.ts";
 import { exitCodeOfFailure, exitCodeOfProblems } from "../exit-code.ts";
