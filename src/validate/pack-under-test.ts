@@ -101,7 +101,7 @@ export class PackUnderTest {
   readonly manager = lazy(async () => managerIn(this.port, (await this.context()).workspace));
 
   /** The imports of needed modules, and the files that are needed or imported, each with the first place that needs it. */
-  readonly #followed = lazy(async () => {
+  readonly followed = lazy(async () => {
     const reached = new Map<string, NeededFile>();
     for (const one of this.needed()) if (!reached.has(one.file)) reached.set(one.file, one);
     const imports: ModuleImport[] = [];
@@ -116,7 +116,7 @@ export class PackUnderTest {
 
   /** Existing files that items need but npm would not publish; empty for installed and private packs. */
   readonly unpublished = lazy(async (): Promise<readonly NeededFile[]> => {
-    const { reached } = await this.#followed();
+    const { reached } = await this.followed();
     const needed = [...reached.values(), ...findResourceFiles(this.inspected.items)].filter(
       ({ file }) => !/^(?:\.\.)?(?:\/|$)/.test(file),
     );
@@ -124,21 +124,13 @@ export class PackUnderTest {
     return needed.filter(({ file }) => left.has(file) && this.files.kindOf(file) === "file");
   });
 
-  readonly #missing = lazy(async () => new Set((await this.unpublished()).map(({ file }) => file)));
-
-  readonly imports = lazy(async () => {
-    const missing = await this.#missing();
-    return (await this.#followed()).imports.filter(({ file }) => !missing.has(file));
-  });
-
-  /** Published modules that Node cannot load, unless their evaluation as definitions has already reported it. */
+  /** The needed modules that Node cannot load, unless their evaluation as definitions has already reported it. */
   readonly moduleFaults = lazy(async (): Promise<ReadonlyMap<string, ModuleFault>> => {
     const faults = new Map<string, ModuleFault>();
     if (this.#options.isInSession) return faults;
-    const missing = await this.#missing();
     const reported = new Set(this.inspected.problems.map(({ file }) => file));
-    for (const file of (await this.#followed()).reached.keys()) {
-      if (!isJavaScript(file) || missing.has(file) || reported.has(file)) continue;
+    for (const file of (await this.followed()).reached.keys()) {
+      if (!isJavaScript(file) || reported.has(file)) continue;
       const module = await this.files.get(file);
       if ("fault" in module && module.fault !== undefined) faults.set(file, module.fault);
     }

@@ -93,7 +93,7 @@ export const checkModules: Check = async function* ({ moduleFaults }) {
 export const checkOutsideImports: Check = async function* (pack) {
   if (!pack.isUnderDevelopment || !pack.isPublished) return;
   const reported = new Set(pack.inspected.problems.map(({ file }) => file));
-  for (const one of await pack.imports()) {
+  for (const one of (await pack.followed()).imports) {
     const { target, file, specifier } = one;
     const isInside =
       "elsewhere" in target
@@ -125,7 +125,7 @@ export const checkImports: Check = async function* (pack) {
     pack.inspected.problems.map(({ args }) => ("missingPackage" in args ? args.missingPackage : undefined)),
   );
   const byName = new Map<string, ModuleImport[]>();
-  for (const one of await pack.imports()) {
+  for (const one of (await pack.followed()).imports) {
     if (!("elsewhere" in one.target)) continue;
     const name = findPackage(one.target.elsewhere);
     if (name === undefined || isInstalled(name) || reported.has(name)) continue;
@@ -162,7 +162,7 @@ export const checkTypeScript: Check = async function* (pack) {
     if (path === undefined || path[0] === "command" || (path[0] === "args" && path[1] !== 0)) continue;
     if (isSource(file)) yield findInItem(item, code, { file, isPrivate }, path);
   }
-  for (const one of await pack.imports())
+  for (const one of (await pack.followed()).imports)
     if ("file" in one.target && isSource(one.target.file))
       yield findInFile(one.file, code, { file: one.target.file, isPrivate }, placeOf(one));
 };

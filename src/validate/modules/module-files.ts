@@ -46,14 +46,14 @@ interface Scope {
 /** The modules of one package, each read and parsed once. Paths are relative to the package, with `/`. */
 export class ModuleFiles {
   readonly #root: string;
-  readonly #scopes = new Map<string, Scope>();
+  readonly #package: Scope;
   /** How often Node was asked whether a module cannot be parsed. */
   #asked = 0;
   #bytesRead = 0;
 
   constructor(packageRoot: string, manifest: Readonly<Record<string, unknown>>) {
     this.#root = packageRoot;
-    this.#scopes.set(".", { folder: ".", manifest });
+    this.#package = { folder: ".", manifest };
   }
 
   readonly get = memoize((file: string) => this.#read(file));
@@ -172,17 +172,11 @@ export class ModuleFiles {
     return "why" in module ? module : { ...module, text, folder };
   }
 
-  #scopeOf(folder: string): Scope {
-    if (/^(?:\.\.?(?:\/.*)?|\/|)$/.test(folder)) folder = ".";
-    const known = this.#scopes.get(folder);
-    if (known !== undefined) return known;
+  readonly #scopeOf = memoize((folder: string): Scope => {
+    if (folder === ".") return this.#package;
     const read = port.readFile(this.#root, `${folder}/package.json`);
-    const value = read.state === "read" ? attempt(() => parseJson(read.bytes).value) : undefined;
-    const scope =
-      read.state === "read"
-        ? { folder, manifest: isRecord(value) ? value : {} }
-        : this.#scopeOf(posix.dirname(folder));
-    this.#scopes.set(folder, scope);
-    return scope;
-  }
+    if (read.state !== "read") return this.#scopeOf(posix.dirname(folder));
+    const value = attempt(() => parseJson(read.bytes).value);
+    return { folder, manifest: isRecord(value) ? value : {} };
+  });
 }
