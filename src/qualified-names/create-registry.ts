@@ -33,8 +33,6 @@ export interface Registry {
    * Throws `TrailblazeError` as `resolveReference` does.
    */
   resolve(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): ResolvedReference;
-  /** The item that `resolve` finds. Throws `TrailblazeError` as `resolve` does. */
-  get(reference: string, options?: Pick<Partial<ReferenceContext>, "from" | "kind">): RegistryItem;
 }
 
 function describeBuiltIn(builtIn: BuiltIn): RegistryItem {
@@ -71,8 +69,7 @@ export function createRegistry(
       ),
     ),
   ];
-  const byName = new Map(all.map((item) => [`${item.kind} ${item.qualifiedName}`, item]));
-  const registry: Registry = {
+  return {
     builtIns: names,
     items(kind) {
       return all.filter((item) => kind === undefined || item.kind === kind);
@@ -80,12 +77,5 @@ export function createRegistry(
     resolve(reference, { from = "user", kind } = {}) {
       return resolveReference(reference, { from, kind, packs, builtIns: names, manager });
     },
-    get(reference, options) {
-      const { kind, qualifiedName } = registry.resolve(reference, options);
-      const item = byName.get(`${kind} ${qualifiedName}`);
-      if (item === undefined) throw new Error(`${qualifiedName} was resolved but is not in the registry`);
-      return item;
-    },
   };
-  return registry;
 }
