@@ -7,13 +7,8 @@ const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructo
 /** The reason why a string is not a valid item name; `undefined` if it is valid. */
 export function explainInvalidItemName(name: string): string | undefined {
   if (reservedItemNames.has(name)) return "it is a reserved key of JavaScript objects";
-  if (name === "") return "it is empty";
-  if (name.length > 64) return "it is longer than 64 characters";
-  if (!characters.test(name)) {
-    return /^[A-Za-z0-9]/.test(name)
-      ? "it contains a character that is not allowed"
-      : "it does not start with a letter or digit";
-  }
+  if (!characters.test(name))
+    return "it is not 1 to 64 characters from A-Z, a-z, 0-9, _, . and - that start with a letter or digit";
   if (name.endsWith(".")) return "it ends with a period";
   if (deviceName.test(name)) return "it is a device name that Windows reserves";
   return undefined;

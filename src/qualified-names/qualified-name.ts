@@ -22,8 +22,7 @@ function readQualifiedName(name: string): QualifiedName | string {
   if (name.length > maximumLength) return `it is longer than ${maximumLength} characters`;
   const segments = name.replace(/^@/, "").split("/");
   if (segments.includes("")) return "a segment is empty";
-  if (segments.length === 1) return "it has no slash";
-  if (segments.length > 3) return "it has more than three segments";
+  if (segments.length === 1 || segments.length > 3) return "it does not have two or three segments";
   if (name.startsWith("@") && segments.length === 2) return "it names a pack without an item";
 
   const item = segments.at(-1) ?? "";

@@ -1,6 +1,9 @@
 import { describe, expect, test } from "vitest";
 import { explainInvalidItemName, isPackageName } from "../../src/qualified-names/item-name.ts";
 
+const characters =
+  "it is not 1 to 64 characters from A-Z, a-z, 0-9, _, . and - that start with a letter or digit";
+
 describe("names of items", () => {
   test.each([
     ...["a", "0", "get_issue", "a.b-c", "a..b", "a".repeat(64), "toString", "com10", "con_", "x.con"],
@@ -9,13 +12,11 @@ describe("names of items", () => {
   });
 
   test.each([
-    ["", "it is empty"],
-    ["a".repeat(65), "it is longer than 64 characters"],
-    ...["get issue", "a/b", "a\n", "a\u200b", "a\ud800", "aé", "a@1"].map((name) => [
+    ...["", "a".repeat(65), "get issue", "a/b", "a\n", "a\u200b", "a\ud800", "aé", "a@1"].map((name) => [
       name,
-      "it contains a character that is not allowed",
+      characters,
     ]),
-    ...["_a", "..", " a", "сreate"].map((name) => [name, "it does not start with a letter or digit"]),
+    ...["_a", "..", " a", "сreate"].map((name) => [name, characters]),
     ["a.", "it ends with a period"],
     ...["CON", "Com1", "lpt9.tar.gz"].map((name) => [name, "it is a device name that Windows reserves"]),
     ...["__proto__", "constructor", "prototype"].map((name) => [
