@@ -1,5 +1,4 @@
 import { join } from "node:path";
-import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort } from "../files/discovery-port.ts";
 import type { PackageManager } from "../problems/index.ts";
 import { readUsableManifest } from "./manifest.ts";
@@ -35,10 +34,8 @@ export const lockfileNames: readonly string[] = Object.keys(ofLockfile);
 export const isDriven = (name: string): name is ProjectManager["name"] => Object.hasOwn(marks, name);
 
 function readDeclared(port: DiscoveryPort, folder: string): [name?: string, version?: string] {
-  const { packageManager, devEngines } = readUsableManifest(port, folder)?.value ?? {};
-  if (typeof packageManager === "string") return packageManager.split("@", 2) as [string];
-  const [first] = [isRecord(devEngines) ? devEngines.packageManager : undefined].flat() as unknown[];
-  return isRecord(first) && typeof first.name === "string" ? [first.name, String(first.version ?? "")] : [];
+  const packageManager = readUsableManifest(port, folder)?.value.packageManager;
+  return typeof packageManager === "string" ? (packageManager.split("@", 2) as [string]) : [];
 }
 
 function findManager(port: DiscoveryPort, folder: string): ProjectManager<string> | undefined {

@@ -1,5 +1,5 @@
 import { dirname, join, resolve } from "node:path";
-import { isRecord, isText } from "../data/parse-json.ts";
+import { isRecord } from "../data/parse-json.ts";
 import type { DiscoveryPort, ProjectFile } from "../files/discovery-port.ts";
 import { failure } from "../problems/index.ts";
 import { isFault, readManifest } from "./manifest.ts";
@@ -21,8 +21,6 @@ export function* ancestorsOf(directory: string): Generator<string> {
 
 /** Finds the project that contains a folder. Throws `TrailblazeError` `ProjectNotFound`. */
 export function findProject(port: DiscoveryPort, cwd: string): Project {
-  if (!isText(cwd))
-    throw failure("InvalidArguments", { reason: "`cwd` must be a string: the path of a folder" });
   const start = port.realPath(resolve(cwd));
   if (start === undefined) throw failure("ProjectNotFound", { directory: resolve(cwd), exists: false });
   for (const directory of ancestorsOf(start)) {

@@ -29,7 +29,6 @@ describe("the package manager of a project", () => {
     ["a yarn.lock of modern Yarn", modern, { "yarn.lock": "# x\n\n__metadata:\n" }],
     ["the packageManager key", pnpm, { "yarn.lock": "" }, { packageManager: "pnpm@9.1.0+sha512.abc" }],
     ["the packageManager key for Yarn 4", modern, {}, { packageManager: "yarn@4.5.0" }],
-    ["the devEngines key", pnpm, {}, { devEngines: { packageManager: [{ name: "pnpm" }] } }],
     ["bun.lock", { name: "bun", isModernYarn: false }, { "bun.lock": "" }],
     [
       "a packageManager key with an unknown name",
