@@ -4,8 +4,6 @@ import { attempt, errorCode } from "./file-errors.ts";
 export interface LockOptions {
   /** The timeout of waiting, in milliseconds. */
   waitMs?: number | undefined;
-  /** The age after which a lock that is not refreshed is stale and removed, in milliseconds. */
-  staleMs?: number | undefined;
   signal?: AbortSignal | undefined;
 }
 
@@ -14,6 +12,9 @@ export class LockHeldError extends Error {
 }
 
 const refreshMs = 2000;
+
+/** The age after which a lock that is not refreshed is stale, and removed. */
+const staleMs = 10_000;
 
 const changeOf = (folder: string) => statSync(folder, { throwIfNoEntry: false })?.mtimeMs;
 
@@ -41,12 +42,12 @@ function hold(folder: string): () => void {
 
 /**
  * Locks a file by creating the folder `FILE.lock`, like the package proper-lockfile, which some clients use for their own
- * config. Removes a lock that was not refreshed for `staleMs`. Resolves with a function that releases the lock. Rejects with
+ * config. Resolves with a function that releases the lock. Rejects with
  * `LockHeldError`, or with a file system error if the folder cannot be created.
  */
 export async function lockFile(
   file: string,
-  { waitMs = 30_000, staleMs = 10_000, signal }: LockOptions = {},
+  { waitMs = 30_000, signal }: LockOptions = {},
 ): Promise<() => void> {
   const folder = `${file}.lock`;
   const startedAt = performance.now();
