@@ -5,20 +5,15 @@ export type Kind = "server" | "tool" | "toolset" | "prompt" | "resource" | "skil
 export type DefinedKind = Exclude<Kind, "skill">;
 
 /** The key in the `trailblaze` field, and the folder below its root, for the items of a kind. */
-export type KindKey = "servers" | "tools" | "toolsets" | "prompts" | "resources" | "skills";
+export type KindKey = `${Kind}s`;
 
 /** Every kind, in the order in which items are listed. */
 export const kinds: readonly Kind[] = ["server", "tool", "toolset", "prompt", "resource", "skill"];
 
 export const definedKinds = kinds.filter((kind): kind is DefinedKind => kind !== "skill");
 
-export const keyOfKind: Readonly<Record<Kind, KindKey>> = {
-  server: "servers",
-  tool: "tools",
-  toolset: "toolsets",
-  prompt: "prompts",
-  resource: "resources",
-  skill: "skills",
+export const keyOfKind = Object.fromEntries(kinds.map((kind) => [kind, `${kind}s`])) as {
+  readonly [Each in Kind]: `${Each}s`;
 };
 
 /** A value for each kind, by its key. */

@@ -149,7 +149,6 @@ function explainInvalidCode(code: unknown): string | undefined {
   }
   const place = parseHandler(code);
   if ("fault" in place) return `is ${quote(code)}, which is not a module path: ${place.fault}`;
-  if (place.module === ".") return `is ${quote(code)}, which names a folder, not a module`;
   return place.module === ".." || place.module.startsWith("../")
     ? `is ${quote(code)}, which is outside the project`
     : undefined;

@@ -1,5 +1,6 @@
 import type { Path, Problem } from "../problems/index.ts";
 import type { Locate } from "./line-index.ts";
+import { memoize } from "./memoize.ts";
 import { DataSyntaxError, endOfString, isRecord, parseJson } from "./parse-json.ts";
 
 /** A text, with the format by which positions in it are found; without one, they are unknown. */
@@ -15,14 +16,8 @@ async function createLocator({ text, format }: SourceText): Promise<Locate | und
   return format && (await import("./line-index.ts")).createCodeLocator(text);
 }
 
-const locators = new WeakMap<SourceText, Promise<Locate | undefined>>();
-
 /** The locator of a text, created once. Resolves with `undefined` if positions are unknown. */
-export function findLocator(source: SourceText): Promise<Locate | undefined> {
-  const locator = locators.get(source) ?? createLocator(source);
-  locators.set(source, locator);
-  return locator;
-}
+export const findLocator = memoize(createLocator, new WeakMap());
 
 /** In valid JSON, each key has a colon. */
 function countKeysInText(text: string): number {

@@ -146,9 +146,6 @@ export const findRealFile = explained((file) => followLinks(resolve(file)), desc
  */
 export const readConfigFile = explained(readText, describeConfigError);
 
-export const fileExists = (path: string): boolean =>
-  attempt(() => statSync(path, { throwIfNoEntry: false })) !== undefined;
-
 const keptBackups = 10;
 
 /** Copies a text to a folder of backups, where the last ten of a file stay, and returns the path of the copy. */

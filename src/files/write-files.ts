@@ -19,6 +19,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
+import { formatSize } from "../problems/index.ts";
 import { attempt, describeFileType, errorCode, openFlags } from "./file-errors.ts";
 
 /** Thrown for what is not a file that can be edited. The message continues after the file. */
@@ -50,8 +51,6 @@ export function followLinks(path: string): string {
   return isLink ? followLinks(resolve(folder, readlinkSync(place))) : place;
 }
 
-const megabytes = (bytes: number) => `${Math.ceil(bytes / (1 << 20))} MiB`;
-
 /** The bytes of a file; `undefined` if it does not exist. Throws `UnusableFileError` for what is not a file or too large. */
 export function readBytes(file: string, mostBytes = maximumBytes): Buffer | undefined {
   let descriptor: number;
@@ -65,7 +64,7 @@ export function readBytes(file: string, mostBytes = maximumBytes): Buffer | unde
     const stats = fstatSync(descriptor);
     if (!stats.isFile()) throw new UnusableFileError(`it is ${describeFileType(stats)}, not a file`);
     if (stats.size > mostBytes)
-      throw new UnusableFileError(`it has ${megabytes(stats.size)}; the limit is ${megabytes(mostBytes)}`);
+      throw new UnusableFileError(`it has ${formatSize(stats.size)}; the limit is ${formatSize(mostBytes)}`);
     return readFileSync(descriptor);
   } finally {
     closeSync(descriptor);

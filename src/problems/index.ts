@@ -10,6 +10,7 @@ export {
   type Problem,
   type ProblemPlace,
   TrailblazeError,
+  withoutUndefined,
 } from "./problem.ts";
 export type { ProcessEnded, SignInFault } from "./session-problems.ts";
 export type { PackageManager, UnexpectedExit } from "./text.ts";

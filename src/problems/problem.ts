@@ -38,8 +38,8 @@ export type Problem = {
   [Code in ProblemCode]: ProblemBase & { code: Code; args: ProblemArguments[Code] };
 }[ProblemCode];
 
-const withoutUndefined = (values: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(values).filter(([, one]) => one !== undefined));
+export const withoutUndefined = <Values extends object>(values: Values): Values =>
+  Object.fromEntries(Object.entries(values).filter(([, one]) => one !== undefined)) as Values;
 
 /** Copies arguments without `undefined` values, and with strings cut to the limit for output. */
 function boundArguments(value: unknown): unknown {

@@ -2,7 +2,7 @@ import type { BuiltInDefinition, SessionConfig } from "../config/session-config.
 import { isRecord, textOrNull } from "../data/parse-json.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Prompt } from "../mcp/client/server-lists.ts";
-import { createProblem, type Problem, quote, TrailblazeError } from "../problems/index.ts";
+import { createProblem, type Problem, quote, TrailblazeError, withoutUndefined } from "../problems/index.ts";
 import type { Registry } from "../qualified-names/create-registry.ts";
 import { listOutside } from "../runtime/apps.ts";
 import { createBundleTools, entryNamesOf, type RunnableTool } from "../runtime/bundle.ts";
@@ -26,9 +26,6 @@ import {
 } from "./items.ts";
 import { createPackPrompt, createPackResource } from "./pack-content.ts";
 
-const defined = <Value extends object>(value: Value): Value =>
-  Object.fromEntries(Object.entries(value).filter(([, one]) => one !== undefined)) as Value;
-
 /** `_meta` without the keys of Trailblaze; `undefined` if nothing is left. */
 function metaOfAuthor(meta: unknown): Record<string, unknown> | undefined {
   const entries = Object.entries(isRecord(meta) ? meta : {}).filter(
@@ -46,7 +43,7 @@ export function createTool(
   const listing = listOutside(definition as Readonly<Record<string, unknown>>, labelOf(route));
   const { title, description, annotations, _meta } = listing;
   const { meta, problems: faults } = readToolMeta(_meta);
-  const described: SessionTool = defined({
+  const described: SessionTool = withoutUndefined({
     ...shown,
     title: textOrNull(title) ?? undefined,
     description: textOrNull(description) ?? undefined,
@@ -70,7 +67,7 @@ export const describePrompt = (
   qualifiedName: string | null,
   source: ToolSource,
   { title, description, arguments: args = [] }: Prompt,
-): SessionPrompt => defined({ name, qualifiedName, source, title, description, arguments: args });
+): SessionPrompt => withoutUndefined({ name, qualifiedName, source, title, description, arguments: args });
 
 /** A resource as it is listed, or a template. */
 export function createResource(
@@ -80,7 +77,7 @@ export function createResource(
 ): SessionItem {
   const listing = listOutside(listed, labelOf(route));
   const { icons: _, size: __, _meta, ...others } = listing as unknown as SessionResource & typeof listed;
-  const shown = defined({ ...others, _meta: metaOfAuthor(_meta), source });
+  const shown = withoutUndefined({ ...others, _meta: metaOfAuthor(_meta), source });
   return { kind: "resource", shown, listing, route };
 }
 

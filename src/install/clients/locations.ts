@@ -1,6 +1,6 @@
+import { existsSync } from "node:fs";
 import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { findProject } from "../../discovery/project.ts";
-import { fileExists } from "../../files/edit.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
 import type { ConfigFormatName } from "../editing/config-format.ts";
@@ -24,7 +24,7 @@ export function readHost(): Host {
 
 /** The file that is used of those that a client reads: the first existing one, or else the first. */
 export const chooseFile = (files: readonly string[]): string | undefined =>
-  files.find((file) => fileExists(file)) ?? files[0];
+  files.find((file) => existsSync(file)) ?? files[0];
 
 function expandPath(
   template: string,
@@ -88,7 +88,7 @@ export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}
       format: client.format,
       userFile: chooseFile(findCandidates(client, "user", host, "")) ?? null,
       projectFile: chooseFile(findCandidates(client, "project", host, project)) ?? null,
-      present: findSigns(client, host).some((sign) => fileExists(sign)),
+      present: findSigns(client, host).some((sign) => existsSync(sign)),
     }),
   );
   return { clients: listed };
