@@ -3,7 +3,7 @@ import { constants, type Stats } from "node:fs";
 /** Non-blocking, because opening a named pipe would wait for a writer. Windows has no such flag. */
 export const openFlags: number = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
 
-/** The result, or `undefined` for anything that throws, such as a path that the file system refuses. */
+/** The result, or `undefined` for anything that throws, such as a path that the file system refuses or a callback of the host. */
 export function attempt<Result>(read: () => Result): Result | undefined {
   try {
     return read();

@@ -9,7 +9,6 @@ import { openLockGate } from "../lock/gate.ts";
 import type { LockGate } from "../lock/lock-gate.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
-import { notifyHost } from "../runtime/notify-host.ts";
 import { clock } from "../runtime/time-limit.ts";
 import { Calls } from "./calls.ts";
 import type { ToolLog } from "./host-functions.ts";
@@ -90,7 +89,7 @@ export class SessionFrame {
     if (this.reported.length > mostReported) this.reported.shift();
     // Before the session is open, the problem is part of its list.
     const { onProblem } = this.options;
-    if (this.states.current !== undefined && onProblem !== undefined) notifyHost(() => onProblem(problem));
+    if (this.states.current !== undefined && onProblem !== undefined) attempt(() => onProblem(problem));
   };
 
   /** Reports what may occur many times, so that it fills no list. */
@@ -109,7 +108,7 @@ export class SessionFrame {
   }
 
   log = (entry: ToolLog): void => {
-    notifyHost(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));
+    attempt(() => this.options.onLog?.({ ...entry, data: this.memory.redact(entry.data) }));
   };
 }
 
@@ -366,13 +365,13 @@ export class SessionStates {
     const { onProblem, onChange } = this.#frame.options;
     const known = new Set(before.parts.problems.map((problem) => JSON.stringify(problem)));
     const problems = after.parts.problems.filter((problem) => !known.has(JSON.stringify(problem)));
-    for (const problem of problems) notifyHost(() => onProblem?.(problem));
+    for (const problem of problems) attempt(() => onProblem?.(problem));
     const differs = (kind: SessionItem["kind"]) => describeItems(before, kind) !== describeItems(after, kind);
     const [tools, prompts] = [differs("tool"), differs("prompt")];
     // MCP tells of changed skills as of changed resources.
     const resources = differs("resource") || differs("skill");
     if (!tools && !prompts && !resources) return;
     const change: SessionChange = { tools, prompts, ...(resources && { resources }), problems };
-    for (const tell of [onChange, ...this.served]) notifyHost(() => tell?.(change));
+    for (const tell of [onChange, ...this.served]) attempt(() => tell?.(change));
   }
 }

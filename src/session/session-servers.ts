@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { SessionConfig } from "../config/session-config.ts";
+import { attempt } from "../files/file-errors.ts";
 import type { Introduction, Server } from "../mcp/client/server.ts";
 import type { ServerEvents, ServerLog } from "../mcp/client/server-calls.ts";
 import { type ListCapability, type ListKey, listKeys, listRules } from "../mcp/client/server-lists.ts";
@@ -12,7 +13,6 @@ import {
   type UnexpectedExit,
 } from "../problems/index.ts";
 import { CallStop } from "../runtime/abort-listeners.ts";
-import { notifyHost } from "../runtime/notify-host.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { SessionFrame } from "./session-frame.ts";
@@ -138,7 +138,7 @@ export class SessionServer {
     for (const watch of this.#watches) {
       watch.begin(server);
       // It may have missed a change.
-      if (cause === "restart") notifyHost(watch.changed);
+      if (cause === "restart") attempt(watch.changed);
     }
     if (cause === "session") this.#announce();
     void server.exit.then((exit) => {

@@ -1,5 +1,6 @@
 import type { Tool } from "@modelcontextprotocol/server";
 import { describeType, isRecord } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
 import {
   describeExit,
   failure,
@@ -11,7 +12,6 @@ import { abortable, CallStop, timerMs, whenAborted } from "../../runtime/abort-l
 import { type InputRequest, mostRounds } from "../../runtime/handler-context.ts";
 import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
-import { notifyHost } from "../../runtime/notify-host.ts";
 import type { Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
 import { legacyRevisions, rpcCode } from "../client-message.ts";
@@ -194,7 +194,7 @@ export class Server {
   async #start(): Promise<Introduction> {
     const { timeouts } = this.#facts;
     let limitMs = timeouts.handshakeMs;
-    const forget = clock.after(slowMs, () => notifyHost(() => this.#events.onSlow?.(limitMs)));
+    const forget = clock.after(slowMs, () => attempt(() => this.#events.onSlow?.(limitMs)));
     whenAborted(this.#closing.signal, forget);
     const deadline = AbortSignal.timeout(timerMs(limitMs));
     const { capabilities, ...facts } = await this.#shakeHands(deadline).catch((error) => {
@@ -464,7 +464,7 @@ export class Server {
   ): Promise<Results[Method]> {
     const { label } = this;
     const isModern = this.#era === "modern";
-    const leaveOut = noteLeftOut(method, params, (fault) => notifyHost(() => this.#events.onLeftOut(fault)));
+    const leaveOut = noteLeftOut(method, params, (fault) => attempt(() => this.#events.onLeftOut(fault)));
     signal?.throwIfAborted();
     this.#throwIfEnded();
     const hasLogs = this.#events.onLog !== undefined && Object.hasOwn(this.#capabilities, "logging");
@@ -552,8 +552,7 @@ export class Server {
       case "notifications/resources/list_changed": {
         const capability = method.split("/")[1] as ListCapability;
         this.#changes += 1;
-        if (this.#isReady && this.#end === undefined)
-          notifyHost(() => this.#events.onListChanged(capability));
+        if (this.#isReady && this.#end === undefined) attempt(() => this.#events.onListChanged(capability));
         break;
       }
       case "notifications/resources/updated": {
@@ -561,7 +560,7 @@ export class Server {
         // It may be of a part of what was subscribed to.
         for (const watch of [...this.#watches])
           if (uri === watch.uri || String(uri).startsWith(`${watch.uri.replace(/\/$/, "")}/`))
-            notifyHost(watch.changed);
+            attempt(watch.changed);
         break;
       }
       case "notifications/message":
@@ -573,7 +572,7 @@ export class Server {
     const { progressToken, progress, total, message } = params;
     const { onProgress } = this.#calls().find(({ id }) => id === progressToken)?.call ?? {};
     if (onProgress === undefined || typeof progress !== "number") return;
-    notifyHost(() =>
+    attempt(() =>
       onProgress({
         progress,
         total: typeof total === "number" ? total : undefined,
@@ -591,12 +590,12 @@ export class Server {
       ...(typeof logger === "string" ? { logger: redactor.redact(logger) } : {}),
       data: redactor.redactValue(data),
     };
-    notifyHost(() => this.#events.onLog?.(entry));
+    attempt(() => this.#events.onLog?.(entry));
     const isNamed = this.#era === "modern" && requestId !== undefined;
     // What names no call may belong to the call of any user.
     if (!isNamed && this.#users.size > 1) return;
     for (const { id, call } of this.#calls())
-      if (!isNamed || id === requestId) notifyHost(() => call.onLog?.(entry));
+      if (!isNamed || id === requestId) attempt(() => call.onLog?.(entry));
   }
 
   /**
@@ -633,8 +632,7 @@ export class Server {
     const isModern = this.#era === "modern";
     // A refusal changes nothing: the server will not tell of changes.
     const send = (method: string) => void this.#request(method, { uri }).answer.catch(() => {});
-    if (isModern)
-      void this.#listen({ resourceSubscriptions: [uri] }, ended.signal, () => notifyHost(changed));
+    if (isModern) void this.#listen({ resourceSubscriptions: [uri] }, ended.signal, () => attempt(changed));
     else send("resources/subscribe");
     return () => {
       if (!this.#watches.delete(watch)) return;

@@ -1,10 +1,10 @@
 import { parseExactly, stringifyExactly } from "../../data/exact-integers.ts";
 import { findExcessiveDepth } from "../../data/parse-json.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { failure, formatSize } from "../../problems/index.ts";
 import { type EndDurations, endDurations, type ProcessPort } from "../../processes/server-process.ts";
 import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
-import { notifyHost } from "../../runtime/notify-host.ts";
 import { keepOutput, readToEnd } from "../../runtime/process-output.ts";
 import { createRedactor } from "../../runtime/redact.ts";
 import { AnswerError } from "./json-rpc.ts";
@@ -85,7 +85,7 @@ export async function startServer(
     // The rest of a line that it could not finish is no news while it runs.
     if (!isFirst || stdout.readableEnded) return;
     const start = [...redactor.redactCut(text)].slice(0, noiseCharacters).join("");
-    notifyHost(() => events.onStdoutNoise(start));
+    attempt(() => events.onStdoutNoise(start));
   };
   const onLine = (line: Buffer) => {
     if (!isOpen) return;
