@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { SessionConfig } from "../config/session-config.ts";
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
@@ -58,9 +58,6 @@ const tokenMessages = {
   missing: "A token is required: send TRAILBLAZE_SESSION_TOKEN as `Authorization: Bearer <token>`.",
   invalid: "The token is invalid or was revoked. Send the value of TRAILBLAZE_SESSION_TOKEN.",
 };
-
-/** What is known of a token: none can leak from here. */
-const digestOf = (token: string): string => createHash("sha256").update(token).digest("base64");
 
 const formatResult = (result: object, init: ResponseInit = {}): Response =>
   new Response(stringifyExactly({ result }), {
@@ -137,7 +134,7 @@ function parseRequest(bytes: Uint8Array) {
  */
 export async function openCallbackEndpoint(options: CallbackOptions) {
   const { sessionId, limits, findInvocation } = options;
-  /** The servers by the digests of their tokens. */
+  /** The servers by their tokens. */
   const servers = new Map<string, string>();
   const closing = new AbortController();
 
@@ -184,13 +181,12 @@ export async function openCallbackEndpoint(options: CallbackOptions) {
         checkPlace(request);
         checkPath(request, "/scripting/callback");
         checkMethod(request, ["POST"]);
-        const find = (token: string) => [digestOf(token)].find((digest) => servers.has(digest));
-        const access = checkToken(request, find, tokenMessages);
+        const token = checkToken(request, (sent) => (servers.has(sent) ? sent : undefined), tokenMessages);
         checkEncoding(request);
         if (!json.test(request.headers.get("content-type") ?? ""))
           throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
         const body = await request.read();
-        const server = servers.get(access);
+        const server = servers.get(token);
         // The server may have exited while the body arrived.
         if (server === undefined) throw refuseToken(tokenMessages.invalid);
         return await answer(server, body, request.over);
@@ -207,10 +203,10 @@ export async function openCallbackEndpoint(options: CallbackOptions) {
     /** Creates a token for one server, 32 random bytes in base64url. Secret: only for that server's environment. */
     issueToken(server: string): string {
       const token = randomBytes(32).toString("base64url");
-      servers.set(digestOf(token), server);
+      servers.set(token, server);
       return token;
     },
-    revokeToken: (token: string): void => void servers.delete(digestOf(token)),
+    revokeToken: (token: string): void => void servers.delete(token),
     /** Aborts the open callbacks, answers those that can be answered immediately, and destroys all connections. Idempotent. */
     close(): Promise<void> {
       closing.abort(new DOMException("The tool was canceled because the session ended.", "AbortError"));

@@ -1,4 +1,5 @@
 import { setMaxListeners } from "node:events";
+import { attempt } from "../files/file-errors.ts";
 
 /**
  * Cancels one call. Its `AbortSignal` costs as much as the rest of a call, so it is created only for those who ask for it:
@@ -45,12 +46,8 @@ export type Cancellation = AbortSignal | CallStop;
 /** Calls `listener` once when the signal aborts, unless the returned function is called first. */
 export function whenAborted(signal: Cancellation, listener: () => void): () => void {
   if (signal instanceof CallStop) return signal.listen(listener);
-  try {
-    // Node warns of a leak above ten, and any number of calls may wait for a signal.
-    setMaxListeners(0, signal);
-  } catch {
-    // It is not one of Node's, but jsdom's, for example.
-  }
+  // Node warns of a leak above ten, and any number of calls may wait for a signal. It may be one of jsdom's.
+  attempt(() => setMaxListeners(0, signal));
   const own = () => listener();
   signal.addEventListener("abort", own, { once: true });
   return () => signal.removeEventListener("abort", own);

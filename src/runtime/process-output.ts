@@ -1,5 +1,7 @@
+import { once } from "node:events";
 import { appendFileSync } from "node:fs";
 import type { Readable } from "node:stream";
+import { attempt } from "../files/file-errors.ts";
 import { atMost } from "./abort-listeners.ts";
 import type { Redactor } from "./redact.ts";
 
@@ -17,7 +19,7 @@ const cutTail = (text: string, limitBytes: number): string =>
 export interface OutputOptions {
   /** Absolute path of a log that only this user can read, in an existing folder. */
   logFile?: string | undefined;
-  /** What the log gets at most. */
+  /** After so many, the log gets no more. */
   limitBytes?: number;
   onText?: ((text: string) => void) | undefined;
 }
@@ -34,16 +36,10 @@ export function keepOutput(
     if (text === "") return;
     tail = cutTail(tail + text, keptTailBytes);
     onText?.(text);
-    if (logFile === undefined || left <= 0) return;
-    const bytes = Buffer.from(text);
-    const kept = bytes.subarray(0, left);
-    const note = `\n[trailblaze: output after ${limitBytes} bytes is dropped]\n`;
-    left -= bytes.length;
-    try {
-      appendFileSync(logFile, left < 0 ? Buffer.concat([kept, Buffer.from(note)]) : kept, { mode: 0o600 });
-    } catch {
-      left = 0;
-    }
+    if (logFile === undefined || left < 0) return;
+    left -= Buffer.byteLength(text);
+    const note = left < 0 ? `\n[trailblaze: output after ${limitBytes} bytes is dropped]\n` : "";
+    attempt(() => appendFileSync(logFile, text + note, { mode: 0o600 }));
   };
   return {
     add: (chunk: Buffer) => write(stream.push(chunk)),
@@ -61,13 +57,7 @@ const restMs = 500;
  * another process may hold them open.
  */
 export async function readToEnd(streams: readonly Readable[]): Promise<void> {
-  const ends = streams.map(
-    (stream) =>
-      new Promise<void>((resolve) => {
-        if (stream.closed || stream.readableEnded) resolve();
-        else stream.once("close", resolve);
-      }),
-  );
+  const ends = streams.map((stream) => stream.closed || stream.readableEnded || once(stream, "close"));
   await atMost(Promise.all(ends), restMs);
   for (const stream of streams) stream.destroy();
 }

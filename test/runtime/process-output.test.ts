@@ -47,5 +47,5 @@ test("a log is private, is appended to, and ends with a note at its limit", () =
   expect(statSync(logFile).mode & 0o777).toBe(0o600);
   const output = keepOutput(redactor, { logFile, limitBytes: 2 });
   for (const text of ["c", "de", "fg"]) output.add(Buffer.from(text));
-  expect(readFileSync(logFile, "utf8")).toBe("abcd\n[trailblaze: output after 2 bytes is dropped]\n");
+  expect(readFileSync(logFile, "utf8")).toBe("abcde\n[trailblaze: output after 2 bytes is dropped]\n");
 });
