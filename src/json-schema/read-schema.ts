@@ -35,16 +35,10 @@ export interface SchemaReading {
   work: number;
 }
 
-/** The values of `$schema` that name a draft, and all that are read as it in use. */
-const addresses: Readonly<Record<Draft, Readonly<Record<"own" | "used", RegExp>>>> = {
-  draft2020: {
-    own: /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
-    used: /^https?:\/\/json-schema\.org\/draft\/20(?:19-09|20-12)\/schema#?$/,
-  },
-  draft07: {
-    own: /^http:\/\/json-schema\.org\/draft-07\/schema#?$/,
-    used: /^https?:\/\/json-schema\.org\/draft-0[467]\/(?:hyper-)?schema#?$/,
-  },
+/** The values of `$schema` that name a draft. */
+const addresses: Readonly<Record<Draft, RegExp>> = {
+  draft2020: /^https:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/,
+  draft07: /^http:\/\/json-schema\.org\/draft-07\/schema#?$/,
 };
 
 /** Limit on the characters of an address, so that nested ones take linear time. */
@@ -53,11 +47,11 @@ const longestAddress = 2000;
 const nowhere = "schema://top/";
 
 /** The draft of a schema, 2020-12 by default; `undefined` for unsupported ones. */
-const findDraft = ({ $schema }: Schema, by: "own" | "used"): Draft | undefined =>
+const findDraft = ({ $schema }: Schema): Draft | undefined =>
   $schema === undefined
     ? "draft2020"
     : (Object.keys(addresses) as Draft[]).find(
-        (draft) => typeof $schema === "string" && addresses[draft][by].test($schema),
+        (draft) => typeof $schema === "string" && addresses[draft].test($schema),
       );
 
 /** Resolves an address and leaves out its fragment; `undefined` if it is not valid. */
@@ -178,10 +172,12 @@ function followReferences(
   return references;
 }
 
-/** Like `readSchema`, but reads drafts 4 and 6 as 7, and 2019-09 as 2020-12, because tools rarely use the differences. */
-export const readUsedSchema = (schema: Schema): SchemaReading => readAs(schema, findDraft(schema, "used"));
-
-function readAs(schema: Schema, draft: Draft | undefined): SchemaReading {
+/**
+ * Finds the schemas inside a schema, once, with their references and faults: violations of its meta-schema, invalid patterns,
+ * references that are external, unresolvable, cyclic or chained too long, and that it can take too much work. Pure; runs no patterns.
+ */
+export const readSchema = memoize((schema: Schema): SchemaReading => {
+  const draft = findDraft(schema);
   const none = { schemas: [], references: new Map(), work: 0 };
   if (draft === undefined) {
     const known = "must be the URI of JSON Schema 2020-12 or draft-07";
@@ -197,13 +193,4 @@ function readAs(schema: Schema, draft: Draft | undefined): SchemaReading {
   const work = faults.length === 0 ? measureWork(schemas, references) : 0;
   if (typeof work === "object") faults.push(work);
   return { draft, schemas, references, faults, work: Number(work) };
-}
-
-/**
- * Finds the schemas inside a schema, once, with their references and faults: violations of its meta-schema, invalid patterns,
- * references that are external, unresolvable, cyclic or chained too long, and that it can take too much work. Pure; runs no patterns.
- */
-export const readSchema = memoize(
-  (schema: Schema): SchemaReading => readAs(schema, findDraft(schema, "own")),
-  new WeakMap(),
-);
+}, new WeakMap());

@@ -6,7 +6,7 @@ import { writePointer } from "../extension-schema/pointer.ts";
 import { listOf, printable, quote } from "../problems/text.ts";
 import { keywords, type SchemaFault } from "./meta-schema.ts";
 import { compilePattern, findPattern } from "./patterns/linear-pattern.ts";
-import { type Draft, readSchema, readUsedSchema, type Schema, type SchemaReading } from "./read-schema.ts";
+import { type Draft, readSchema, type Schema, type SchemaReading } from "./read-schema.ts";
 import { levels, mostWork } from "./schema-work.ts";
 
 export interface Rejection {
@@ -172,13 +172,8 @@ function writeForAjv(schema: Schema, { draft = "draft2020", schemas, references 
     if (Array.isArray(value)) return value.map((inner) => copy(inner, isTried));
     if (!isRecord(value)) return value;
     const isSchema = placed.has(value);
-    // OpenAPI's `nullable`, which ajv allows beside a type alone.
-    const isNullable = value.nullable === true && value.type !== undefined;
     const isKept = (key: string) =>
-      key === "const" ||
-      (key === "default" && !isTried) ||
-      (key === "nullable" && isNullable) ||
-      (keywords[draft].has(key) && !leftOut.has(key));
+      key === "const" || (key === "default" && !isTried) || (keywords[draft].has(key) && !leftOut.has(key));
     const kept = Object.entries(value).filter(([key]) => !isSchema || isKept(key));
     // First what can reject an alternative before values inside it are looked at.
     kept.sort(([, one], [, other]) => Number(isTag(other)) - Number(isTag(one)));
@@ -232,7 +227,7 @@ function createJudge(schema: Schema, reading: SchemaReading, isCall: boolean) {
 
 function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJudge> | string {
   try {
-    const reading = readUsedSchema(schema);
+    const reading = readSchema(schema);
     const [fault] = reading.faults;
     if (fault !== undefined) return `${writePointer(fault.path)} ${fault.what}`.trim();
     if (isForeign && reading.schemas.length > mostNested) return "it is large";
@@ -246,7 +241,7 @@ function compile(schema: Schema, isForeign: boolean): ReturnType<typeof createJu
 const judges = new WeakMap<Schema, ReturnType<typeof compile>>();
 
 /**
- * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it or an older draft), and adds defaults to it:
+ * Checks an object against a JSON Schema (2020-12, or draft-07 if `$schema` names it), and adds defaults to it:
  * the caller must own it. Does not fetch or throw. `undefined` and `{}` accept any object.
  * `isForeign`: the schema is from a remote server, and what could take this process much time is not checked.
  */

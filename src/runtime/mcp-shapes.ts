@@ -2,7 +2,7 @@ import { carryIntegers } from "../data/exact-integers.ts";
 import { isRecord, isText } from "../data/parse-json.ts";
 import { qualifiedNameKey } from "../extension-schema/meta-schema.ts";
 import { writePointer } from "../extension-schema/pointer.ts";
-import { readUsedSchema } from "../json-schema/read-schema.ts";
+import { readSchema } from "../json-schema/read-schema.ts";
 import { quote } from "../problems/index.ts";
 
 /** Called with each part of a value that is left out: where it is, and what is wrong with it, which continues "it". */
@@ -143,7 +143,7 @@ const outputSchema: Check = (schema, path, leaveOut) => {
     delete schema.$id;
     leaveOut(join(path, "$id"), "may be the `$id` of another schema, too");
   }
-  const { schemas, faults } = readUsedSchema(schema);
+  const { schemas, faults } = readSchema(schema);
   const refused = schemas.find(
     ({ schema: { id, $id, type, nullable } }) =>
       id !== undefined || $id !== undefined || (nullable !== undefined && type === undefined),

@@ -70,18 +70,11 @@ describe("schemas that ajv alone would use in another way", () => {
     expect(other).toEqual({ kind: "a", x: 1 });
   });
 
-  test.each<Schema>([
-    { properties: { a: { nullable: true } } },
-    { properties: { a: { type: ["string", "null"], nullable: false } } },
-    { properties: { a: { type: "string", nullable: true } } },
-  ])("%j allows null", (schema) => {
-    for (const one of [schema, { ...schema }]) expect(check(one, { a: null })).toBe("ok");
-  });
-
   test("keywords that only ajv knows have no effect, nor addresses in unknown ones", () => {
-    const a = { id: "a", type: "string", $async: true, example: { $id: "x", $anchor: "not one" } };
+    const example = { $id: "x", $anchor: "not one" };
+    const a = { id: "a", type: "string", nullable: true, $async: true, example };
     const b = { "x-example": { $id: "x" } };
-    expect(check({ $async: true, id: "x", properties: { a, b } }, { a: 1 })).toBe("/a must be string");
+    expect(check({ $async: true, id: "x", properties: { a, b } }, { a: null })).toBe("/a must be string");
   });
 
   test.each<[Schema, string]>([
