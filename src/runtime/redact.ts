@@ -82,31 +82,20 @@ export function createRedactor(source: SecretSource) {
     return whole.has(text) ? redacted : replaceSecrets(text, forms);
   };
 
-  const copy = (value: unknown, copies: Map<object, unknown>, depth: number): unknown => {
+  const copy = (value: unknown, depth: number): unknown => {
     if (typeof value === "string") return redact(value);
     if (typeof value === "number" || typeof value === "boolean") {
       return known.includes(String(value)) ? redacted : value;
     }
     if (typeof value !== "object" || value === null) return value;
-    // A value that a handler logs may contain itself.
-    if (copies.has(value)) return copies.get(value);
     if (depth > deepest) return redacted;
     const isList = Array.isArray(value);
-    const made: Record<string, unknown> | unknown[] = isList ? [] : {};
-    copies.set(value, made);
-    for (const [key, entry] of Object.entries(value)) {
+    const entries = Object.entries(value).map(([key, entry]) => {
       const integer = findInteger(value, key);
       const isSecret = integer !== undefined && known.includes(integer);
-      const own = {
-        value: isSecret ? redacted : copy(entry, copies, depth + 1),
-        writable: true,
-        enumerable: true,
-        configurable: true,
-      };
-      // `__proto__` may be an ordinary key.
-      Object.defineProperty(made, isList ? key : redact(key), own);
-    }
-    return carryIntegers(value, made);
+      return [isList ? key : redact(key), isSecret ? redacted : copy(entry, depth + 1)] as const;
+    });
+    return carryIntegers(value, isList ? entries.map(([, one]) => one) : Object.fromEntries(entries));
   };
 
   /** Redacts output that arrives in chunks. What becomes a secret later is redacted from then on. */
@@ -140,7 +129,7 @@ export function createRedactor(source: SecretSource) {
     /** A redacted copy of JSON data, keys included. Numbers and booleans that look like a secret are replaced. */
     redactValue<Value>(value: Value): Value {
       const { forms, whole } = look();
-      return forms.length === 0 && whole.size === 0 ? value : (copy(value, new Map(), 0) as Value);
+      return forms.length === 0 && whole.size === 0 ? value : (copy(value, 0) as Value);
     },
     createStream,
   };
