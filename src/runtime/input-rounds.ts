@@ -1,5 +1,6 @@
 // What handlers ask, the rounds of answers, and the checks of both.
 import { isRecord } from "../data/parse-json.ts";
+import { findQuestionFault } from "../extension-schema/question-schema.ts";
 import { attempt } from "../files/file-errors.ts";
 import { printable, quote } from "../problems/index.ts";
 import type { Returned } from "./handler-code.mjs";
@@ -62,110 +63,15 @@ export async function answerRounds<Answer>(
 
 const mostRequestBytes = 64 * 1024;
 
-// What handlers can ask, as JSON Schemas.
-
-const strings = { type: "array", minItems: 1, items: { type: "string" } };
-/** `[{ const, title }]`, MCP's form of choices with titles. */
-const choices = {
-  type: "array",
-  minItems: 1,
-  items: { type: "object", properties: { const: { type: "string" } }, required: ["const"] },
-};
-/** What nests or combines schemas, which forms of clients do not know. */
-const flat = Object.fromEntries(
-  ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"].map((key) => [
-    key,
-    false,
-  ]),
-);
-// biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
-const when = (condition: object, consequence: object) => ({ if: condition, then: consequence });
-const ofTypes = (types: readonly string[], consequence: object) =>
-  when({ properties: { type: { enum: types } }, required: ["type"] }, consequence);
-/** Clients refuse other formats. */
-const formats = ["email", "uri", "date", "date-time"];
-const items = {
-  type: "object",
-  properties: { ...flat, anyOf: choices },
-  ...when(
-    { not: { required: ["anyOf"] } },
-    { properties: { type: { const: "string" }, enum: strings }, required: ["type", "enum"] },
-  ),
-};
-const field = {
-  type: "object",
-  properties: { type: { enum: ["string", "number", "integer", "boolean", "array"] } },
-  required: ["type"],
-  allOf: [
-    ofTypes(["string"], {
-      properties: { ...flat, enum: strings, oneOf: choices, format: { enum: formats } },
-    }),
-    ofTypes(["number", "integer", "boolean"], { properties: flat }),
-    ofTypes(["array"], { properties: { ...flat, items }, required: ["items"] }),
-  ],
-};
-const message = { type: "string", minLength: 1 };
-const form = {
-  type: "object",
-  properties: {
-    message,
-    schema: {
-      type: "object",
-      properties: {
-        $schema: {},
-        type: { const: "object" },
-        properties: { type: "object", additionalProperties: field },
-        required: {},
-        additionalProperties: {},
-        title: {},
-        description: {},
-      },
-      required: ["type", "properties"],
-      additionalProperties: false,
-    },
-  },
-  required: ["message", "schema"],
-};
-const page = {
-  type: "object",
-  properties: { message, url: { type: "string" }, schema: false },
-  required: ["message", "url"],
-};
-const methodCall = {
-  type: "object",
-  properties: {
-    method: { enum: ["sampling/createMessage", "roots/list"] },
-    params: { type: "object" },
-    schema: false,
-    url: false,
-  },
-  required: ["method"],
-};
-
-const shapes = {
-  method: { additionalProperties: methodCall },
-  url: { additionalProperties: page },
-  form: { additionalProperties: form },
-};
-
-function shapeOf(request: unknown): object & Readonly<Record<string, unknown>> {
-  const has = (name: string) => typeof request === "object" && request !== null && name in request;
-  return shapes[has("method") ? "method" : has("url") ? "url" : "form"];
-}
-
-const isHttpUrl = (url: string) => URL.canParse(url) && /^https?:$/.test(new URL(url).protocol);
-
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
-async function findRequestFault(key: string, request: unknown): Promise<string | undefined> {
-  const validator = await loadValidator();
-  const rejection = validator.check(shapeOf(request), { [key]: request });
-  if (rejection !== undefined) return rejection.message;
-  const { url, schema } = request as { url?: string; schema?: Record<string, unknown> };
-  if (url !== undefined && !isHttpUrl(url)) return `/${key}/url must be an http or https URL`;
-  const used = validator.check(schema, {});
-  return used?.isOfSchema ? `/${key}/schema${used.message}` : undefined;
+async function findRequestFault(request: unknown): Promise<string | undefined> {
+  const fault = findQuestionFault(request);
+  if (fault !== undefined) return fault;
+  const { schema } = request as { schema?: Record<string, unknown> };
+  const used = (await loadValidator()).check(schema, {});
+  return used?.isOfSchema ? `/schema${used.message}` : undefined;
 }
 
 /** Why what is asked, `{ requests, state? }`, cannot be asked; `undefined` if it can. */
@@ -177,8 +83,8 @@ export async function findInputFault(value: unknown): Promise<string | undefined
   if (Buffer.byteLength(JSON.stringify(requests)) > mostRequestBytes)
     return `the requests exceed ${mostRequestBytes} bytes`;
   for (const [key, request] of entries) {
-    const fault = await findRequestFault(key, request);
-    if (fault !== undefined) return fault;
+    const fault = await findRequestFault(request);
+    if (fault !== undefined) return `of ${quote(key)}, ${fault}`;
   }
   return undefined;
 }

@@ -29,12 +29,15 @@ describe("an invalid question", () => {
   });
   test.each<[string, unknown]>([
     ["there is no request", {}],
-    ["/a/schema is required", { a: { message: "?" } }],
-    ["/a/url must be an http", { a: { message: "?", url: "file:///etc/passwd" } }],
-    ["/a/method must be one of", { a: { method: "tools/list" } }],
-    ["/a/schema/anyOf is not allowed", { a: { message: "?", schema: { ...name, anyOf: [] } } }],
-    ["/a/schema/properties/p/type must be one of", property({ type: "object" })],
-    ["/a/schema/properties/p/items/enum is required", property({ type: "array", items: { type: "string" } })],
+    ['of "a", `schema` is missing', { a: { message: "?" } }],
+    ['of "a", /url must be an http', { a: { message: "?", url: "file:///etc/passwd" } }],
+    ["/method must be one of", { a: { method: "tools/list" } }],
+    ["/schema/anyOf is not allowed", { a: { message: "?", schema: { ...name, anyOf: [] } } }],
+    ["/schema/properties/p/type must be string, number, ", property({ type: "object" })],
+    [
+      "`enum` is missing in /schema/properties/p/items",
+      property({ type: "array", items: { type: "string" } }),
+    ],
     ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }],
   ])("an invalid question is a failure of the tool: %s", async (reason, requests) => {
     const fault = await read(needInput(requests as never)).catch((error) => error);

@@ -241,7 +241,7 @@ describe.each(eras)("a %s client", (era) => {
     });
     onTestFinished(() => void vi.restoreAllMocks());
     const reason =
-      "The handler asks for input with an invalid request: /who/schema/properties/p/type is required.";
+      'The handler asks for input with an invalid request: of "who", `type` is missing in /schema/properties/p.';
     const tool = await call(client, "wrong");
     expect(tool.isError).toBe(true);
     expect(textOf(tool)).toContain(reason);
@@ -291,7 +291,7 @@ describe("a legacy client", () => {
     controller.abort();
     await expect(canceled).rejects.toThrow();
     // The session is still usable.
-    expect(textOf(await call(client, "wrong"))).toContain("type is required");
+    expect(textOf(await call(client, "wrong"))).toContain("`type` is missing");
     const ended = call(client, "greet");
     ended.catch(() => {});
     await waitUntil(() => open.length === 2);

@@ -1,0 +1,67 @@
+// What handlers and servers can ask the user, or the client, before they answer.
+import * as z from "zod/mini";
+import { isRecord } from "../data/parse-json.ts";
+import { quote } from "../problems/index.ts";
+import { writePointer } from "./pointer.ts";
+import { describeIssues, parseShape, rule, ruleOfKeys } from "./shape-faults.ts";
+import { name } from "./shared-schema.ts";
+
+/** Refuses keys of an object. */
+const refuse = (isRefused: (key: string) => boolean) =>
+  ruleOfKeys((value: Readonly<Record<string, unknown>>) =>
+    Object.keys(value).flatMap((key) => (isRefused(key) ? { words: "is not allowed", path: [key] } : [])),
+  );
+const filled = rule<readonly unknown[]>(({ length }) => (length === 0 ? "is empty" : undefined));
+const strings = z.array(z.string()).check(filled);
+/** `[{ const, title }]`, MCP's form of choices with titles. */
+const choices = z.array(z.looseObject({ const: z.string() })).check(filled);
+/** What nests or combines schemas, which forms of clients do not know. */
+const nesting = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"];
+const flatBut = (allowed?: string) => refuse((key) => key !== allowed && nesting.includes(key));
+const items = z.union([
+  z.looseObject({ type: z.literal("string"), enum: strings }).check(flatBut()),
+  z.looseObject({ anyOf: choices }).check(flatBut("anyOf")),
+]);
+/** Clients refuse other formats. */
+const format = z.enum(["email", "uri", "date", "date-time"]);
+const field = z.discriminatedUnion(
+  "type",
+  [
+    z
+      .looseObject({
+        type: z.literal("string"),
+        enum: z.optional(strings),
+        oneOf: z.optional(choices),
+        format: z.optional(format),
+      })
+      .check(flatBut("oneOf")),
+    z.looseObject({ type: z.enum(["number", "integer", "boolean"]) }).check(flatBut()),
+    z.looseObject({ type: z.literal("array"), items }).check(flatBut("items")),
+  ],
+  { error: "string, number, integer, boolean or array" },
+);
+const formSchema = z
+  .looseObject({
+    type: z.literal("object"),
+    // zod passes over this name.
+    properties: z.record(z.string(), field).check(refuse((key) => key === "__proto__")),
+  })
+  .check(flatBut("properties"));
+const explainPage = (url: string) =>
+  URL.canParse(url) && /^https?:$/.test(new URL(url).protocol) ? undefined : "must be an http or https URL";
+const shapes = {
+  method: z.looseObject({
+    method: z.enum(["sampling/createMessage", "roots/list"]),
+    params: z.optional(z.looseObject({})),
+  }),
+  url: z.looseObject({ message: name, url: z.string().check(rule(explainPage)) }),
+  form: z.looseObject({ message: name, schema: formSchema }),
+};
+
+/** Why a request cannot be asked; `undefined` if it can, with a valid schema. */
+export function findQuestionFault(request: unknown): string | undefined {
+  const has = (key: string) => isRecord(request) && Object.hasOwn(request, key);
+  const { error } = parseShape(shapes[has("method") ? "method" : has("url") ? "url" : "form"], request);
+  const style = { path: writePointer, word: quote };
+  return error && describeIssues(error.issues, request, style)[0]?.reason;
+}
