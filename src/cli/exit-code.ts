@@ -14,10 +14,10 @@ const unusableInput: ReadonlySet<ProblemCode> = new Set([
   "LockMalformed",
 ] satisfies ProblemCode[]);
 
-export function exitCodeOfFailure(failure: TrailblazeError): ExitCode {
-  const { problem, isMissingTarget } = failure;
+export function exitCodeOfFailure({ problem }: TrailblazeError): ExitCode {
   const { code } = problem;
   if (code === "SessionClosed" && "signal" in problem.args && problem.args.signal === "SIGINT") return 130;
+  const isMissingTarget = code === "ProjectNotFound" && problem.args.isTarget && !problem.args.exists;
   return unusableInput.has(code) && !isMissingTarget ? 2 : 1;
 }
 

@@ -94,7 +94,6 @@ export function fileOfPosition({
 
 export interface FailureOptions extends ErrorOptions {
   missingPack?: string | undefined;
-  isMissingTarget?: boolean;
 }
 
 /** The only class that the library throws, and only if no result is possible. Contains the problem as data. */
@@ -104,15 +103,12 @@ export class TrailblazeError extends Error {
   readonly problem: Problem;
   /** For a reference to a pack that is not installed: the npm specifier of the pack (`@acme/jira@^1.2`). */
   readonly missingPack: string | undefined;
-  /** Whether the target of the operation does not exist. */
-  readonly isMissingTarget: boolean;
 
   constructor(problem: Problem, options: FailureOptions = {}) {
     super(problem.message, options);
     this.code = problem.code;
     this.problem = problem;
     this.missingPack = options.missingPack;
-    this.isMissingTarget = options.isMissingTarget === true;
   }
 }
 

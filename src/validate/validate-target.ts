@@ -119,10 +119,8 @@ async function findTarget(
   { cwd: explicitCwd, global = false }: InspectionOptions,
 ): Promise<Target> {
   const cwd = explicitCwd ?? process.cwd();
-  const missing = (directory: string, exists: boolean) => {
-    const args = { directory, exists, ...(exists && { isTarget: true }) };
-    return failure("ProjectNotFound", args, {}, { isMissingTarget: !exists });
-  };
+  const missing = (directory: string, exists: boolean) =>
+    failure("ProjectNotFound", { directory, exists, isTarget: true });
   const readIn = (location: string, origin: Origin, contextCwd: string, name?: string): Target => {
     const read = readManifest(port, location);
     if (read === undefined) throw missing(location, true);
