@@ -1,6 +1,5 @@
 // What handlers ask, the rounds of answers, and the checks of both.
 import { isRecord } from "../data/parse-json.ts";
-import { findQuestionFault } from "../extension-schema/question-schema.ts";
 import { attempt } from "../files/file-errors.ts";
 import { printable, quote } from "../problems/index.ts";
 import type { Returned } from "./handler-code.mjs";
@@ -67,6 +66,7 @@ const mostRequestBytes = 64 * 1024;
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
 async function findRequestFault(request: unknown): Promise<string | undefined> {
+  const { findQuestionFault } = await import("../extension-schema/question-schema.ts");
   const fault = findQuestionFault(request);
   if (fault !== undefined) return fault;
   const { schema } = request as { schema?: Record<string, unknown> };
