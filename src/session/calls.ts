@@ -84,9 +84,8 @@ export function createCallMeta(
   memory: Record<string, string>,
   device: Device | undefined,
 ) {
-  const lower = device && { ...device, platform: device.platform?.toLowerCase() ?? null };
-  const rest = { ...call, device: lower ?? null, memory };
-  return baseUrl === undefined ? rest : { baseUrl, ...rest };
+  const lower = device ? { ...device, platform: device.platform?.toLowerCase() ?? null } : null;
+  return { ...(baseUrl !== undefined && { baseUrl }), ...call, device: lower, memory };
 }
 
 /** A call's arguments as JSON, of which every tool gets the same values wherever it runs; or why they are invalid. */

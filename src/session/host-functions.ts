@@ -1,8 +1,8 @@
 // The functions of a host that calls use: listeners of progress and logs, and `onInput`, which asks the user.
 import { isRecord } from "../data/parse-json.ts";
 import { createProblem } from "../problems/index.ts";
-import { abortable, whenAborted } from "../runtime/abort-listeners.ts";
-import type { InputAnswer, InputRequest } from "../runtime/handler-context.ts";
+import { abortable } from "../runtime/abort-listeners.ts";
+import type { InputAnswer } from "../runtime/handler-context.ts";
 import { type AskInput, isAnswer, settleAnswers } from "../runtime/input-rounds.ts";
 import { clock } from "../runtime/time-limit.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
@@ -114,36 +114,30 @@ export function createHostInput(frame: SessionFrame): AskInput | undefined {
   const { options, report } = frame;
   const { onInput } = options;
   if (onInput === undefined) return undefined;
-  return async ({ tool, requests, signal }) => {
-    const askOne = async (key: string, request: InputRequest): Promise<InputAnswer> => {
+  return async ({ tool, requests, signal: ofCall }) => {
+    const answers: Record<string, InputAnswer> = {};
+    for (const [key, request] of Object.entries(requests)) {
+      ofCall.throwIfAborted();
       if ("method" in request)
         throw new Error(`It asks for ${request.method}, which sessions do not support.`);
       const stop = new AbortController();
       const late = new DOMException("The user did not answer.", "TimeoutError");
-      const release = [
-        whenAborted(signal, () => stop.abort(signal.reason)),
-        clock.after(frame.config().timeouts.inputMs, () => stop.abort(late)),
-      ];
+      const endTime = clock.after(frame.config().timeouts.inputMs, () => stop.abort(late));
+      const signal = AbortSignal.any([ofCall, stop.signal]);
+      let answer: unknown;
       let reason = "it did not return { action, content }";
       try {
         // A copy: the host may change what it is given.
-        const question = { key, tool, ...structuredClone(request), signal: stop.signal };
-        const answer: unknown = await abortable(stop.signal, async () => onInput(question));
-        if (isAnswer(answer)) return answer;
+        const question = { key, tool, ...structuredClone(request), signal };
+        answer = await abortable(signal, async () => onInput(question));
       } catch (error) {
         reason = error instanceof Error ? error.message : String(error);
-      } finally {
-        for (const end of release) end();
       }
-      signal.throwIfAborted();
-      if (!stop.signal.aborted)
+      endTime();
+      ofCall.throwIfAborted();
+      if (!isAnswer(answer) && !signal.aborted)
         report(createProblem("HostListenerFailed", { option: "onInput", tool, reason }));
-      return { action: "cancel" };
-    };
-    const answers: Record<string, InputAnswer> = {};
-    for (const [key, request] of Object.entries(requests)) {
-      signal.throwIfAborted();
-      answers[key] = await askOne(key, request);
+      answers[key] = isAnswer(answer) ? answer : { action: "cancel" };
     }
     return settleAnswers(requests, answers);
   };

@@ -7,7 +7,6 @@ import { resolveFrom } from "../discovery/package-folders.ts";
 import { findProject } from "../discovery/project.ts";
 import { findReferences } from "../extension-schema/references.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import type { AddedPacks } from "../npm/add-packs.ts";
 import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
@@ -25,12 +24,14 @@ export interface MissingPacksOptions {
 /** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
 
+/** Returns why a pack could not be installed. One that is added may refer to missing packs, which are installed next. */
 async function installPack(
   missing: { name: string; range: string | undefined },
   { cwd = process.cwd(), signal, onInstall: onCommand }: MissingPacksOptions,
-): Promise<AddedPacks> {
+): Promise<Problem | undefined> {
   const { installMissing } = await import("../npm/add-packs.ts");
-  return installMissing(missing, { cwd, signal, onCommand });
+  const { added, problems } = await installMissing(missing, { cwd, signal, onCommand });
+  return added.length > 0 ? undefined : problems[0];
 }
 
 function mayInstall(name: string, packs: SessionConfig["packs"], install: boolean): boolean {
@@ -59,11 +60,7 @@ export async function withMissingPacks<Value>(
       const { packs } = await readConfig(port, { directory, config, cwd });
       const spec = splitSpec(missing);
       if (!mayInstall(spec.name, packs, install)) throw error;
-      const { added, problems } = await installPack(spec, options);
-      // An added pack may itself refer to missing packs, which are installed next.
-      const failed = problems.find(
-        ({ severity, code }) => severity === "error" && (added.length === 0 || code !== "PackNotInstalled"),
-      );
+      const failed = await installPack(spec, options);
       if (failed !== undefined) throw new TrailblazeError(failed);
     }
   }
@@ -104,11 +101,10 @@ export async function installReferredPacks(
     if (missing === undefined || tried.size >= mostInstalls) return problems;
     const { packageName: name, range } = missing;
     tried.add(name);
-    const { added, problems: faults } = await installPack({ name, range }, options);
-    if (added.length > 0) continue;
-    const [failed] = faults;
+    const failed = await installPack({ name, range }, options);
+    if (failed === undefined) continue;
     // A call needs its tool; a session can go on without it.
-    if (failed !== undefined && called.has(name)) throw new TrailblazeError(failed);
-    problems.push(...faults);
+    if (called.has(name)) throw new TrailblazeError(failed);
+    problems.push(failed);
   }
 }
