@@ -1,4 +1,3 @@
-import type { TrailblazeConfig } from "../config/generated/config-type.ts";
 import { isAllowed, matchesAny } from "../config/packs-policy.ts";
 import { readConfig } from "../config/read-config.ts";
 import type { SessionConfig } from "../config/session-config.ts";
@@ -11,15 +10,9 @@ import { type Problem, TrailblazeError } from "../problems/index.ts";
 import { qualifyPackageName, splitSpec } from "../qualified-names/item-name.ts";
 import { isQualifiedName, parseQualifiedName } from "../qualified-names/qualified-name.ts";
 import { selectPacks } from "./select-packs.ts";
+import type { SessionOptions } from "./session-options.ts";
 
-export interface MissingPacksOptions {
-  cwd?: string;
-  /** Installs every missing pack; otherwise only those that the config's `packs.autoInstall` matches. */
-  install?: boolean;
-  signal?: AbortSignal;
-  /** Called with each command of the package manager before it runs. */
-  onInstall?: (command: string) => void;
-}
+type InstallOptions = Pick<SessionOptions, "cwd" | "config" | "install" | "signal" | "onInstall">;
 
 /** A safety limit: packs may refer to packs that refer to further packs. */
 const mostInstalls = 20;
@@ -27,7 +20,7 @@ const mostInstalls = 20;
 /** Returns why a pack could not be installed. One that is added may refer to missing packs, which are installed next. */
 async function installPack(
   missing: { name: string; range: string | undefined },
-  { cwd = process.cwd(), signal, onInstall: onCommand }: MissingPacksOptions,
+  { cwd = process.cwd(), signal, onInstall: onCommand }: InstallOptions,
 ): Promise<Problem | undefined> {
   const { installMissing } = await import("../npm/add-packs.ts");
   const { added, problems } = await installMissing(missing, { cwd, signal, onCommand });
@@ -44,7 +37,7 @@ function mayInstall(name: string, packs: SessionConfig["packs"], install: boolea
  * those that `packs.deny` excludes. Otherwise its errors, such as `PackNotInstalled`, are thrown.
  */
 export async function withMissingPacks<Value>(
-  options: MissingPacksOptions & { config?: string | TrailblazeConfig },
+  options: InstallOptions,
   work: () => Promise<Value>,
 ): Promise<Value> {
   const { cwd = process.cwd(), config, install = false } = options;
@@ -73,7 +66,7 @@ export async function withMissingPacks<Value>(
  */
 export async function installReferredPacks(
   { packs: policy, toolsets, subprocessServers }: SessionConfig,
-  options: MissingPacksOptions & { calls?: readonly string[] },
+  options: InstallOptions & { calls?: readonly string[] },
 ): Promise<Problem[]> {
   const { cwd = process.cwd(), install = false, calls = [] } = options;
   const references = [...calls, ...[...toolsets.values()].flat()];
