@@ -6,9 +6,8 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { findProject } from "../discovery/project.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { lockModeOf } from "../lock/gate.ts";
-import { findLock, lockFileOf } from "../lock/lock-file.ts";
-import { failure, listOf, type Problem, TrailblazeError } from "../problems/index.ts";
+import { lockModeOf, openLockGate } from "../lock/gate.ts";
+import { listOf, type Problem, TrailblazeError } from "../problems/index.ts";
 import { countOf } from "../problems/text.ts";
 import { planRemoteServer } from "../runtime/server-launches.ts";
 import { openSessionByRules } from "../session/open-session.ts";
@@ -55,12 +54,9 @@ async function checkPacks(add: Add, cwd: string, config: SessionConfig | undefin
 /** Checks trailblaze.lock without starting anything. With a problem, for which it rejects, no session opens. */
 async function checkLock(add: Add, config: SessionConfig, options: SessionOptions): Promise<boolean> {
   const mode = lockModeOf(config, options.lock);
-  const file = lockFileOf(config.project);
-  if (mode === "off") add("lock", true, "not used");
-  else if ((await findLock(config.project)) === undefined) {
-    if (mode === "frozen") throw failure("LockMissing", { file }, { file });
-    add("lock", true, "none, so everything that is installed is used");
-  } else {
+  if ((await openLockGate(config, mode)) === undefined)
+    add("lock", true, mode === "off" ? "not used" : "none, so everything that is installed is used");
+  else {
     const { inSync, entries } = await diffLock({ cwd: options.cwd, config: options.config, static: true });
     const names = [...new Set(entries.map(({ pack, server }) => pack ?? server))].join(", ");
     const difference = `differs from what is installed: ${names}; run \`trailblaze diff\``;
@@ -76,12 +72,12 @@ function checkSignIns(add: Add, config: SessionConfig, refused: readonly string[
     if (plan?.oauth === undefined || plan.fault !== undefined) return [];
     const { tokens } = readSignIn({ url: plan.url, oauth: plan.oauth }) ?? {};
     const isRefused = refused.includes(server.name);
-    if (tokens === undefined)
-      return server.oauth === undefined && !isRefused ? [] : [{ ok: false, text: `${server.name}: never` }];
-    const expiry = expiryOf(tokens);
-    const isOver = expiry !== null && Date.parse(expiry) <= Date.now() && tokens.refresh_token === undefined;
-    const state = isOver || isRefused ? "expired" : `signed in${expiry === null ? "" : ` until ${expiry}`}`;
-    return [{ ok: !isOver && !isRefused, text: `${server.name}: ${state}` }];
+    if (tokens === undefined && server.oauth === undefined && !isRefused) return [];
+    const expiry = tokens && expiryOf(tokens);
+    const isOver = expiry && Date.parse(expiry) <= Date.now() && tokens.refresh_token === undefined;
+    const signedIn = `signed in${expiry ? ` until ${expiry}` : ""}`;
+    const state = tokens === undefined ? "never" : isOver || isRefused ? "expired" : signedIn;
+    return [{ ok: state === signedIn, text: `${server.name}: ${state}` }];
   });
   const ok = states.every((state) => state.ok);
   if (states.length > 0) add("sign-in", ok, states.map(({ text }) => text).join("; "));
