@@ -1,4 +1,3 @@
-import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { type Edit, isChange, planEdit, readTextFile } from "../files/edit.ts";
@@ -327,10 +326,8 @@ export function planExport(
     const path = resolve(out, inside);
     const text = typeof content === "string" ? content : `${JSON.stringify(content, null, 2)}\n`;
     const shown = pathIn(location, path) ?? path;
-    // A folder, a pipe or a link to nothing.
-    const isUnusable = lstatSync(path, { throwIfNoEntry: false })?.isFile() === false;
-    const edit = isUnusable ? undefined : { ...planEdit(path, text), isProgram };
-    if (edit === undefined || (edit.before !== undefined && isChange(edit) && !force))
+    const edit = { ...planEdit(path, text), isProgram };
+    if (edit.before !== undefined && isChange(edit) && !force)
       throw failure("ExportConflict", { file: shown }, { file: shown });
     return { shown, edit };
   });

@@ -12,24 +12,22 @@ export const formatLiteral = (text: string): string => escapeJson(JSON.stringify
 
 const formatKey = (name: string): string => (/^[A-Za-z_$][\w$]*$/.test(name) ? name : formatLiteral(name));
 
-const longestComment = 2000;
-
 /** Strings as a doc comment; empty if there are none. */
 export function formatDocComment(texts: readonly (string | undefined)[], indent: string): string {
-  const joined = texts.filter((text) => text !== undefined).join("\n\n");
-  const cut = joined.length > longestComment ? `${joined.slice(0, longestComment)}…` : joined;
-  const lines = cut.split(/\r\n|[\n\r\u2028\u2029]/).map((line) =>
-    printable(line.replaceAll("\t", "  "))
-      .replaceAll("*/", "*\\/")
-      // Commands that CI systems recognize anywhere in a log.
-      .replace(/(##\w*)\[/g, "$1\\[")
-      // Prevents doc tags and instructions to the compiler.
-      .replace(/(?<![\w.])@/g, "\\@")
-      .trimEnd(),
-  );
-  while (lines.at(-1) === "") lines.pop();
-  while (lines[0] === "") lines.shift();
-  if (lines.length === 0) return "";
+  const text = texts.filter((one) => one !== undefined).join("\n\n");
+  const lines = text
+    .trim()
+    .split(/\r\n|[\n\r\u2028\u2029]/)
+    .map((line) =>
+      printable(line.replaceAll("\t", "  "))
+        .replaceAll("*/", "*\\/")
+        // Commands that CI systems recognize anywhere in a log.
+        .replace(/(##\w*)\[/g, "$1\\[")
+        // Prevents doc tags and instructions to the compiler.
+        .replace(/(?<![\w.])@/g, "\\@")
+        .trimEnd(),
+    );
+  if (text.trim() === "") return "";
   if (lines.length === 1) return `${indent}/** ${lines[0]} */\n`;
   return `${indent}/**\n${lines.map((line) => `${indent} * ${line}`.trimEnd()).join("\n")}\n${indent} */\n`;
 }

@@ -1,6 +1,6 @@
 // Copies of the skills of a session in the folder where a client reads skills. A link would show the client what is installed, not
 // what was approved.
-import { lstatSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, realpathSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { isRecord } from "../data/parse-json.ts";
@@ -9,7 +9,7 @@ import { describeConfigError } from "../files/edit.ts";
 import { attempt } from "../files/file-errors.ts";
 import { lockFile } from "../files/file-lock.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
-import { makeFolders } from "../files/write-files.ts";
+import { makeFolders, readText } from "../files/write-files.ts";
 import { createProblem, failure, TrailblazeError } from "../problems/index.ts";
 import { makeSafeName } from "../qualified-names/advertised-names.ts";
 import type { SkillItem } from "../session/items.ts";
@@ -36,15 +36,15 @@ const find = (path: string) => lstatSync(path, { throwIfNoEntry: false });
 
 /** What a folder has under a name: a copy, or with `fault` what stays. A link is no copy. */
 function readCopy(folder: string, name: string): { marker?: Marker; fault?: "edited" | "foreign" } {
-  const stats = find(join(folder, name));
-  const location = port.realPath(folder);
-  if (stats === undefined || location === undefined) return {};
-  const read = stats.isDirectory() ? port.readFile(join(location, name), markerFile) : undefined;
-  const bytes = read?.state === "read" ? read.bytes : new Uint8Array();
-  const marker: unknown = attempt(() => JSON.parse(Buffer.from(bytes).toString()));
+  const copy = join(folder, name);
+  const stats = find(copy);
+  if (stats === undefined) return {};
+  const read = () => JSON.parse(readText(join(copy, markerFile)) ?? "");
+  const marker: unknown = stats.isDirectory() ? attempt(read) : undefined;
   if (!isRecord(marker) || typeof marker.source !== "string" || !isRecord(marker.files))
     return { fault: "foreign" };
-  const files = attempt(() => readSkillFiles(port, location, name, (path) => path === markerFile));
+  const isMarker = (path: string) => path === markerFile;
+  const files = attempt(() => readSkillFiles(port, realpathSync(folder), name, isMarker));
   const digests = files && Object.fromEntries([...files].map(([path, content]) => [path, digestOf(content)]));
   const isIntact = isDeepStrictEqual(digests, marker.files);
   return { marker: marker as unknown as Marker, fault: isIntact ? undefined : "edited" };
