@@ -60,17 +60,14 @@ export function fillTemplate(template: TemplateName, name: string): { path: stri
  * Creates a pack in an absolute folder that is empty or absent, completely or not at all. By default, it is called like the
  * folder. `files` have `/`; `nextSteps` are commands for the author, in order. Throws `InvalidArguments`.
  */
-export function createPack(directory: string, options: { name?: string; template?: string } = {}) {
-  const { name: chosen, template: word = "data" } = options;
+export function createPack(directory: string, options: { name?: string; template?: TemplateName } = {}) {
+  const { name: chosen, template = "data" } = options;
   const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
   const state = describeFolder(directory);
   if (state === "filled" || state === "noFolder") {
     const reason = `${quote(directory, 400)} is ${state === "filled" ? "not empty" : "not a folder"}`;
     throw invalid(reason, "Choose a new folder: trailblaze init my-tools");
   }
-  const template = templateNames.find((one) => one === word);
-  if (template === undefined)
-    throw invalid(`Unknown template ${quote(word)}`, `Use one of ${templateNames.join(", ")}.`);
   const name = chosen ?? suggestName(basename(directory));
   const fault = explainInvalidName(name);
   if (fault !== undefined) {

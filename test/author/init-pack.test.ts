@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { createPack } from "../../src/author/init-pack.ts";
+import { createPack, type TemplateName } from "../../src/author/init-pack.ts";
 import { applyEdits } from "../../src/files/edit.ts";
 import { validateExtension } from "../../src/index.ts";
 import { makeTree } from "../support/packs.ts";
@@ -15,7 +15,7 @@ const refusal = (named: string) =>
     }),
   });
 
-const make = (directory: string, template: string, name?: string) =>
+const make = (directory: string, template: TemplateName, name?: string) =>
   createPack(directory, { template, name });
 
 describe("the name of a new pack", () => {
@@ -23,7 +23,7 @@ describe("the name of a new pack", () => {
     "the name %s gives a pack without problems",
     async (name) => {
       const directory = makeTree({});
-      for (const template of ["composed", "bundle"]) {
+      for (const template of ["composed", "bundle"] as const) {
         const made = make(join(directory, template), template, name);
         expect((await validateExtension(made.directory, { strict: true })).problems).toEqual([]);
       }

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { basename, join, relative, resolve } from "node:path";
 import { planExport } from "../../author/exports.ts";
 import { declareTools } from "../../author/generate-types.ts";
-import { createPack } from "../../author/init-pack.ts";
+import { createPack, templateNames } from "../../author/init-pack.ts";
 import { formatLineDiff } from "../../data/line-diff.ts";
 import { applyEdits, type Edit, isChange, planEdit, readTextFile } from "../../files/edit.ts";
 import { describePack } from "../../pages/describe-packs.ts";
@@ -20,7 +20,11 @@ export const init = defineCommand({
   usage: "[folder]",
   options: {
     name: text("NAME", "npm name of the pack (default: derived from the folder)"),
-    template: text("TEMPLATE", "Template: data (default), typescript, server, composed or bundle"),
+    template: choice(
+      "TEMPLATE",
+      templateNames,
+      "Template: data (default), typescript, server, composed or bundle",
+    ),
     yes: { ...flag("Accepted for scripts; init never asks"), short: "y" },
   },
   async run({ positionals, options, cwd }) {

@@ -3,7 +3,6 @@ import { isAbsolute, posix, resolve, win32 } from "node:path";
 import { findProject } from "../../discovery/project.ts";
 import { attempt } from "../../files/file-errors.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
-import type { ConfigFormatName } from "../editing/config-format.ts";
 import { type ClientRecord, clients, type Scope } from "./index.ts";
 
 export interface Host {
@@ -59,37 +58,24 @@ export function findSigns(client: ClientRecord, host: Host): string[] {
   return client.signs.flatMap((sign) => expandPath(sign, host, "") ?? []);
 }
 
-/** A client as `clients --json` shows it. */
-export interface ListedClient {
-  id: string;
-  name: string;
-  aliases: string[];
-  format: ConfigFormatName;
-  /** Absolute; `null` if the client has none on this system, or its location is unknown. */
-  userFile: string | null;
-  /** Absolute, for the project of the folder; `null` if the client reads none. */
-  projectFile: string | null;
-  /** Whether the client seems to be installed. */
-  present: boolean;
-}
+export type ListedClient = Awaited<ReturnType<typeof listClients>>["clients"][number];
 
 /** All known clients with their files, and whether they are installed. Reads no config. */
-export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}): Promise<{
-  clients: ListedClient[];
-}> {
+export async function listClients({ cwd = process.cwd() }: { cwd?: string } = {}) {
   const host = readHost();
   // A folder that may become a project's.
   const project = attempt(() => findProject(discoveryPort, cwd).directory) ?? resolve(cwd);
-  const listed = clients.map(
-    (client): ListedClient => ({
-      id: client.id,
-      name: client.name,
-      aliases: [...client.aliases],
-      format: client.format,
-      userFile: chooseFile(findCandidates(client, "user", host, "")) ?? null,
-      projectFile: chooseFile(findCandidates(client, "project", host, project)) ?? null,
-      present: findSigns(client, host).some((sign) => existsSync(sign)),
-    }),
-  );
+  const listed = clients.map((client) => ({
+    id: client.id,
+    name: client.name,
+    aliases: [...client.aliases],
+    format: client.format,
+    /** Absolute; `null` if the client has none on this system, or its location is unknown. */
+    userFile: chooseFile(findCandidates(client, "user", host, "")) ?? null,
+    /** Absolute, for the project of the folder; `null` if the client reads none. */
+    projectFile: chooseFile(findCandidates(client, "project", host, project)) ?? null,
+    /** Whether the client seems to be installed. */
+    present: findSigns(client, host).some((sign) => existsSync(sign)),
+  }));
   return { clients: listed };
 }

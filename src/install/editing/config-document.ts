@@ -90,15 +90,16 @@ export class ConfigDocument {
 
   /** The first alternative in which the entry has a value and everything else is as before. */
   #verify(texts: readonly string[], place: EntryPlace, entry: unknown): ConfigDocument | undefined {
-    const path = [...place.container, place.key];
     const [mark] = byteOrderMark.exec(this.text) ?? [];
-    const others = toPlain(without(this.root, path));
+    const partsOf = (config: ConfigDocument) => {
+      const others = without(config.root, [...place.container, place.key]);
+      return [config.entries(place.container).get(place.key), others].map(toPlain);
+    };
     for (const text of texts) {
       const edited = attempt(() => new ConfigDocument(this.#file, this.#format, mark + text));
-      if (edited === undefined) continue;
-      const written = toPlain(edited.entries(place.container).get(place.key));
-      if (isDeepStrictEqual(written, entry) && isDeepStrictEqual(toPlain(without(edited.root, path)), others))
-        return edited;
+      // What is nested too deeply cannot be compared.
+      const isRight = attempt(() => edited && isDeepStrictEqual(partsOf(edited), [entry, partsOf(this)[1]]));
+      if (isRight) return edited;
     }
     return undefined;
   }

@@ -10,9 +10,6 @@ import {
   wrap,
 } from "./config-format.ts";
 
-/** Deeper values could not be compared after an edit. */
-const maximumDepth = 500;
-
 function parseText(text: string): Node | undefined {
   const errors: ParseError[] = [];
   const root = parseTree(text, errors, { allowTrailingComma: true, allowEmptyContent: true });
@@ -24,9 +21,8 @@ function parseText(text: string): Node | undefined {
   throw new DataSyntaxError(`it is not valid JSON (${code})`, text, error.offset);
 }
 
-function toValue(text: string, node: Node, depth = 1): unknown {
-  if (depth > maximumDepth) throw new DataSyntaxError("it is nested too deeply", text, node.offset);
-  if (node.type === "array") return (node.children ?? []).map((child) => toValue(text, child, depth + 1));
+function toValue(text: string, node: Node): unknown {
+  if (node.type === "array") return (node.children ?? []).map((child) => toValue(text, child));
   if (node.type !== "object") return node.value;
   const record = Object.create(null) as Record<string, unknown>;
   for (const { children } of node.children ?? []) {
@@ -34,7 +30,7 @@ function toValue(text: string, node: Node, depth = 1): unknown {
     if (key === undefined || value === undefined) continue;
     if (Object.hasOwn(record, key.value))
       throw new DataSyntaxError(`it has the key ${JSON.stringify(key.value)} twice`, text, key.offset);
-    record[key.value] = toValue(text, value, depth + 1);
+    record[key.value] = toValue(text, value);
   }
   return record;
 }
