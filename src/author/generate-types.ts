@@ -4,6 +4,7 @@ import { createRequire } from "node:module";
 import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
+import { attempt } from "../files/file-errors.ts";
 import { escapeJson } from "../problems/hidden-characters.ts";
 import { printable } from "../problems/index.ts";
 import type { SessionTool } from "../session/items.ts";
@@ -38,13 +39,8 @@ const mostNodes = 2000;
 
 type Schema = Readonly<Record<string, unknown>>;
 
-const primitives: ReadonlyMap<unknown, string> = new Map([
-  ["string", "string"],
-  ["number", "number"],
-  ["integer", "number"],
-  ["boolean", "boolean"],
-  ["null", "null"],
-]);
+/** The types of JSON Schema that TypeScript has under the same name. */
+const plainTypes: readonly unknown[] = ["string", "number", "boolean", "null"];
 
 const inParentheses = (type: string): string => (/ [|&] /.test(type) ? `(${type})` : type);
 
@@ -86,7 +82,8 @@ export function formatSchemaType(root: Schema, start: string, array = ""): strin
     if (types === undefined && Array.isArray(allOf)) return intersectionOf(allOf.map(inner));
     const ofType = (type: unknown) => {
       if (type === "object") return writeObject(schema, indent, depth);
-      if (type !== "array") return primitives.get(type) ?? "unknown";
+      if (type === "integer") return "number";
+      if (type !== "array") return plainTypes.includes(type) ? String(type) : "unknown";
       // The schema checks the length and the places of tuples.
       const isTuple = Array.isArray(items) || Array.isArray(schema.prefixItems);
       return isTuple || items === undefined ? "unknown[]" : `${array}${inParentheses(inner(items))}[]`;
@@ -181,13 +178,8 @@ ${modules.map(formatModule).join("")}`;
 /** The modules with types of tools that code in a folder can import; all if it can import none, as before an install. */
 function findTypedModules(folder: string): readonly TypedModule[] {
   const { resolve } = createRequire(join(folder, "from-here.js"));
-  const found = typedModules.filter((name) => {
-    try {
-      return resolve(`${name === "trailblaze/session" ? "trailblaze" : name}/package.json`) !== "";
-    } catch {
-      return false;
-    }
-  });
+  const packageOf = (name: TypedModule) => (name === "trailblaze/session" ? "trailblaze" : name);
+  const found = typedModules.filter((name) => attempt(() => resolve(`${packageOf(name)}/package.json`)));
   return found.length === 0 ? typedModules : found;
 }
 

@@ -144,15 +144,13 @@ export function mergeEntry(
   entry: JsonRecord,
   wanted: JsonRecord,
 ): JsonRecord {
-  const { command = "command", environment = "env", passedNames } = shape;
-  if ((entry[command] === undefined) !== (wanted[command] === undefined)) return wanted;
+  const { command = "command", environment = "env", passedNames = "" } = shape;
   const merged: JsonRecord = { ...entry };
   for (const key of [command, "args", environment, passedNames]) {
-    if (key === undefined) continue;
     const value = wanted[key];
     if (value !== undefined) merged[key] = value;
     // A client that shares the file may have references, which this one cannot write.
-    else if (key !== environment || reference !== undefined || passedNames !== undefined) delete merged[key];
+    else if (key !== environment || reference !== undefined || passedNames !== "") delete merged[key];
   }
   return merged;
 }
