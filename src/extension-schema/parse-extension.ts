@@ -45,34 +45,14 @@ export type Extension = {
 /** The keys of the field but for `$schema`, which is ignored, so hints do not suggest it. */
 const fieldKeys = ["root", ...kinds.map((kind) => keyOfKind[kind]), "needs"];
 
-interface Form {
-  what: string;
-  fits(value: unknown): boolean;
-}
-
-const text: Form = { what: "a string", fits: isText };
-const references: Form = {
-  what: "an array of strings",
-  fits: (value) => Array.isArray(value) && value.every(isText),
-};
-const inputs: Form = {
-  what: "an object, or an array of strings and objects",
-  fits: (value) =>
-    isRecord(value) || (Array.isArray(value) && value.every((one) => isText(one) || isRecord(one))),
-};
-
-/** The keys of form 3, by kind. */
-const declarationKeys: Readonly<Record<Kind, Readonly<Record<string, Form>>>> = {
-  server: {
-    ...{ name: text, description: text },
-    ...{ tools: references, toolsets: references, prompts: references, resources: references },
-    skills: references,
-  },
-  tool: { name: text, description: text, parameters: inputs },
-  toolset: { name: text, description: text, tools: references },
-  prompt: { name: text, description: text, arguments: inputs },
-  resource: { name: text, description: text, uri: text, uriTemplate: text, mimeType: text },
-  skill: { name: text, description: text },
+/** The keys of form 3, by kind. All but the first two are plain data. */
+const declarationKeys: Readonly<Record<Kind, readonly string[]>> = {
+  server: ["name", "description", "tools", "toolsets", "prompts", "resources", "skills"],
+  tool: ["name", "description", "parameters"],
+  toolset: ["name", "description", "tools"],
+  prompt: ["name", "description", "arguments"],
+  resource: ["name", "description", "uri", "uriTemplate", "mimeType"],
+  skill: ["name", "description"],
 };
 
 /** Limit on the reported faults of one field: a hostile field of 1 MiB could have 300,000. */
@@ -90,17 +70,15 @@ const unknownKeys = (object: Record<string, unknown>, known: readonly string[]) 
     .slice(0, maximumFaults);
 
 /** Reads one declaration in any of its three forms as the third. Returns a reason if it has none of them. */
-function readForm(value: unknown, kind: Kind): Record<string, unknown> | string {
+function readForm(value: unknown): Record<string, unknown> | string {
   if (isText(value)) return { name: value };
   if (Array.isArray(value) && value.length !== 2)
     return `expected an array of two strings, found ${value.length} entries`;
   const object: unknown = Array.isArray(value) ? { name: value[0], description: value[1] } : value;
   if (!isRecord(object)) return `it is ${describeType(value)}`;
   if (!Object.hasOwn(object, "name")) return "`name` is missing";
-  const forms = Object.entries(declarationKeys[kind]);
-  const [key, form] = forms.find(([key, { fits }]) => Object.hasOwn(object, key) && !fits(object[key])) ?? [];
-  if (key === undefined || form === undefined) return object;
-  return `\`${key}\` must be ${form.what}, but it is ${describeType(object[key])}`;
+  const key = ["name", "description"].find((one) => Object.hasOwn(object, one) && !isText(object[one]));
+  return key === undefined ? object : `\`${key}\` must be a string, but it is ${describeType(object[key])}`;
 }
 
 function reportUnknownKeys(object: object, known: readonly string[], path: Path, report: Report): void {
@@ -122,14 +100,14 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
   const declarations = new Map<string, Declaration>();
   for (const [index, value] of list.entries()) {
     const path = [key, index];
-    const form = readForm(value, kind);
+    const form = readForm(value);
     if (isText(form)) {
       report("InvalidDeclaration", { kind, path }, { reason: form, key });
       continue;
     }
     const { name: written, description, ...extra } = form;
     const name = String(written);
-    if (isRecord(value)) reportUnknownKeys(value, Object.keys(declarationKeys[kind]), path, report);
+    if (isRecord(value)) reportUnknownKeys(value, declarationKeys[kind], path, report);
     const reason = explainInvalidItemName(name);
     const first = declarations.get(name.toLowerCase());
     if (reason !== undefined) report("InvalidItemName", { kind, path }, { name, reason });
