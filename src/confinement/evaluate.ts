@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
 import { isBelow } from "../files/inspection-port.ts";
 import { realPathOf } from "../files/node-inspection-port.ts";
@@ -228,13 +229,11 @@ export async function findSyntaxErrorIn(
 ): Promise<({ reason: string } & Partial<Position>) | undefined> {
   const type = `--input-type=${kind === "esm" ? "module" : "commonjs"}`;
   const options = { env: {}, timeout: 2000, maxBuffer: 1 << 20, windowsHide: true };
-  const stderr = await new Promise<string>((resolve) => {
-    const args = ["--check", "--no-warnings", type, "-"];
-    const child = execFile(process.execPath, args, options, (_error, _stdout, output) => resolve(output));
-    // A child that exits early closes its stdin.
-    child.stdin?.on("error", () => {});
-    child.stdin?.end(text);
-  });
+  const run = promisify(execFile)(process.execPath, ["--check", "--no-warnings", type, "-"], options);
+  // A child that exits early closes its stdin.
+  run.child.stdin?.on("error", () => {});
+  run.child.stdin?.end(text);
+  const { stderr } = await run.catch((error: { stderr: string }) => error);
   const [, reason] = /^SyntaxError: (.*?)\.?$/m.exec(stderr) ?? [];
   if (reason === undefined) return undefined;
   const [, line, before] = caret.exec(stderr) ?? [];

@@ -65,13 +65,6 @@ function decode(written: string): string | undefined {
 const leadsElsewhere = (value: string) =>
   value.includes("/") || value.includes("\0") || /(?:^|\\)\.\.?(?:\\|$)/.test(value);
 
-/** Where a literal is found outside percent-encoded characters; -1 if it is not. */
-function findLiteral(uri: string, literal: string, from: number): number {
-  let index = uri.indexOf(literal, from);
-  while (uri[index - 1] === "%" || uri[index - 2] === "%") index = uri.indexOf(literal, index + 1);
-  return index;
-}
-
 /**
  * The decoded variables of a URI, as RFC 6570 expands them; `undefined` if the template does not match. A variable is not
  * empty, and is valid percent-encoded UTF-8. Of several ways to match, the first variables are the shortest.
@@ -88,7 +81,7 @@ export function readVariables(
     const literal = others[index] ?? "";
     const isLast = index === variables.length - 1;
     if (isLast && !uri.endsWith(literal)) return undefined;
-    const end = isLast ? uri.length - literal.length : findLiteral(uri, literal, start + 1);
+    const end = isLast ? uri.length - literal.length : uri.indexOf(literal, start + 1);
     const value = end < start ? undefined : decode(uri.slice(start, end));
     if (value === undefined) return undefined;
     values.push([variable, value]);

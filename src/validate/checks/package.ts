@@ -16,10 +16,7 @@ export const checkRepeatedKeys: Check = async function* ({ inspected, isUnderDev
   if (!hasDuplicateKeys(text, value)) return;
   const { findRepeatedKeys } = await import("../../data/json-positions.ts");
   const isRelevant = (path: Path) => path[0] === "trailblaze" || path.length === 1;
-  const reported = new Set<string>();
   for (const { path } of findRepeatedKeys(text, isRelevant)) {
-    if (reported.has(JSON.stringify(path))) continue;
-    reported.add(JSON.stringify(path));
     const key = `key ${quote(String(path.at(-1)), 40)}`;
     const found = "duplicated; only the last one is used";
     if (path[0] === "trailblaze") {

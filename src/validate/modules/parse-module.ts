@@ -19,16 +19,15 @@ function checkDepth(depth: number): void {
 
 /** The names of a scope. acorn looks for each new one among the others, which would take minutes for a hundred thousand. */
 class ScopeNames extends Array<string> {
-  #all: Set<string> | undefined;
+  #all = new Set<string>();
 
   override push(name: string): number {
-    if (this.length === 64) this.#all = new Set(this);
-    this.#all?.add(name);
+    this.#all.add(name);
     return super.push(name);
   }
 
   override indexOf(name: string): number {
-    return this.#all === undefined ? super.indexOf(name) : this.#all.has(name) ? 0 : -1;
+    return this.#all.has(name) ? 0 : -1;
   }
 }
 
