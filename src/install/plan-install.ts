@@ -110,15 +110,11 @@ function findOtherProject(entry: unknown, wanted: JsonRecord): string | undefine
 function decideEdit(client: ClientRecord, target: Target, text: string | undefined) {
   const { file, key, server, entry: wanted, force } = target;
   if (client.isList) {
-    const inList = { container: [], key: client.container.join(".") };
-    const byHand = wanted
-      ? tomlEditor.write(inList, hideEntry(wanted)).replace(/^.*/, "[$&]")
-      : `remove ${JSON.stringify(key)}`;
-    throw failure(
-      "ClientConfigUnwritable",
-      { file, reason: "its servers are in an array", byHand },
-      { file },
-    );
+    const table =
+      wanted && tomlEditor.write({ container: [], key: client.container.join(".") }, hideEntry(wanted));
+    const byHand = table?.replace(/^.*/, "[$&]") ?? `remove ${JSON.stringify(key)}`;
+    const reason = "its servers are in an array";
+    throw failure("ClientConfigUnwritable", { file, reason, byHand }, { file });
   }
   const notes: string[] = [];
   const edited = editEntries(file, client.format, text, (config) => {
@@ -246,14 +242,13 @@ function chooseKey(
   asked: string | undefined,
   { name, mcpServerName = name }: Awaited<ReturnType<typeof resolveServer>>,
 ): string {
-  if (asked !== undefined) {
-    if (isValidKey(asked, client)) return asked;
-    const reason = `${client.name} does not accept the entry name ${quote(asked)}`;
-    const hint = "Choose another name with --name, such as one of letters, digits and dashes.";
-    throw failure("InvalidArguments", { reason, hint });
-  }
   const fitting = mcpServerName.replace(/[^A-Za-z0-9_-]+/g, "-").replace(/^-+|-+$/g, "");
-  return [mcpServerName, fitting].find((key) => isValidKey(key, client)) ?? name;
+  const usual = [mcpServerName, fitting].find((key) => isValidKey(key, client)) ?? name;
+  const chosen = asked ?? usual;
+  if (isValidKey(chosen, client)) return chosen;
+  const reason = `${client.name} does not accept the entry name ${quote(chosen)}`;
+  const hint = "Choose another name with --name, such as one of letters, digits and dashes.";
+  throw failure("InvalidArguments", { reason, hint });
 }
 
 /**

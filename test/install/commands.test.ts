@@ -11,6 +11,8 @@ function makePlace() {
     "home/.cursor/mcp.json": "{}",
     "home/.codex/config.toml": '# mine\nmodel = "x"\n',
     "home/.config/goose/config.yaml": "GOOSE_MODEL: x # mine\n",
+    // --all passes over it.
+    "home/.vibe/config.toml": "",
     "project/package.json": { name: "app" },
     "project/trailblaze.config.yaml": "servers:\n  mine: { tools: [] }\n",
   });

@@ -1,3 +1,4 @@
+import { findClient } from "../../install/clients/index.ts";
 import { resolveServer } from "../../install/plan-install.ts";
 import {
   applyPlan,
@@ -126,11 +127,12 @@ async function changeClients(input: Input, isInstall: boolean): Promise<CommandA
   };
 }
 
-/** The detected clients that have a config of the scope. */
+/** The detected clients that have a config of the scope, in which an entry can be written. */
 async function findClients({ options, cwd }: Input): Promise<string[]> {
   const place = options.scope === "project" ? "projectFile" : "userFile";
   const { clients } = await listClients({ cwd });
-  return clients.filter((client) => client.present && client[place] !== null).map(({ id }) => id);
+  const detected = clients.filter((client) => client.present && client[place] !== null);
+  return detected.map(({ id }) => id).filter((id) => !findClient(id).isList);
 }
 
 function formatOutcome(outcome: Outcome, done: string, preposition: string, style: TextStyle): string {
