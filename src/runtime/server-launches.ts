@@ -9,7 +9,6 @@ import { managerIn } from "../discovery/project-manager.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findWorkspace } from "../discovery/workspace.ts";
 import type { SubprocessServer } from "../extension-schema/definition-schema.ts";
-import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import { attempt } from "../files/file-errors.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { explainFileError, readBytes } from "../files/write-files.ts";
@@ -70,22 +69,21 @@ export type ServerPlan = ProgramPlan | RemotePlan;
 /** True for a command that a shell would treat as a path instead of searching `PATH`. */
 const isPath = (text: string) => /^\.{0,2}[/\\]/.test(text) || isAbsolute(text);
 
-const interpreters = /(?:^|[/\\])(?:python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
+const interpreters =
+  /(?:^|[/\\])(?:node|python[\d.]*|bun|deno|tsx|ts-node|ruby|php|perl|sh|bash)(?:\.exe)?$/i;
 
 /** What is likely a script, as an argument of an interpreter. */
 const scriptName = /\.(?:[cm]?[jt]s|[jt]sx|pyz?|rb|php|pl|sh)$/i;
 
-/** Code of an option such as `-c`, which may end like the name of a script. */
-const isCode = (text: string, option = "") =>
-  /\s/.test(text) && (!isPath(text) || /^-[a-z]*[ce]$/i.test(option));
+/** Options with code, or with a module that node loads first. */
+const codeOption = /^(?:-[a-z]*[cer]|--(?:require|import|(?:experimental-)?loader))$/i;
 
 /** The script that a command runs: the command itself if it is a path, or its interpreter's argument. */
 function findScript(command: string, args: readonly string[], cwd: string): string | undefined {
-  if (isPath(command) && !isNode(command) && !interpreters.test(command)) return resolve(cwd, command);
-  const script = isNode(command)
-    ? args[findNodeScript(args)]
-    : args.find((text, at) => scriptName.test(text) && !/^-|:\/\//.test(text) && !isCode(text, args[at - 1]));
-  return script === undefined ? undefined : resolve(cwd, script);
+  const isScript = (text: string, at: number) =>
+    scriptName.test(text) && !/^-|:\/\//.test(text) && !codeOption.test(args[at - 1] ?? "");
+  const script = isPath(command) && !interpreters.test(command) ? command : args.find(isScript);
+  return script && resolve(cwd, script);
 }
 
 /** What to run for a server, and the file that it runs if it names one. */
