@@ -80,8 +80,7 @@ async function readServers(
   const client = isStdin || /[./\\]/.test(source) ? undefined : findClient(source);
   const path = client === undefined ? resolve(cwd, source) : findFile(client, { cwd, scope });
   const file = isStdin ? "stdin" : path;
-  const malformed = (reason: string) =>
-    failure("ClientConfigMalformed", { file, reason, isImport: true }, { file });
+  const malformed = (reason: string) => failure("ClientConfigMalformed", { file, reason }, { file });
   const input = isStdin ? Buffer.from(await readInput()) : undefined;
   if (input && !isUtf8(input)) throw malformed("it is not UTF-8");
   const text = input ? String(input) : readConfigFile(file);

@@ -86,11 +86,8 @@ type NameOf<Place> = Place extends `${infer Name}:${string}` ? Name : Place;
 type ValueOf<Place> = Place extends `${string}:${infer Format}`
   ? Format extends keyof Formats
     ? Parameters<Formats[Format]>[0]
-    : Format extends `${string}|${string}`
-      ? Literals<Format>
-      : string
+    : string
   : string;
-type Literals<Text> = Text extends `${infer First}|${infer Rest}` ? First | Literals<Rest> : Text;
 type Placed<Text> = { [Place in PlaceIn<Text> as NameOf<Place> & string]: ValueOf<Place> };
 /** What is outside the brackets of a template. */
 type Outside<Text> = Text extends `${infer Before}[${string}]${infer Rest}`
@@ -139,7 +136,7 @@ export function entryOf<Args>(description: CatalogEntry<Args>): CatalogEntry<Arg
 const isSet = (value: unknown) => (Array.isArray(value) ? value.length > 0 : Boolean(value));
 
 const optional = /\[([^[\]]*?\{(\w+)[^[\]]*)\]/g;
-const place = /"\{(\w+)(?::(\d+))?\}"|(?<!\$)\{(\w+)(?::([\w|]+))?\}/g;
+const place = /"\{(\w+)(?::(\d+))?\}"|(?<!\$)\{(\w+)(?::(\w+))?\}/g;
 
 function fill(template: string, args: Readonly<Record<string, unknown>>): string {
   const text = template.replace(optional, (_, part: string, name: string) => (isSet(args[name]) ? part : ""));

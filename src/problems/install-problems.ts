@@ -21,11 +21,9 @@ export const installProblems = {
     message: 'There is no file "{file:400}" to import servers from.',
     hint: "Check the path, or run `trailblaze clients` to see the files of all clients.",
   }),
-  /** `isImport`: the file was to be read, not edited. */
   ClientConfigMalformed: entry({
-    message: 'Cannot edit "{file:400}": {reason}.',
+    message: 'Cannot use "{file:400}": {reason}.',
     hint: "Nothing was written. Correct the file and try again.",
-    when: { isImport: { message: 'Cannot import "{file:400}": {reason}.' } },
   }),
   ClientConfigConflict: entryOf<{
     file: string;

@@ -128,9 +128,8 @@ export const packageProblems = {
     hint: "Pass a folder that is empty or that `trailblaze catalog` has written, or move the file away.",
   }),
   ExportConflict: entry({
-    message: '"{file:400}" exists with other contents.',
+    message: '["{key}" in ]"{file:400}" exists with other contents.',
     hint: "Pass --force to replace it, or --out to write to another folder.",
-    when: { key: { message: '"{key}" in "{file:400}" has another value.' } },
   }),
   ExportNeedsBin: entry({
     message: 'The command of the server "{name:200}" is not the one that npx runs by default.',
@@ -147,22 +146,13 @@ export const packageProblems = {
     hint: "Pass another one with --name.",
   }),
   ExportNeedsMcpName: entry({
-    message: 'package.json has no "mcpName", which names the server in the MCP registry.',
+    message:
+      'package.json has no "mcpName" that the MCP registry allows for a server[: it is "{mcpName:200}"].',
     hint: 'Add, for example, "mcpName": "io.github.OWNER/NAME". The registry checks that OWNER is you.',
-    when: {
-      mcpName: {
-        message: '"mcpName" in package.json is "{mcpName:200}", which the MCP registry does not allow.',
-      },
-    },
   }),
   ExportDescriptionTooLong: entry({
-    message: "The format requires a description of 1 to {most:number} characters, and package.json has none.",
-    hint: "Pass a shorter one with --description.",
-    when: {
-      length: {
-        message: "The description has {length:number} characters, and the format allows {most:number}.",
-      },
-    },
+    message: "The format requires a description of 1 to {most:number} characters[, not of {length:number}].",
+    hint: "Pass one with --description.",
   }),
   EnvironmentNotExported: entry({
     severity: "warning",

@@ -84,23 +84,17 @@ export const sessionProblems = {
     },
   }),
   /** `key` has dots between its parts; it is `always` for the option that names tools for models. */
-  UnmatchedPattern: entryOf<{ key: string; pattern: string; nearest: readonly string[] }>({
+  UnmatchedPattern: entry({
     severity: "warning",
-    message: '"{pattern:200}" in `{key}` of the config matches nothing.',
+    message: '"{pattern:200}" in `{key}` matches nothing.',
     hint: "Run `trailblaze list` to see what is installed, and `trailblaze tools` to see the tools of servers.",
-    when: {
-      nearest: { hint: "Did you mean {nearest:or}?" },
-      "key=always": {
-        message: '"{pattern:200}" in `always` is not the name of a tool for models.',
-        hint: "Run `trailblaze tools` to see the names.",
-      },
-    },
+    when: { nearest: { hint: "Did you mean {nearest:or}?" } },
   }),
-  /** `tool` is the advertised name of the called tool. */
+  /** `option` is one of a call; `tool` is the advertised name of the called tool. */
   HostListenerFailed: entry({
     severity: "warning",
-    message: 'The `{option:onProgress|onLog|onInput|onCall}` of a call of "{tool:200}" failed: {reason}',
-    hint: "Fix the function that the host passes as `{option:onProgress|onLog|onInput|onCall}`. The call went on without it, or was denied if that is `onCall`.",
+    message: 'The `{option}` of a call of "{tool:200}" failed: {reason}',
+    hint: "Fix the function that the host passes as `{option}`. The call went on without it, or was denied if that is `onCall`.",
   }),
   InitializeFailed: entry({
     message: 'Cannot initialize "{name:200}": {reason}',
@@ -200,8 +194,8 @@ export const sessionProblems = {
   ToolListChanged: entry({
     severity: "warning",
     message:
-      'The {list:tools|prompts|resources} of server "{label:200}" changed. This session keeps the {list:tools|prompts|resources} that it started with.',
-    hint: "Open a new session to use the new {list:tools|prompts|resources}.",
+      'The {list} of server "{label:200}" changed. This session keeps the {list} that it started with.',
+    hint: "Open a new session to use the new {list}.",
   }),
   PromptFailed: entry({
     message: "{reason:lines}",

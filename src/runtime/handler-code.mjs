@@ -172,20 +172,6 @@ function toArgumentsJson(args) {
   return json;
 }
 
-/** Throws a `TypeError` for the handler unless its progress has the types of `progress(number, number?, string?)`. */
-function checkProgress(progress, total, message) {
-  const isNumber = (value) => typeof value === "number" && Number.isFinite(value);
-  if (
-    isNumber(progress) &&
-    (total === undefined || isNumber(total)) &&
-    ["undefined", "string"].includes(typeof message)
-  )
-    return;
-  throw new TypeError(
-    "Call progress with a number, optionally the total (a number) and a message (a string).",
-  );
-}
-
 /** Freezes JSON, and returns it. */
 function freeze(value) {
   if (typeof value !== "object" || value === null || Object.isFrozen(value)) return value;
@@ -247,8 +233,9 @@ export function createContext(run, isOver) {
     },
     // Async, so that handlers can await it.
     async progress(progress, total, message) {
-      checkProgress(progress, total, message);
-      if (!isOver()) run.progress(progress, total, message);
+      if (![progress, total ?? 0].every(Number.isFinite) || typeof (message ?? "") !== "string")
+        throw new TypeError("Call progress with a number, and optionally the total and a message as text.");
+      if (!isOver()) run.progress(progress, total ?? undefined, message ?? undefined);
     },
     async callTool(name, args) {
       const json = toArgumentsJson(args);

@@ -67,7 +67,6 @@ function argumentFor(name: string, format = ""): unknown {
   if (["and", "or", "some", "quotes"].includes(format)) return [strange];
   if (["count", "number", "s"].includes(format)) return 3;
   if (format === "exit") return { exitCode: 3, signal: null };
-  if (format.includes("|")) return format.split("|")[0];
   // Others are sentences, or words of ours.
   return strangers.has(name) ? strange : "word";
 }
@@ -78,7 +77,7 @@ const strangers = new Set("name entry server package alternative range file labe
 /** The arguments of a template. */
 const argumentsOf = (words: unknown): Record<string, unknown> =>
   Object.fromEntries(
-    [...String(words).matchAll(/(?<!\$)\{(\w+)(?::([\w|]+))?\}/g)].map(([, name = "", format]) => [
+    [...String(words).matchAll(/(?<!\$)\{(\w+)(?::(\w+))?\}/g)].map(([, name = "", format]) => [
       name,
       argumentFor(name, format),
     ]),
