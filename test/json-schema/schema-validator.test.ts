@@ -176,7 +176,7 @@ describe("limits of patterns and values", () => {
     const items = Array.from({ length: 20_000 }, (_, index) => ({ index, more: ["x"] }));
     expect(await inTime({ uniqueItems: true }, items)).toBe("ok");
     expect(await inTime({ uniqueItems: true }, [...items, { more: ["x"], index: 7 }])).toBe(
-      "/v must NOT have duplicate items (items ## 7 and 20000 are identical)",
+      "/v must NOT have duplicate items",
     );
   });
 
