@@ -63,12 +63,12 @@ const serverNames = {
   name: z.optional(name),
   version,
   mcpServerName: z.optional(name),
+  description: z.optional(text),
 };
 
 const composedServer = () =>
   z.object({
     ...serverNames,
-    description: z.optional(text),
     ...composedKeys(references),
     initialize: z.optional(code),
   });
@@ -76,7 +76,6 @@ const composedServer = () =>
 const subprocessServer = () =>
   z.object({
     ...serverNames,
-    description: z.optional(text),
     command: z.optional(name),
     script: z.optional(name),
     package: z.optional(npmName),

@@ -58,9 +58,6 @@ function suggestMetaKey(key: string): string | undefined {
   return nearest === undefined ? undefined : `${metaPrefix}${nearest}`;
 }
 
-const describeEntries = (list: readonly unknown[]) =>
-  `[${list.slice(0, 10).map(describeValue).join(", ")}${list.length > 10 ? ", …" : ""}]`;
-
 /** The problems of a tool's `_meta` by key: unknown keys of the host, and invalid values, which count as absent. */
 export function findMetaProblems(meta: unknown): Map<string, Problem> {
   const problems = new Map<string, Problem>();
@@ -74,7 +71,9 @@ export function findMetaProblems(meta: unknown): Map<string, Problem> {
     }
     const { expected, schema } = metaKeys[key];
     if (z.safeParse<z.ZodMiniType>(schema, value).success) continue;
-    const found = Array.isArray(value) ? describeEntries(value) : describeValue(value);
+    const found = Array.isArray(value)
+      ? `[${value.slice(0, 10).map(describeValue).join(", ")}]`
+      : describeValue(value);
     problems.set(key, createProblem("InvalidMetaValue", { key, expected, found }, place));
   }
   return problems;

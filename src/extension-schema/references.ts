@@ -86,9 +86,7 @@ export function parseHandler(handler: string): HandlerPlace | { fault: string } 
   const exportName = hash < 0 ? "default" : handler.slice(hash + 1);
   if (!isModulePath(file)) return { fault: 'it does not start with "./"' };
   if (exportName === "") return { fault: 'the export name after "#" is missing' };
-  const below = file.slice(2);
-  // Most paths are normalized already, and normalizing thousands of them is slow.
-  const module = /(?:^|\/)\.{0,2}(?:\/|$)/.test(below) ? posix.normalize(file) : below;
-  if (module === "." || module.endsWith("/")) return { fault: "it names a folder, not a module" };
+  const module = posix.normalize(file);
+  if (/(?:^\.|\/)$/.test(module)) return { fault: "it names a folder, not a module" };
   return { module, exportName };
 }

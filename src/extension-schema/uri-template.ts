@@ -102,7 +102,7 @@ export function matchUriTemplate(template: UriTemplate, uri: string): Record<str
 }
 
 /** Equal for templates that match the same URIs. */
-export const identifyTemplate = ({ literals }: UriTemplate): string => literals.join("{}");
+export const identifyTemplate = ({ literals }: Pick<UriTemplate, "literals">): string => literals.join("{}");
 
 /**
  * Whether a URI may be of a template that a server lists. Templates beyond level 1 of RFC 6570 match by what they begin with,

@@ -26,7 +26,7 @@ import { type ConfinementOptions, loadDefinitions } from "./load-definitions.ts"
 import { readContents, type ServerContents } from "./server-contents.ts";
 
 /** Where packs are looked for, which tools the host provides, and how far definitions that are code are confined. */
-export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd" | "global">, ConfinementOptions {
+export interface InspectionOptions extends Pick<DiscoveryOptions, "cwd">, ConfinementOptions {
   /** Names of the host's built-ins, to which definitions may refer. */
   builtIns?: readonly string[];
 }

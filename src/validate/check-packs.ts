@@ -56,10 +56,11 @@ export async function checkPack(
 }
 
 function findUnusable(findings: readonly { item?: InspectedItem | undefined; problem: Problem }[]) {
-  const unusable = new Map<InspectedItem, Problem>();
-  for (const { item, problem } of findings)
-    if (item !== undefined && makesUnusable(problem) && !unusable.has(item)) unusable.set(item, problem);
-  return unusable;
+  const faults = findings.flatMap(({ item, problem }) =>
+    item !== undefined && makesUnusable(problem) ? [[item, problem] as const] : [],
+  );
+  // The first of several counts.
+  return new Map(faults.reverse());
 }
 
 /**

@@ -29,9 +29,7 @@ export function findNeededFiles(items: readonly InspectedItem[]): NeededFile[] {
       const place = typeof handler === "string" ? parseHandler(handler) : undefined;
       return place !== undefined && "module" in place ? { file: place.module, item, path } : [];
     }),
-    ...findServerPaths(item).flatMap(({ file, wanted, path }) =>
-      wanted === "file" ? { file, item, path } : [],
-    ),
+    ...findServerPaths(item).flatMap(({ file, path }) => (path[0] === "cwd" ? [] : { file, item, path })),
   ]);
 }
 
@@ -51,12 +49,11 @@ export function findResourceFiles(items: readonly InspectedItem[]): NeededFile[]
 export const findContainingPackage = (file: string): string | undefined =>
   /(?:^|\/)node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(file)?.[1];
 
-/** A file or folder of the package that a subprocess server needs to start. */
+/** A file of the package that a subprocess server needs to start, or the folder that `cwd` names. */
 export interface ServerPath {
   written: string;
   /** Relative to the package, normalized. It may still lead outside, and need not exist. */
   file: string;
-  wanted: "file" | "folder";
   /** From the definition's top. */
   path: Path;
 }
@@ -66,21 +63,21 @@ export function findServerPaths({ shape, definition }: InspectedItem): ServerPat
   if (shape !== "subprocessServer" || definition === null) return [];
   const { script, command, args, cwd } = definition;
   const needed: ServerPath[] = [];
-  const add = (written: string, from: string, wanted: ServerPath["wanted"], path: Path) => {
+  const add = (written: string, from: string, path: Path) => {
     const isAbsolute = posix.isAbsolute(written) || /^[A-Za-z]:/.test(written);
     const file = isAbsolute ? written : posix.normalize(posix.join(from, written));
-    needed.push({ written, file, wanted, path });
+    needed.push({ written, file, path });
   };
   const folder = typeof cwd === "string" ? cwd : ".";
-  if (typeof cwd === "string") add(cwd, ".", "folder", ["cwd"]);
-  if (typeof script === "string") add(script, ".", "file", ["script"]);
+  if (typeof cwd === "string") add(cwd, ".", ["cwd"]);
+  if (typeof script === "string") add(script, ".", ["script"]);
   if (typeof command !== "string") return needed;
-  if (isModulePath(command)) add(command, folder, "file", ["command"]);
+  if (isModulePath(command)) add(command, folder, ["command"]);
   const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
   const index = findNodeScript(list);
   const run = list[index];
   // `node` resolves it against its working folder, unless it is absolute or a URL.
   if (typeof run === "string" && !/^(?:[a-z][a-z\d+.-]*:|[/\\])/i.test(run))
-    add(run, folder, "file", ["args", index]);
+    add(run, folder, ["args", index]);
   return needed;
 }

@@ -114,17 +114,14 @@ const isPath = (target: string) =>
 type Target = ReadPackage & { findContext: () => Promise<FoundPacks> };
 
 /** Finds the package of a folder, a name or a pack. Throws `TrailblazeError` if there is none. */
-async function findTarget(
-  target: string | DiscoveredPack,
-  { cwd: explicitCwd, global = false }: InspectionOptions,
-): Promise<Target> {
+async function findTarget(target: string | DiscoveredPack, explicitCwd: string | undefined): Promise<Target> {
   const cwd = explicitCwd ?? process.cwd();
   const missing = (directory: string, exists: boolean) =>
     failure("ProjectNotFound", { directory, exists, isTarget: true });
   const readIn = (location: string, origin: Origin, contextCwd: string, name?: string): Target => {
     const read = readManifest(port, location);
     if (read === undefined) throw missing(location, true);
-    return { name, location, read, origin, findContext: () => findPacks(port, { cwd: contextCwd, global }) };
+    return { name, location, read, origin, findContext: () => findPacks(port, { cwd: contextCwd }) };
   };
   if (typeof target !== "string") {
     if (typeof target?.location !== "string")
@@ -142,7 +139,7 @@ async function findTarget(
     if (location === undefined) throw missing(folder, false);
     return readIn(location, "self", location);
   }
-  const found = await findPacksFor(port, target, { cwd, global });
+  const found = await findPacksFor(port, target, { cwd });
   const isKnown = findPackBySubject(found, target) !== undefined || findOwner(found, target) !== undefined;
   const isFolder = port.exists(folder);
   if (!isKnown && (isFolder || !mayBePack(target))) throw missing(folder, isFolder);
@@ -154,8 +151,8 @@ export async function validateTarget(
   target: string | DiscoveredPack,
   options: ValidationOptions = {},
 ): Promise<DetailedReport> {
-  const { strict = false, dataOnly, requireConfinement, builtIns } = options;
-  const { read, findContext, ...place } = await findTarget(target, options);
+  const { cwd, strict = false, dataOnly, requireConfinement, builtIns } = options;
+  const { read, findContext, ...place } = await findTarget(target, cwd);
   const { location } = place;
   const sources = new Set(["package.json"]);
   const report = (

@@ -107,10 +107,9 @@ export const checkOutsideImports: Check = async function* (pack) {
 export const hasKey = (value: unknown, name: string): boolean =>
   isRecord(value) && Object.hasOwn(value, name);
 
-/** The package name in a specifier; `undefined` for modules of Node and of Yarn Plug'n'Play, URLs and file paths. */
+/** The package name in a specifier; `undefined` for modules of Node, URLs and file paths. */
 function findPackage(specifier: string): string | undefined {
-  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier) || specifier === "pnpapi")
-    return undefined;
+  if (/^(?:[a-z][a-z\d+.-]*:|[./\\#]|$)/i.test(specifier) || isBuiltin(specifier)) return undefined;
   return /^(?:@[^/]*\/)?[^/]+/.exec(specifier)?.[0] ?? specifier;
 }
 

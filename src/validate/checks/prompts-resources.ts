@@ -66,25 +66,21 @@ export const checkExpressions: Check = async function* ({ inspected }) {
   }
 };
 
-/** What a resource is found by, with its key: equal for templates that match the same URIs. */
-function identify({ definition }: InspectedItem): { identity: string; key: string } | undefined {
-  const { uri, uriTemplate } = definition ?? {};
-  if (typeof uri === "string") return { identity: uri, key: "uri" };
-  const template = typeof uriTemplate === "string" ? parseUriTemplate(uriTemplate) : undefined;
-  if (template === undefined || "fault" in template) return undefined;
-  return { identity: identifyTemplate(template), key: "uriTemplate" };
-}
-
 /** Finds resources with the URI, or a template that matches the URIs, of another one before them. */
 export const checkResourceUris: Check = function* ({ inspected }) {
   const first = new Map<string, string>();
   for (const item of inspected.items) {
-    const { identity, key } = (item.shape === "resource" && identify(item)) || {};
-    if (identity === undefined || key === undefined) continue;
+    const { uri, uriTemplate } = (item.shape === "resource" && item.definition) || {};
+    const key = typeof uri === "string" ? "uri" : "uriTemplate";
+    const written = uri ?? uriTemplate;
+    if (typeof written !== "string") continue;
+    const template = key === "uri" ? { literals: [written] } : parseUriTemplate(written);
+    if ("fault" in template) continue;
+    // Equal for templates that match the same URIs.
+    const identity = identifyTemplate(template);
     const other = first.get(identity);
     if (other === undefined) first.set(identity, item.declaration.name);
-    else
-      yield findInItem(item, "DuplicateResourceUri", { uri: String(item.definition?.[key]), other }, [key]);
+    else yield findInItem(item, "DuplicateResourceUri", { uri: written, other }, [key]);
   }
 };
 

@@ -108,13 +108,13 @@ async function explainProgram(
 export const checkServerPrograms: Check = async function* (pack) {
   for (const [item] of findServers(pack))
     for (const needed of findServerPaths(item)) {
-      const { written, file, wanted, path } = needed;
+      const { written, file, path } = needed;
       // The check of variables reports it.
       if (variable.test(written)) continue;
       const kind = pack.files.kindOf(file);
       if (kind === "outside") yield findInItem(item, "DefinitionOutsidePackage", { what: written }, path);
-      else if (wanted === "folder") {
-        const reason = `\`${path.join(".")}\` must be a folder, but ${quote(file)} is not a folder of the package`;
+      else if (path[0] === "cwd") {
+        const reason = `\`cwd\` must be a folder, but ${quote(file)} is not a folder of the package`;
         if (kind !== "folder") yield findInItem(item, "InvalidServerDefinition", { reason }, path);
       } else {
         const fault = await explainProgram(pack, needed);
