@@ -53,7 +53,7 @@ const commandFiles = [
         "cli/(?:commands|exit-code|layout|options|parse-command-line)",
         "cli/commands/list",
         "config/packs-policy",
-        "data/(?:parse-json|source-text)",
+        "data/(?:memoize|parse-json|source-text)",
         "discovery/(?!discover-packs|look-up-pack|pack-skills|project-manager|shadow-copies|walk-packages|workspace-members)[\\w-]+",
         "extension-schema/parse-extension",
         "files/(?:discovery-port|file-errors|node-discovery-port)",
