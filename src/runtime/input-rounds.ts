@@ -60,8 +60,6 @@ export async function answerRounds<Answer>(
   }
 }
 
-const mostRequestBytes = 64 * 1024;
-
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
@@ -80,8 +78,6 @@ export async function findInputFault(value: unknown): Promise<string | undefined
   if (!isRecord(requests)) return "the requests must be an object";
   const entries = Object.entries(requests);
   if (entries.length === 0) return "there is no request";
-  if (Buffer.byteLength(JSON.stringify(requests)) > mostRequestBytes)
-    return `the requests exceed ${mostRequestBytes} bytes`;
   for (const [key, request] of entries) {
     const fault = await findRequestFault(request);
     if (fault !== undefined) return `of ${quote(key)}, ${fault}`;
@@ -114,12 +110,6 @@ export async function expectAnswer(returned: Returned): Promise<Returned> {
   });
 }
 
-/** Whether the result of a client fits the request of MCP that it was asked. */
-const fitsMethod = (method: string, { roots, role, model, content }: Readonly<Record<string, unknown>>) =>
-  method === "roots/list"
-    ? Array.isArray(roots)
-    : typeof role === "string" && typeof model === "string" && content !== undefined;
-
 export const isAnswer = (value: unknown): value is InputAnswer =>
   isRecord(value) &&
   ["accept", "decline", "cancel"].includes(String(value.action)) &&
@@ -127,8 +117,7 @@ export const isAnswer = (value: unknown): value is InputAnswer =>
 
 async function settleAnswer(request: InputRequest, answer: unknown): Promise<InputAnswer> {
   if (!isRecord(answer)) return { action: "decline" };
-  if ("method" in request)
-    return fitsMethod(request.method, answer) ? { action: "accept", content: answer } : { action: "decline" };
+  if ("method" in request) return { action: "accept", content: answer };
   const { action, content = {} } = answer;
   if (action === "cancel") return { action };
   if (action !== "accept" || !isRecord(content)) return { action: "decline" };
