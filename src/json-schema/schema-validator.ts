@@ -30,11 +30,8 @@ const mostErrors = 1000;
 const shorten = (text: string) =>
   text.length > longestPath ? `${printable(text.slice(0, longestPath))}…` : printable(text);
 
-const writeChoice = (value: unknown) =>
-  typeof value === "string" ? quote(value.slice(0, longestPath), 40) : shorten(JSON.stringify(value));
-
 function listChoices(values: readonly unknown[]): string {
-  const choices = values.slice(0, mostChoices).map(writeChoice);
+  const choices = values.slice(0, mostChoices).map((value) => shorten(JSON.stringify(value)));
   return values.length > mostChoices ? `${choices.join(", ")}, …` : listOf(choices);
 }
 

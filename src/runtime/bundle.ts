@@ -185,18 +185,14 @@ export interface RunnableTool {
 export async function invokeTool(
   tool: RunnableTool,
   use: CodeUse,
-  {
-    args,
-    request,
-    legacyContext,
-    validator,
-  }: {
+  call: {
     args: Record<string, unknown>;
     request: Omit<BundleRequest, "arguments">;
     legacyContext: object | undefined;
     validator: SchemaValidator;
   },
 ): Promise<CallToolResult> {
+  const { args, request, legacyContext, validator } = call;
   const { entry, initialize, options } = tool;
   const { inputSchema, outputSchema } = entry ?? tool;
   const rejection = validator.check(inputSchema, args);

@@ -60,6 +60,8 @@ export async function answerRounds<Answer>(
   }
 }
 
+const mostRequestBytes = 64 * 1024;
+
 /** Compiles schemas, so loaded only when something is asked. */
 const loadValidator = () => import("../json-schema/schema-validator.ts");
 
@@ -78,6 +80,8 @@ export async function findInputFault(value: unknown): Promise<string | undefined
   if (!isRecord(requests)) return "the requests must be an object";
   const entries = Object.entries(requests);
   if (entries.length === 0) return "there is no request";
+  if (Buffer.byteLength(JSON.stringify(requests)) > mostRequestBytes)
+    return `the requests exceed ${mostRequestBytes} bytes`;
   for (const [key, request] of entries) {
     const fault = await findRequestFault(request);
     if (fault !== undefined) return `of ${quote(key)}, ${fault}`;

@@ -97,15 +97,10 @@ interface Program {
 
 /** `from`: the folder of a pack, or of the project, from which a package is resolved. */
 function findProgram(
-  {
-    command = "",
-    script,
-    package: name,
-    bin,
-    args = [],
-  }: Pick<SubprocessServer, "command" | "script" | "package" | "bin" | "args">,
+  server: Pick<SubprocessServer, "command" | "script" | "package" | "bin" | "args">,
   { from, cwd }: { from: string; cwd: string },
 ): Program {
+  const { command = "", script, package: name, bin, args = [] } = server;
   const runNode = (file: string, options: readonly string[] = []) => ({
     command: process.execPath,
     args: [...options, file, ...args],
@@ -339,15 +334,7 @@ export function planPackServer(
   const { name: pack, location, qualifiedName } = found.pack;
   const { qualifiedName: label, declaration } = item;
   const definition = item.definition as SubprocessServer;
-  const {
-    legacyContext = true,
-    env = {},
-    envPassthrough = [],
-    protocol,
-    start,
-    idleMs,
-    timeouts,
-  } = definition;
+  const { env = {}, envPassthrough = [], protocol, start, idleMs, timeouts } = definition;
   const context = definition.context ?? definition.package === undefined;
   const cwd = join(location, definition.cwd ?? ".");
   const { command, args, file } = findProgram(definition, { from: location, cwd });
@@ -364,7 +351,7 @@ export function planPackServer(
     cwd,
     shown: { command, args },
     context,
-    legacyContext: context && legacyContext,
+    legacyContext: context && definition.legacyContext !== false,
     secrets,
     environment: {
       toolsetFile: file ?? join(location, item.file ?? "package.json"),

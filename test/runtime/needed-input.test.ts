@@ -38,6 +38,7 @@ describe("an invalid question", () => {
       "`enum` is missing in /schema/properties/p/items",
       property({ type: "array", items: { type: "string" } }),
     ],
+    ["the requests exceed 65536 bytes", { a: { message: "x".repeat(70_000), schema: name } }],
   ])("an invalid question is a failure of the tool: %s", async (reason, requests) => {
     const fault = await read(needInput(requests as never)).catch((error) => error);
     expect(fault).toBeInstanceOf(InvalidQuestionError);
