@@ -1,4 +1,4 @@
-import { isAbsolute, join } from "node:path";
+import { join } from "node:path";
 import { isRecord } from "../data/parse-json.ts";
 import type { parseYaml } from "../data/parse-yaml.ts";
 import { locateProblems, type SourceText } from "../data/source-text.ts";
@@ -34,8 +34,8 @@ function findPatterns(pnpmFile: PnpmFile | undefined, manifest: Manifest | undef
   return Array.isArray(list) ? { list, file: "package.json", path, source } : undefined;
 }
 
-/** Groups, ranges and quantifiers, which few package managers have, and three wildcards in a segment. */
-const exoticSyntax = /[@!*?]\(|[|+]|\.\.[^/{}]*\}|(?:\*+[^/*]+){2}\*/;
+/** Groups, classes, ranges and quantifiers, which few package managers have, and three wildcards in a segment. */
+const exoticSyntax = /[@!*?]\(|[[|+]|\.\.[^/{}]*\}|(?:\*+[^/*]+){2}\*/;
 
 /** The patterns without braces that a pattern stands for; `undefined` for one that is not supported. */
 function expandPattern(pattern: string): string[] | undefined {
@@ -53,14 +53,10 @@ function expandPattern(pattern: string): string[] | undefined {
   }
 }
 
-/** Matches the names that a segment with wildcards stands for; `undefined` if its brackets make no class. */
-function compileSegment(segment: string): RegExp | undefined {
-  const escaped = segment.replace(/[\\^$.(){}]/g, String.raw`\$&`).replaceAll("[!", "[^");
-  try {
-    return new RegExp(`^${escaped.replace(/\*+/g, ".*").replaceAll("?", ".")}$`, "su");
-  } catch {
-    return undefined;
-  }
+/** Matches the names that a segment with wildcards stands for. */
+function compileSegment(segment: string): RegExp {
+  const escaped = segment.replace(/[\\^$.(){}\]]/g, String.raw`\$&`);
+  return new RegExp(`^${escaped.replace(/\*+/g, ".*").replaceAll("?", ".")}$`, "su");
 }
 
 /** The real paths of the folders that a path with wildcards leads to, as far as the budget goes. */
@@ -68,7 +64,7 @@ function findFolders(port: DiscoveryPort, budget: Budget, root: string, path: re
   const next = (folder: string, segment: string): string[] => {
     if (--budget.folders < 0) return [];
     const resolve = (name: string) => port.realPath(join(folder, name)) ?? [];
-    if (!/[*?[]/.test(segment)) return [resolve(segment)].flat();
+    if (!/[*?]/.test(segment)) return [resolve(segment)].flat();
     const entries = (port.listDirectory(folder) ?? []).filter(
       (entry) => (entry.isDirectory() || entry.isSymbolicLink()) && !/^\.|^node_modules$/.test(entry.name),
     );
@@ -79,7 +75,7 @@ function findFolders(port: DiscoveryPort, budget: Budget, root: string, path: re
     if (segment === "**")
       return [folder, ...entries.flatMap((entry) => (entry.isDirectory() ? descend(entry.name) : []))];
     const pattern = compileSegment(segment);
-    return entries.flatMap(({ name }) => (pattern?.test(name) ? resolve(name) : []));
+    return entries.flatMap(({ name }) => (pattern.test(name) ? resolve(name) : []));
   };
   const follow = (folders: string[], segment: string) => [
     ...new Set(folders.flatMap((folder) => next(folder, segment))),
@@ -95,28 +91,22 @@ export function findWorkspaces(
   budget: Budget,
 ): { folders: string[]; skipped: number[] } {
   const skipped: number[] = [];
-  const [included, excluded, seen] = [new Set<string>(), new Set<string>(), new Set<string>()];
+  const [included, excluded] = [new Set<string>(), new Set<string>()];
   for (const [index, written] of patterns.entries()) {
     if (typeof written !== "string" || budget.folders < 0) continue;
     const isException = written.startsWith("!");
-    // Package managers ignore absolute patterns, too.
-    if (written === "" || isAbsolute(written.replace(/^!/, ""))) continue;
     const expanded = expandPattern(written);
     if (expanded === undefined) skipped.push(index);
     for (const path of expanded ?? []) {
       const named = isException ? path.slice(1) : path;
       const segments = named.split("/").filter((segment) => segment !== "" && segment !== ".");
-      const key = [isException ? "!" : "", ...segments].join("/");
-      if (segments.includes("node_modules") || seen.has(key)) continue;
-      seen.add(key);
+      if (segments.includes("node_modules")) continue;
       for (const folder of findFolders(port, budget, root, segments))
         (isException ? excluded : included).add(folder);
     }
   }
   for (const folder of [root, ...excluded]) included.delete(folder);
-  // A package.json that is a link to itself does not exist, but is reported later.
-  const isMember = (one: string) => port.exists(join(one, "package.json")) || port.readManifest(one);
-  const folders = [...included].filter(isMember);
+  const folders = [...included].filter((one) => port.exists(join(one, "package.json")));
   return { folders: folders.sort(), skipped };
 }
 
