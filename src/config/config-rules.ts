@@ -5,16 +5,10 @@ import { isRecord } from "../data/parse-json.ts";
 import type { Breach } from "../extension-schema/shape-faults.ts";
 import { servedKeys } from "../extension-schema/shapes.ts";
 import { listOf, quote } from "../problems/index.ts";
-import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { listServerEntries } from "./server-entries.ts";
 import { explainReference } from "./variables.ts";
 
 type Fields = Readonly<Record<string, unknown>>;
-
-export function suggest(name: unknown, known: readonly string[]): string | undefined {
-  const [nearest] = typeof name === "string" ? findNearestNames(name, known) : [];
-  return nearest === undefined ? undefined : `Did you mean "${nearest}"?`;
-}
 
 /** Whether a text has unprintable characters. Compiling the expression takes longer than everything else here. */
 const hasControls = (text: string) => !/^[ -~]*$/.test(text) && /\p{C}/u.test(text);

@@ -18,8 +18,9 @@ import {
   quote,
   TrailblazeError,
 } from "../problems/index.ts";
+import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ConfigText, locateInConfig, parseConfig, readProjectConfig } from "./config-file.ts";
-import { sse, sseHint, suggest } from "./config-rules.ts";
+import { sse, sseHint } from "./config-rules.ts";
 import { config as configSchema, pastedServer } from "./config-schema.ts";
 import {
   type BuiltInDefinition,
@@ -45,10 +46,9 @@ async function readFile(port: InspectionPort, project: string, path: string): Pr
   // Links to anywhere are allowed, because the user created them.
   const real = port.realPath(path);
   const read = real === undefined ? undefined : port.readFile(dirname(real), basename(real));
-  if (read === undefined || read.state === "absent") throw fail("the file does not exist");
-  if (read.state === "tooLarge") throw fail(`it has ${read.bytes} bytes, which exceeds the limit`);
-  if (read.state !== "read")
-    throw fail(read.state === "unusable" ? read.reason : "it was moved while it was being read");
+  if (read?.state === "tooLarge") throw fail(`it has ${read.bytes} bytes, which exceeds the limit`);
+  if (read?.state === "unusable") throw fail(read.reason);
+  if (read?.state !== "read") throw fail("the file does not exist");
   const text = await parseConfig(file, read.bytes);
   return { value: text.value, text, file: path, directory: dirname(path), project };
 }
@@ -85,7 +85,9 @@ function describeUnknownKey(path: Path, value: unknown, known: readonly string[]
   const key = String(path.at(-1));
   if (key === "type" && value === "sse") return { reason: `${formatPath(path)} ${sse}`, path, hint: sseHint };
   const where = owner.length === 0 ? "the config" : formatPath(owner);
-  return { reason: `${where} has no key ${quote(key)}`, path, hint: suggest(key, known) };
+  const [nearest] = findNearestNames(key, known);
+  const hint = nearest && `Did you mean "${nearest}"?`;
+  return { reason: `${where} has no key ${quote(key)}`, path, hint };
 }
 
 /** A key that clients have, and a session does not. */
