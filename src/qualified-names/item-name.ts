@@ -8,7 +8,7 @@ const reservedItemNames: ReadonlySet<string> = new Set(["__proto__", "constructo
 export function explainInvalidItemName(name: string): string | undefined {
   if (reservedItemNames.has(name)) return "it is a reserved key of JavaScript objects";
   if (!characters.test(name))
-    return "it is not 1 to 64 characters from A-Z, a-z, 0-9, _, . and - that start with a letter or digit";
+    return "it must have 1 to 64 characters from A-Z, a-z, 0-9, _, . and -, starting with a letter or digit";
   if (name.endsWith(".")) return "it ends with a period";
   if (deviceName.test(name)) return "it is a device name that Windows reserves";
   return undefined;

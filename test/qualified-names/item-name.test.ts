@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { explainInvalidItemName, isPackageName } from "../../src/qualified-names/item-name.ts";
 
 const characters =
-  "it is not 1 to 64 characters from A-Z, a-z, 0-9, _, . and - that start with a letter or digit";
+  "it must have 1 to 64 characters from A-Z, a-z, 0-9, _, . and -, starting with a letter or digit";
 
 describe("names of items", () => {
   test.each([
