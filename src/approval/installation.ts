@@ -212,7 +212,7 @@ export class Installation extends LockGate {
 
   /** Whether a part of a lock is about what is no longer there. What sessions do not use is there. */
   #isGone(place: LockPlace): boolean {
-    const { installed, places, scope } = this;
+    const { installed, places } = this;
     const { owner, entry, kind, name, server } = place;
     const entryKey = keyOf(entryPlace(place));
     if (!places.has(entryKey)) return true;
@@ -222,7 +222,7 @@ export class Installation extends LockGate {
     const statement = installed.get(lister)?.value;
     if (!statement) return !places.has(lister);
     const pack = owner === "pack" ? qualifyPackageName(entry) : undefined;
-    return statement.lists !== null && !scope.isListedFree(kind as ListedKind, entry, name, pack);
+    return statement.lists !== null && !this.isListedFree(kind as ListedKind, entry, name, pack);
   }
 
   /**

@@ -77,7 +77,7 @@ function createIds(): (kind: string, name: string) => string {
 /** What a lock says of a pack. No server starts: their lists are not compared. */
 function judgePack(gate: LockGate, inspected: DescribedPack): LockState {
   const { pack } = inspected;
-  if (!gate.scope.hasPack(pack)) return "notLocked";
+  if (!gate.hasPack(pack)) return "notLocked";
   if (!gate.locked.has(keyOf(entryPlace({ owner: "pack", entry: pack.name })))) return "notApproved";
   const { problems } = gate.checkPack({ inspected, problems: [], unusable: new Map() });
   return problems.some(({ code }) => code === "NotApproved") ? "changed" : "approved";

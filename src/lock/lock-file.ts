@@ -107,7 +107,6 @@ export async function readLock(project: string): Promise<LockParts | undefined> 
 }
 
 export interface FoundLock {
-  file: string;
   /** Its folder: the project's, or one above it up to the root of its workspace. */
   folder: string;
   parts: LockParts;
@@ -121,11 +120,10 @@ async function isInWorkspace(folder: string, project: string): Promise<boolean> 
 /** Reads the nearest lock from a project up to the root of its workspace, as `readLock` does. */
 export async function findLock(project: string): Promise<FoundLock | undefined> {
   for (const folder of ancestorsOf(project)) {
-    const file = lockFileOf(folder);
-    if (!isThere(file)) continue;
+    if (!isThere(lockFileOf(folder))) continue;
     if (folder !== project && !(await isInWorkspace(folder, project))) return undefined;
     const parts = await readLock(folder);
-    if (parts !== undefined) return { file, folder, parts };
+    if (parts !== undefined) return { folder, parts };
   }
   return undefined;
 }

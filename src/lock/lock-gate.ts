@@ -1,9 +1,9 @@
+import { sep } from "node:path";
+import { matchesAny, matchesName } from "../config/packs-policy.ts";
 import type { SessionConfig, UserServer } from "../config/session-config.ts";
 import { isRecord } from "../data/parse-json.ts";
-import { resolveFrom } from "../discovery/package-folders.ts";
 import { type DiscoveredPack, type FoundPack, isUnasked } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import { inspectionPort } from "../files/node-inspection-port.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import { allItems } from "../kinds.ts";
 import type { ListedEntry, ListedKind } from "../mcp/client/server-lists.ts";
@@ -24,7 +24,6 @@ import {
 import type { IsDenied, ListedServer, ListVerdict } from "./gate.ts";
 import { findChanges, isSameJson, type Json, type LockedItem } from "./json.ts";
 import type { FoundLock } from "./lock-file.ts";
-import { LockScope } from "./lock-scope.ts";
 import {
   entryPlace,
   isDenied,
@@ -91,9 +90,10 @@ export class LockGate {
   /** The same by entry: a lock may have thousands of parts, and a session asks about each pack. */
   readonly #partsByEntry = new Map<string, LockPart[]>();
   protected readonly config: SessionConfig;
-  readonly scope: LockScope;
-  /** Whether the lock is the project's: one above it may have more than a session. */
-  readonly #isOwn: boolean;
+  /** Patterns of what needs no approval. */
+  readonly #unlocked: readonly string[];
+  /** Of the lock. */
+  readonly #folder: string;
   readonly isFrozen: boolean;
   /** What differs, for `frozen`. */
   readonly #differences = new Set<string>();
@@ -118,9 +118,50 @@ export class LockGate {
       else ofEntry.push(part);
     }
     this.config = config;
-    this.#isOwn = folder === config.project;
-    this.scope = new LockScope(config, folder);
+    this.#unlocked = config.lock.unlocked.map((pattern) => pattern.replace(/^(\w+:)@/, "$1"));
+    this.#folder = folder;
     this.isFrozen = isFrozen;
+  }
+
+  isServerFree(label: string): boolean {
+    return matchesAny(this.#unlocked, [`server:${label}`]);
+  }
+
+  isPackFree(qualifiedName: string): boolean {
+    return matchesAny(this.#unlocked, [`pack:${qualifiedName}`]);
+  }
+
+  /** Whether a pack is locked. The project's own packs are free only inside the lock's folder. */
+  hasPack({ origin, qualifiedName, location }: DiscoveredPack): boolean {
+    const isInside = `${location}${sep}`.startsWith(`${this.#folder}${sep}`);
+    const isOwn = (origin === "self" || origin === "workspace") && isInside;
+    return (!isOwn || this.config.lock.workspace) && !this.isPackFree(qualifiedName);
+  }
+
+  /** Whether an item of a pack needs no approval. `pack`: a qualified name. */
+  isItemFree(pack: string, { declaration: { kind, name }, definition }: InspectedItem): boolean {
+    if (kind === "server") return this.isServerFree(`${pack}/${name}`);
+    if (kind === "toolset") return false;
+    const own = kind === "resource" ? (definition?.uri ?? definition?.uriTemplate) : name;
+    return typeof own === "string" && this.isListedFree(kind, pack, own, pack);
+  }
+
+  /** Whether what a server lists needs none. `id`: its name, or its URI. `pack`: the qualified name of the server's pack. */
+  isListedFree(kind: ListedKind, label: string, id: string, pack: string | undefined): boolean {
+    // A pattern with the name of a server and of a pack means the server.
+    if (pack !== undefined && this.config.labels.includes(pack)) return false;
+    return matchesAny(this.#unlocked, [`${kind}:${pack ?? label}/${itemName(kind, id)}`]);
+  }
+
+  /** Whether something that a server may list needs none. */
+  #mayFreeListed({ label, pack: owner = label }: ServerPlan): boolean {
+    const { length } = owner.split("/");
+    return this.#unlocked.some((pattern) => {
+      const [kind = "", name = ""] = pattern.split(/:(.*)/s);
+      return (
+        !["pack", "server"].includes(kind) && matchesName(name.split("/").slice(0, length).join("/"), owner)
+      );
+    });
   }
 
   #record(parts: Iterable<LockPart>): void {
@@ -222,7 +263,7 @@ export class LockGate {
   ): { refusal: Problem | undefined; problems: Problem[] } {
     const { name } = server;
     const place = { owner: "server", entry: name, kind: "server", name } as const;
-    const isFree = this.scope.isServerFree(name);
+    const isFree = this.isServerFree(name);
     if (!isFree) this.#record(partsOfEntry(place, now));
     const problems: Problem[] = [];
     const refusal = this.#judge(place, now, isFree, problems);
@@ -236,12 +277,12 @@ export class LockGate {
     const { pack } = inspected;
     const entry = entryPlace({ owner: "pack", entry: pack.name });
     this.#checked.add(pack.name);
-    if (!this.scope.hasPack(pack)) {
+    if (!this.hasPack(pack)) {
       this.#freePacks.add(pack.name);
-      const isNamed = this.scope.isPackFree(pack.qualifiedName);
+      const isNamed = this.isPackFree(pack.qualifiedName);
       return isNamed ? { ...checked, problems: [...checked.problems, this.#noteFree(entry)] } : checked;
     }
-    const locked = inspected.items.filter((item) => !this.#isFree(pack, item));
+    const locked = inspected.items.filter((item) => !this.isItemFree(pack.qualifiedName, item));
     this.#record(describePack(inspected, locked));
     const approved = this.#skillsOf(pack.name);
     if (isUnasked(inspected)) this.unasked.add(pack.name);
@@ -262,7 +303,7 @@ export class LockGate {
       if (broken !== undefined) unusable.set(item, broken);
       if (broken !== undefined || item.definition === null) return item;
       const place = placeOfItem(item);
-      const isFree = this.#isFree(pack, item);
+      const isFree = this.isItemFree(pack.qualifiedName, item);
       const now = this.installed.get(keyOf(place))?.value;
       const ofSort = runsCode(item) ? code : all;
       const isLeft = ofSort === undefined || !now || isFree || isDenied(this.locked, place);
@@ -275,10 +316,6 @@ export class LockGate {
     });
     problems.push(...this.#findVanished(pack));
     return { inspected: { ...inspected, items }, problems, unusable };
-  }
-
-  #isFree({ qualifiedName }: DiscoveredPack, { declaration: { kind, name }, definition }: InspectedItem) {
-    return this.scope.isItemFree(qualifiedName, kind, name, definition);
   }
 
   #findVanished(pack: DiscoveredPack): Problem[] {
@@ -296,11 +333,10 @@ export class LockGate {
       server: new Set(labels),
     };
     const problems: Problem[] = [];
-    for (const { place } of this.#isOwn ? this.locked.values() : []) {
+    // A lock above the project may have more than a session.
+    for (const { place } of this.#folder === project ? this.locked.values() : []) {
       if (place.kind !== "entry" || there[place.owner].has(place.entry)) continue;
-      // A package without the field is a pack only while it has skills.
-      const isInstalled = () => resolveFrom(inspectionPort, project, place.entry) !== undefined;
-      const was = place.owner === "server" ? "in the config" : isInstalled() ? "a pack" : "installed";
+      const was = place.owner === "server" ? "in the config" : "an installed pack";
       problems.push(this.#noteVanished(place, `it is no longer ${was}`));
     }
     // Nothing of the others is used, so they were not checked.
@@ -320,7 +356,7 @@ export class LockGate {
   #findServer(plan: ServerPlan) {
     const place = placeOfLister(plan);
     const server = this.#valueOf(place);
-    const isFree = this.scope.isServerFree(plan.label) || this.#freePacks.has(plan.source.pack ?? "");
+    const isFree = this.isServerFree(plan.label) || this.#freePacks.has(plan.source.pack ?? "");
     // The launch was compared before: a server without an entry is not locked.
     if (server === undefined || isFree) return undefined;
     const parts = this.#partsOf(place, place.name);
@@ -335,7 +371,7 @@ export class LockGate {
     const { server, listed, denied } = found;
     // The lock has no sizes of a skill's files, which clients want to know.
     const hasSkills = listed.some((part) => part.place.kind === "skill");
-    if (hasSkills || this.scope.mayFreeListed(plan.label, plan.pack)) return undefined;
+    if (hasSkills || this.#mayFreeListed(plan)) return undefined;
     const refused = denied.filter((part) => part.place.kind === "tool");
     const entries = [...refused, ...listed].map(({ place: { kind, name }, value }) =>
       readListed(kind as ListedKind, name, value ?? {}),
@@ -373,7 +409,7 @@ export class LockGate {
       const listedAt = listedPlace(place, one.kind, one.id);
       gone.delete(keyOf(listedAt));
       if (isExcluded(one)) continue;
-      const isFree = this.scope.isListedFree(one.kind, label, one.id, pack);
+      const isFree = this.isListedFree(one.kind, label, one.id, pack);
       const value = originals.get(one.entry) ?? describeListed(one);
       if (value !== undefined && !isFree) this.#record([{ place: listedAt, value }]);
       const told: Problem[] = [];

@@ -153,7 +153,7 @@ describe("skills of dependencies without the field", () => {
     rmSync(join(cwd, "node_modules/plain/skills"), { recursive: true });
     const session = await openSession({ cwd });
     expect(session.problems).toMatchObject([
-      { code: "LockOutdated", pack: "plain", args: { reason: "is approved, but it is no longer a pack" } },
+      { code: "LockOutdated", pack: "plain", args: { reason: "is approved, but it is no longer an installed pack" } },
     ]);
     await session.close();
   });
