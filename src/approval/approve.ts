@@ -21,7 +21,7 @@ import { type Installation, type InstallationOptions, readInstallation, Targets 
 export interface ApprovalOptions extends InstallationOptions {
   /** Approves everything. Denials are lifted only for items among the targets. */
   all?: boolean;
-  /** Records the targets as denied instead. */
+  /** Records the targets, which need names, as denied instead. */
   deny?: boolean;
 }
 
@@ -35,6 +35,8 @@ export interface ApprovalChange extends PartChange {
 
 const ownerKey = (place: LockPlace) => keyOf(entryPlace(place));
 
+const comesAlong = ({ kind }: LockPlace) => kind === "needs" || kind === "entry";
+
 /** Changes of trailblaze.lock that were not made yet. Strings of packs and servers are not trusted. */
 export class ApprovalPlan {
   /** What changes. The version of an entry changes with anything else of it. */
@@ -43,6 +45,12 @@ export class ApprovalPlan {
   readonly #installation: Installation;
   /** Whether everything is approved, so that a lock is begun even with nothing in it. */
   readonly #isWhole: boolean;
+  /** Absolute path of the lock, which may not exist yet. */
+  readonly lockFile: string;
+  /** Of packs that are broken, and of servers that failed to start. */
+  readonly problems: readonly Problem[];
+  /** Labels of the servers that failed to start, so that their lists are unknown. */
+  readonly failedServers: readonly string[];
 
   /** @internal `planApproval` creates plans. */
   constructor(all: readonly ApprovalChange[], installation: Installation, isWhole = false) {
@@ -51,21 +59,9 @@ export class ApprovalPlan {
     this.#all = all;
     this.#installation = installation;
     this.#isWhole = isWhole;
-  }
-
-  /** Absolute path of the lock, which may not exist yet. */
-  get lockFile(): string {
-    return lockFileOf(this.#installation.project);
-  }
-
-  /** Of packs that are broken, and of servers that failed to start. */
-  get problems(): readonly Problem[] {
-    return this.#installation.problems;
-  }
-
-  /** Labels of the servers that failed to start, so that their lists are unknown. */
-  get failedServers(): readonly string[] {
-    return this.#installation.failedServers;
+    this.lockFile = lockFileOf(installation.project);
+    this.problems = installation.problems;
+    this.failedServers = installation.failedServers;
   }
 
   /** @internal What the lock has after it. */
@@ -115,20 +111,11 @@ export class ApprovalPlan {
     ).length;
   }
 
-  /** What it records, without repetitions. */
-  summarize(changed = false): ApprovalResult {
-    const named = (action: ApprovalChange["action"]) => [
-      ...new Set(this.changes.filter((change) => change.action === action).map(({ name }) => name)),
-    ];
-    const [approved, denied, pruned] = [named("approve"), named("deny"), named("prune")];
-    return { lockFile: this.lockFile, changed, approved, denied, pruned };
-  }
-
-  /** @internal */
-  async apply(): Promise<ApprovalResult> {
+  /** @internal Resolves with whether the file was written. */
+  async apply(): Promise<boolean> {
     const { project, lock: planned, found } = this.#installation;
-    if (this.changes.length === 0 && !(this.#isWhole && found === undefined)) return this.summarize();
-    const changed = await changeLock(project, (lock) => {
+    if (this.changes.length === 0 && !(this.#isWhole && found === undefined)) return false;
+    return changeLock(project, (lock) => {
       // The project's own one begins with what the one above approves there.
       const current = lock ?? (found?.folder === project ? new Map() : planned);
       // What another process has denied since the plan was made stays denied.
@@ -137,7 +124,6 @@ export class ApprovalPlan {
       );
       return changeParts(current, this.narrow(allowed).#all);
     });
-    return this.summarize(changed);
   }
 }
 
@@ -151,12 +137,11 @@ export function planApprovals(installation: Installation, targets: Targets, isWh
     from !== null && lock.has(ownerKey(place)) && !expected.has(ownerKey(place));
   const isMeant = (change: PartChange) =>
     targets.concerns(isGone(change) ? entryPlace(change.place) : change.place);
-  const comesAlong = ({ place: { kind } }: PartChange) => kind === "needs" || kind === "entry";
   const differing = compareParts(lock, expected);
-  const items = differing.filter((change) => !comesAlong(change) && isMeant(change));
+  const items = differing.filter((change) => !comesAlong(change.place) && isMeant(change));
   const touched = new Set(items.map(({ place }) => ownerKey(place)));
   const all = differing
-    .filter((change) => isMeant(change) || (comesAlong(change) && touched.has(ownerKey(change.place))))
+    .filter((change) => isMeant(change) || (comesAlong(change.place) && touched.has(ownerKey(change.place))))
     .map((change): ApprovalChange => {
       const { place, to } = change;
       const isPruned = isGone(change) || (to === undefined && place.kind !== "needs");
@@ -166,19 +151,14 @@ export function planApprovals(installation: Installation, targets: Targets, isWh
   return new ApprovalPlan(all, installation, isWhole);
 }
 
-/** What is denied: with names, also what is approved; otherwise what differs. */
+/** What is denied, approved or not. */
 function planDenials(installation: Installation, targets: Targets): ApprovalPlan {
   const { lock, installed } = installation;
   const expected = installation.expect(lock, targets.isWritten);
-  const places = targets.isEverything
-    ? compareParts(lock, expected).flatMap(({ place, to }) => (to === undefined ? [] : [place]))
-    : [...new Map([...expected, ...lock]).values()]
-        .map(({ place }) => place)
-        .filter((place) => (place.server === undefined ? targets.has(place) : targets.isNamed(place)));
-  const changes = places.flatMap((place): ApprovalChange | [] => {
+  const changes = [...new Map([...expected, ...lock]).values()].flatMap(({ place }): ApprovalChange | [] => {
+    const isMeant = place.server === undefined ? targets.isWritten(place) : targets.isNamed(place);
     const from = lock.get(keyOf(place))?.value;
-    const comesAlong = place.kind === "needs" || place.kind === "entry";
-    if (comesAlong || from === null || !installed.has(ownerKey(place))) return [];
+    if (!isMeant || comesAlong(place) || from === null || !installed.has(ownerKey(place))) return [];
     return { action: "deny", name: nameOf(place), place, from, to: null };
   });
   return new ApprovalPlan(changes, installation);
@@ -198,14 +178,14 @@ export async function planApproval(
   options: ApprovalOptions = {},
 ): Promise<ApprovalPlan> {
   const { all = false, deny = false } = options;
-  const targets = new Targets(written, all);
+  const targets = new Targets(written, all && !deny);
   const installation = await readInstallation(targets, options, deny ? "deny" : "approve");
   if (!deny) return planApprovals(installation, targets, all);
   const plan = planDenials(installation, targets);
   const isDenied = [...installation.lock.values()].some(
     ({ place, value }) => !value && targets.isNamed(place),
   );
-  if (written.length > 0 && plan.changes.length === 0 && !isDenied) {
+  if (plan.changes.length === 0 && !isDenied) {
     const reason = "Nothing that is named can be denied";
     const hint = "What a server lists can be denied when it has started: approve its launch first.";
     throw failure("InvalidArguments", { reason, hint });
@@ -231,7 +211,20 @@ export interface ApprovalResult {
  * Trust level: inspection; nothing starts. Replaces the file atomically. Throws `TrailblazeError`: `LockMalformed`, and
  * `InvalidArguments` if the file cannot be written.
  */
-export const applyApproval = (plan: ApprovalPlan): Promise<ApprovalResult> => plan.apply();
+export const applyApproval = async (plan: ApprovalPlan): Promise<ApprovalResult> =>
+  summarize(plan, plan.changes, await plan.apply());
+
+function summarize(
+  { lockFile }: ApprovalPlan,
+  changes: readonly ApprovalChange[],
+  changed: boolean,
+): ApprovalResult {
+  const named = (action: ApprovalChange["action"]) => [
+    ...new Set(changes.filter((change) => change.action === action).map(({ name }) => name)),
+  ];
+  const [approved, denied, pruned] = [named("approve"), named("deny"), named("prune")];
+  return { lockFile, changed, approved, denied, pruned };
+}
 
 /** What `approve` has done. */
 export interface Approval {
@@ -242,30 +235,26 @@ export interface Approval {
 }
 
 /**
- * Plans and applies what `agree` accepts. Servers whose launch it approves start afterwards, and `agree` decides again about what
- * they list; if it declines that, their launches stay approved.
+ * Plans what `agree` is asked about, and applies what it accepts, unless `isDryRun`. Servers whose launch it approves start
+ * afterwards, and `agree` decides again about what they list; if it declines that, their launches stay approved.
  */
 export async function approve(
   names: readonly string[],
-  options: ApprovalOptions,
+  options: ApprovalOptions & { isDryRun?: boolean },
   agree: (plan: ApprovalPlan) => boolean | Promise<boolean>,
 ): Promise<Approval> {
-  const decide = async () => {
+  const applied: ApprovalChange[] = [];
+  let changed = false;
+  for (let isFirst = true; ; isFirst = false) {
     const planned = await planApproval(names, options);
     const isAgreed = await agree(planned);
     const plan = isAgreed ? planned : planned.narrow([]);
-    return { plan, isDeclined: !isAgreed, result: await applyApproval(plan) };
-  };
-  const first = await decide();
-  if (options.static || first.plan.unlistedServers.length === 0) return first;
-  const { plan, result } = await decide();
-  const both = {
-    ...first.result,
-    changed: first.result.changed || result.changed,
-    approved: [...new Set([...first.result.approved, ...result.approved])],
-    pruned: [...first.result.pruned, ...result.pruned],
-  };
-  return { result: both, plan, isDeclined: false };
+    applied.push(...plan.changes);
+    if (!options.isDryRun && (await plan.apply())) changed = true;
+    const areStarted = isFirst && !options.isDryRun && !options.static && plan.unlistedServers.length > 0;
+    if (!areStarted)
+      return { plan, isDeclined: isFirst && !isAgreed, result: summarize(plan, applied, changed) };
+  }
 }
 
 /** What to compare, and whether servers start. */
@@ -314,6 +303,6 @@ export async function diffLock(options: DiffOptions = {}): Promise<LockDifferenc
       );
     return targets.concerns({ ...owner, kind, name });
   });
-  const lockFile = found?.file ?? lockFileOf(project);
+  const lockFile = lockFileOf(found?.folder ?? project);
   return { lockFile, inSync: entries.length === 0, entries, problems, failedServers };
 }

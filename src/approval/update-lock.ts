@@ -4,7 +4,7 @@ import type { InspectedPack } from "../inspection/types.ts";
 import { describeUserServer } from "../lock/describe.ts";
 import { isSameJson } from "../lock/json.ts";
 import { changeLock, findLock, lockFileName } from "../lock/lock-file.ts";
-import { changeParts, keyOf, type LockParts, type LockPlace, type Owner, ownerOf } from "../lock/parts.ts";
+import { changeParts, keyOf, type LockPlace, type Owner, ownerOf } from "../lock/parts.ts";
 import { quoteForShell } from "../problems/text.ts";
 import {
   type ApprovalChange,
@@ -22,11 +22,8 @@ export interface Additions {
   servers: readonly { label: string; entry: Readonly<Record<string, unknown>>; version: string | null }[];
 }
 
-export interface ShownAdditions {
-  /** For people; empty if nothing is known. */
-  text: string;
-  parts: LockParts;
-}
+/** A plan of them: its text, empty if nothing is known, and what the lock would have. */
+export type ShownAdditions = Pick<ApprovalPlan, "text" | "after">;
 
 /**
  * What the lock would record of additions that are not installed, before they are agreed to; `undefined` without a lock. Left out
@@ -49,8 +46,7 @@ export async function previewAdditions(
   }
   for (const inspected of packs) installation.checkPack({ inspected, problems: [], unusable: new Map() });
   installation.finish({ packs });
-  const { text, after: parts } = planApprovals(installation, targets);
-  return { text, parts };
+  return planApprovals(installation, targets);
 }
 
 /**
@@ -65,7 +61,7 @@ export async function recordAdditions(
 ): Promise<string[]> {
   if (names.length === 0 || shown === undefined) return [];
   const isShown = ({ place, to }: ApprovalChange) =>
-    place.kind === "entry" || isSameJson(shown.parts.get(keyOf(place))?.value, to);
+    place.kind === "entry" || isSameJson(shown.after.get(keyOf(place))?.value, to);
   const plan = () => planApproval(names, { ...options, cwd: project, static: !starts });
   const everything = await plan();
   // A denial stays.

@@ -71,7 +71,7 @@ test("approving everything creates the lock, the same bytes as before", async ()
 
 test("an approval of everything with nothing to approve begins an empty lock", async () => {
   const cwd = makeJiraProject({});
-  expect(await approve(cwd, [], { deny: true })).toMatchObject({ changed: false });
+  await expect(approve(cwd, [], { deny: true })).rejects.toMatchObject({ code: "InvalidArguments" });
   expect(existsSync(lockOf(cwd))).toBe(false);
   expect(await approve(cwd, [])).toMatchObject({ changed: true, approved: [] });
   expect(readLocked(cwd)).toEqual({ lockfileVersion: 1, packs: {}, servers: {} });

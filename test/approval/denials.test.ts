@@ -45,7 +45,7 @@ test("removing and adding a server or a pack lifts no denial", async () => {
   };
   await recordRemovals(cwd, { packs: ["jira"], servers: ["remote"] });
   expect(readLocked(cwd)).toMatchObject(denied);
-  const shown = { text: "", parts: partsOf(readLocked(cwd)) };
+  const shown = { text: "", after: partsOf(readLocked(cwd)) };
   await recordAdditions(cwd, ["jira", "remote"], { starts: false, shown, agree: () => true });
   expect(readLocked(cwd)).toMatchObject(denied);
 });

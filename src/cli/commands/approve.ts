@@ -1,11 +1,4 @@
-import {
-  type Approval,
-  type ApprovalOptions,
-  type ApprovalPlan,
-  approve,
-  diffLock,
-  planApproval,
-} from "../../approval/approve.ts";
+import { type Approval, type ApprovalPlan, approve, diffLock } from "../../approval/approve.ts";
 import { failure, listOf, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { askForYes, requireTerminal } from "../ask.ts";
@@ -78,6 +71,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     all: options.all || positionals.length === 0,
     static: options.static,
     deny: options.deny,
+    isDryRun,
   };
   const agree = async (plan: ApprovalPlan) => {
     if (plan.text !== "") output.note(plan.text);
@@ -85,9 +79,7 @@ async function run(input: Input): Promise<CommandAnswer> {
     signal.throwIfAborted();
     return isAgreed;
   };
-  const approval = isDryRun
-    ? await dryRun(positionals, settings)
-    : await approve(positionals, settings, agree);
+  const approval = await approve(positionals, settings, agree);
   const { result, plan, isDeclined } = approval;
   const { problems } = plan;
   return {
@@ -96,12 +88,6 @@ async function run(input: Input): Promise<CommandAnswer> {
     problems,
     exitCode: isDeclined || plan.failedServers.length > 0 ? 1 : 0,
   };
-}
-
-async function dryRun(names: readonly string[], settings: ApprovalOptions): Promise<Approval> {
-  const plan = await planApproval(names, settings);
-  if (plan.text !== "") output.note(plan.text);
-  return { result: plan.summarize(), plan, isDeclined: false };
 }
 
 export const diff = defineCommand({
