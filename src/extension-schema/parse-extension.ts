@@ -20,7 +20,7 @@ export interface Declaration {
   description: string | null;
   /** The path inside the field, for example `["tools", 1]`. */
   path: Path;
-  /** The other keys of form 3: untrusted plain data. */
+  /** The other known keys of form 3: untrusted plain data. */
   extra: Readonly<Record<string, unknown>>;
   /** Of a skill: its folder, and the part of that below the package's folder of skills. */
   skill?: { folder: string; path: string };
@@ -105,7 +105,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
       report("InvalidDeclaration", { kind, path }, { reason: form, key });
       continue;
     }
-    const { name: written, description, ...extra } = form;
+    const { name: written, description, ...others } = form;
     const name = String(written);
     if (isRecord(value)) reportUnknownKeys(value, declarationKeys[kind], path, report);
     const reason = explainInvalidItemName(name);
@@ -115,8 +115,11 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
       report("DuplicateDeclaration", { kind, item: name, path }, { name, other: first.name, key });
     else
       declarations.set(name.toLowerCase(), {
-        ...{ kind, name, path, extra },
+        ...{ kind, name, path },
         description: textOrNull(description),
+        extra: Object.fromEntries(
+          Object.entries(others).filter(([key]) => Object.hasOwn(declarationKeys[kind], key)),
+        ),
       });
   }
   return [...declarations.values()];

@@ -4,7 +4,7 @@ import type { DiscoveredItem } from "../discovery/types.ts";
 import { type Needs, parseExtension } from "../extension-schema/parse-extension.ts";
 import { discoveryPort } from "../files/node-discovery-port.ts";
 import { readUntrustedNpmConfiguration, withheldLines } from "../files/npm-configuration.ts";
-import { byKind, type Kind, type KindKey } from "../kinds.ts";
+import { byKind, type KindKey } from "../kinds.ts";
 import { createProblem, failure, type Problem, TrailblazeError } from "../problems/index.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { createRegistryClient, type RegistryClient } from "./registry/registry-client.ts";
@@ -27,17 +27,8 @@ export type RemotePack = {
 
 const packKeyword = "trailblaze-extension";
 
-const shownKeys = {
-  server: ["tools", "toolsets", "prompts", "resources"],
-  tool: ["parameters"],
-  toolset: ["tools"],
-  prompt: ["arguments"],
-  resource: ["uri", "uriTemplate", "mimeType"],
-  skill: [],
-} as const satisfies Readonly<Record<Kind, readonly string[]>>;
-
 /** A declared item, with the additional keys of its declaration. */
-export type RemoteItem = DiscoveredItem & { [Key in (typeof shownKeys)[Kind][number]]?: unknown };
+export type RemoteItem = DiscoveredItem & Readonly<Record<string, unknown>>;
 
 /** Whether keywords of a package.json or a search hit include ours; `undefined` if there are none. */
 const hasPackKeyword = (keywords: unknown): boolean | undefined =>
@@ -52,13 +43,9 @@ export function describeRemotePack(
   if (manifest.name !== name || !Object.hasOwn(manifest, "trailblaze")) return undefined;
   const { extension, problems } = parseExtension(manifest.trailblaze);
   const qualifiedName = qualifyPackageName(name);
-  const items = byKind((listed, kind) =>
+  const items = byKind((listed) =>
     extension[listed].map(({ name: item, description, extra }): RemoteItem => {
-      const shown = shownKeys[kind]
-        .filter((key) => Object.hasOwn(extra, key))
-        .map((key) => [key, extra[key]]);
-      const own = { name: item, qualifiedName: `${qualifiedName}/${item}`, description };
-      return { ...own, ...Object.fromEntries(shown) };
+      return { name: item, qualifiedName: `${qualifiedName}/${item}`, description, ...extra };
     }),
   );
   return {
@@ -135,9 +122,8 @@ async function searchRegistry(
       const objects: unknown = read.state === "read" ? read.value.objects : undefined;
       if (read.state !== "read" || !Array.isArray(objects)) {
         const what = read.state === "absent" ? "does not support searching" : "sent an unexpected response";
-        const reason = read.state === "failed" ? read.reason : page === 0 ? what : undefined;
         // npm's registry refuses a short text without a keyword.
-        if (reason !== undefined && !isFallback) note(reason);
+        if (!isFallback) note(read.state === "failed" ? read.reason : what);
         return page === 0 ? undefined : hits;
       }
       note(read.failure);

@@ -37,7 +37,7 @@ describe("a valid field", () => {
       { kind, name: "b", description: "B", path: [key, 1], extra: {} },
       { kind, name: "c", description: null, path: [key, 2], extra: {} },
       { kind, name: "d", description: "D", path: [key, 3], extra: {} },
-      { kind, name: "e", description: null, path: [key, 4], extra: { "x-own": [1] } },
+      { kind, name: "e", description: null, path: [key, 4], extra: {} },
     ]);
   });
 });
