@@ -73,10 +73,9 @@ export async function planAdd(specs: readonly RegistrySpec[], options: AddOption
   const similar = specs.flatMap(({ name }) => {
     const existing = findSimilarName(name, names);
     if (existing === undefined) return [];
-    const args = { name, existing, allowed: allowSimilar };
-    if (!allowSimilar) throw failure("SimilarName", args, { pack: name });
-    return createProblem("SimilarName", args, { pack: name });
+    return createProblem("SimilarName", { name, existing, allowed: allowSimilar }, { pack: name });
   });
+  if (similar[0] !== undefined && !allowSimilar) throw new TrailblazeError(similar[0]);
   const installed = new Set(readInstalled(found.workspace).map(({ key }) => key));
   const previews = await previewPacks(project.root, specs, options);
   for (const { spec, warnings } of previews)

@@ -9,13 +9,7 @@ import { readNpmConfiguration } from "../../files/npm-configuration.ts";
 import { explainFileError, readBytes, replaceFile } from "../../files/write-files.ts";
 import { failure, quote, TrailblazeError } from "../../problems/index.ts";
 import { quoteForShell } from "../../problems/text.ts";
-import {
-  findManagerProgram,
-  forgetInstall,
-  type ManagerTask,
-  managerArguments,
-  runManager,
-} from "./package-manager.ts";
+import { findManagerProgram, type ManagerTask, managerArguments, runManager } from "./package-manager.ts";
 
 export interface ChangeOptions {
   cwd?: string;
@@ -84,24 +78,6 @@ function lastLines(tail: string, { directory, root }: ChangeableProject): string
     .slice(-20);
 }
 
-/** Throws `InstallFailed` if waiting takes too long. */
-async function lockProject(
-  { root }: ChangeableProject,
-  what: string,
-  { lockMs = 300_000, signal }: ChangeOptions,
-): Promise<() => void> {
-  const file = join(root, "package.json");
-  try {
-    return await lockFile(file, { waitMs: lockMs, signal });
-  } catch (error) {
-    // Where it cannot be locked, it cannot be changed either, and the package manager says why.
-    if (!(error instanceof LockHeldError)) return () => {};
-    const reason = "another process is changing the packages of this project";
-    const hint = `If there is none, delete ${quote(`${file}.lock`, 400)}.`;
-    throw failure("InstallFailed", { what, reason, hint });
-  }
-}
-
 /**
  * Adds or removes packages (specs or names) with the project's package manager, with lifecycle scripts disabled. `verify` then
  * checks the result, and `complete` comes last. If one of the three fails, restores package.json and lockfiles byte for byte
@@ -114,7 +90,7 @@ export async function changePackages(
   { verify, complete }: { verify: () => Promise<void>; complete?: (() => Promise<void>) | undefined },
 ): Promise<void> {
   const { directory, root, isWorkspaceRoot, manager, program } = project;
-  const { signal, onCommand } = options;
+  const { lockMs: waitMs = 300_000, signal, onCommand } = options;
   const what = `${kind} ${packages.join(", ")}`;
   const run = (task: Pick<ManagerTask, "kind" | "packages">, ending?: AbortSignal) => {
     const args = managerArguments(manager, { ...task, isWorkspaceRoot });
@@ -122,7 +98,14 @@ export async function changePackages(
     return runManager(program, { cwd: directory, args, timeoutMs: managerMs, signal: ending });
   };
 
-  const release = await lockProject(project, what, options);
+  const file = join(root, "package.json");
+  const release = await lockFile(file, { waitMs, signal }).catch((error: unknown) => {
+    // Where it cannot be locked, it cannot be changed either, and the package manager says why.
+    if (!(error instanceof LockHeldError)) return () => {};
+    const reason = "another process is changing the packages of this project";
+    const hint = `If there is none, delete ${quote(`${file}.lock`, 400)}.`;
+    throw failure("InstallFailed", { what, reason, hint });
+  });
   try {
     const folders = [...new Set([directory, root])];
     let saved: (() => void)[];
@@ -146,7 +129,8 @@ export async function changePackages(
       let restored: boolean | "nothing" = "nothing";
       try {
         for (const restore of saved) restore();
-        forgetInstall(root);
+        // Otherwise, Yarn 1 would skip the check of node_modules.
+        rmSync(join(root, "node_modules/.yarn-integrity"), { force: true });
         const { exitCode } = await run({ kind: "install", packages: [] });
         // An install may update the lockfile.
         for (const restore of saved) restore();

@@ -1,6 +1,5 @@
 import { spawn } from "node:child_process";
-import { realpathSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { realpathSync } from "node:fs";
 import type { ProjectManager } from "../../discovery/project-manager.ts";
 import { quoteForShell } from "../../problems/text.ts";
 import type { FoundProgram } from "../../processes/find-program.ts";
@@ -91,11 +90,6 @@ export function runManager(
     });
     child.on("close", (exitCode) => settle(exitCode));
   });
-}
-
-/** Makes the next install of Yarn 1 check node_modules, which it would otherwise skip. */
-export function forgetInstall(folder: string): void {
-  rmSync(join(folder, "node_modules/.yarn-integrity"), { force: true });
 }
 
 export interface ManagerTask {
