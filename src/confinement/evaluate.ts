@@ -5,6 +5,7 @@ import type { Readable } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { DataSyntaxError, isRecord, parseJson } from "../data/parse-json.ts";
+import { attempt } from "../files/file-errors.ts";
 import { isBelow } from "../files/inspection-port.ts";
 import { realPathOf } from "../files/node-inspection-port.ts";
 import { makeTemporary, removeTemporary } from "../files/temporary-folders.ts";
@@ -66,15 +67,12 @@ const permissionOption = ["--permission", "--experimental-permission"].find((opt
 );
 
 function findLinks(folder: string): string[] {
-  try {
-    return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
-      const path = join(folder, entry.name);
-      if (entry.isSymbolicLink()) return path;
-      return entry.isDirectory() && entry.name.startsWith("@") ? findLinks(path) : [];
-    });
-  } catch {
-    return [];
-  }
+  const entries = attempt(() => readdirSync(folder, { withFileTypes: true })) ?? [];
+  return entries.flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isSymbolicLink()) return path;
+    return entry.isDirectory() && entry.name.startsWith("@") ? findLinks(path) : [];
+  });
 }
 
 /**

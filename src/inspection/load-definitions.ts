@@ -62,21 +62,11 @@ interface WantedFile {
   place: ProblemPlace;
 }
 
-/** What reads and checks the definitions of one pack, each file once, however many loads need it. */
-export type DefinitionReader = (
-  declarations: readonly Declaration[],
-  unneeded?: boolean,
-) => Promise<InspectedPack>;
-
 /**
- * Reads the definitions of some items. Evaluates those that are code in one confined child process; no code of the pack
- * runs in this process. Reports all problems instead of throwing, those of a file once.
+ * Creates what reads the definitions of some items of a pack, each file once. Evaluates those that are code in one confined child
+ * process; no code of the pack runs in this process. Reports all problems instead of throwing, those of a file once.
  */
-export function createDefinitionReader(
-  port: InspectionPort,
-  found: FoundPack,
-  options: ReadOptions,
-): DefinitionReader {
+export function createDefinitionReader(port: InspectionPort, found: FoundPack, options: ReadOptions) {
   const { location, name: pack, qualifiedName } = found.pack;
   let files: readonly LocatedKind[] | undefined;
   let confinement: Confinement = "data";
@@ -162,7 +152,7 @@ export function createDefinitionReader(
     }
   }
 
-  return async (declarations, unneeded = false) => {
+  return async (declarations: readonly Declaration[], unneeded = false): Promise<InspectedPack> => {
     const problems: UnlocatedProblem[] = [];
     const report: Report = (code, args, place) => {
       const { path = [] } = place;

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { isNode } from "../extension-schema/node-script.ts";
 import { type InspectionPort, maximumModuleBytes } from "../files/inspection-port.ts";
 import { listOf, printable, quote } from "../problems/index.ts";
 import { readBins } from "../qualified-names/reserved-commands.ts";
@@ -26,14 +25,13 @@ export const suggestPackage = (name: string, bin?: string, key = "command"): str
 
 const maximumDependencies = 1000;
 
-/** The first of these packages with a command of this name; `undefined` for `node` and for paths. */
+/** The first of these packages with a command of this name. */
 export function findCommandOwner(
   port: InspectionPort,
   from: string,
   names: Iterable<string>,
   command: string,
 ): string | undefined {
-  if (isNode(command) || /[/\\]/.test(command)) return undefined;
   for (const name of [...names].slice(0, maximumDependencies)) {
     const folder = resolveFrom(port, from, name);
     const read = readUsableManifest(port, folder);

@@ -1,5 +1,4 @@
 import { posix } from "node:path";
-import { findNodeScript, isNode } from "../extension-schema/node-script.ts";
 import { findHandlers, isModulePath, parseHandler } from "../extension-schema/references.ts";
 import type { InspectedItem } from "../inspection/types.ts";
 import type { Path } from "../problems/index.ts";
@@ -58,6 +57,9 @@ export interface ServerPath {
   path: Path;
 }
 
+/** Options of `node` whose next argument is a module to load first, not the file to run. */
+const preloading = /^(?:-r|--require|--import|--(?:experimental-)?loader)$/;
+
 /** Finds the `cwd` and the `script` of a subprocess server, a `command` that is a path, and the file that `node` runs. */
 export function findServerPaths({ shape, definition }: InspectedItem): ServerPath[] {
   if (shape !== "subprocessServer" || definition === null) return [];
@@ -73,8 +75,11 @@ export function findServerPaths({ shape, definition }: InspectedItem): ServerPat
   if (typeof script === "string") add(script, ".", ["script"]);
   if (typeof command !== "string") return needed;
   if (isModulePath(command)) add(command, folder, ["command"]);
-  const list: unknown[] = isNode(command) && Array.isArray(args) ? args : [];
-  const index = findNodeScript(list);
+  const isNode = /^(?:.*[/\\])?node(?:\.exe)?$/i.test(command);
+  const list: unknown[] = isNode && Array.isArray(args) ? args : [];
+  const index = list.findIndex(
+    (one, index) => /^[^-].*\.[cm]?[jt]s$/.test(String(one)) && !preloading.test(String(list[index - 1])),
+  );
   const run = list[index];
   // `node` resolves it against its working folder, unless it is absolute or a URL.
   if (typeof run === "string" && !/^(?:[a-z][a-z\d+.-]*:|[/\\])/i.test(run))

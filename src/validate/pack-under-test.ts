@@ -7,7 +7,6 @@ import { findReferences, withoutRange } from "../extension-schema/references.ts"
 import { inspectionPort } from "../files/node-inspection-port.ts";
 import { findCommandOwner } from "../inspection/server-package.ts";
 import type { InspectedItem, InspectedPack } from "../inspection/types.ts";
-import type { Path } from "../problems/index.ts";
 import { ModuleFiles, type ModuleImport } from "./modules/module-files.ts";
 import type { ModuleFault } from "./modules/parse-module.ts";
 import {
@@ -25,12 +24,6 @@ interface PackOptions {
   builtIns?: readonly string[];
   /** A session starts without facts that take long: what modules import is not followed. */
   isInSession?: boolean;
-}
-
-export interface ListedToolset {
-  toolset: InspectedItem;
-  reference: string;
-  path: Path;
 }
 
 /** A pack with the facts that several checks need, each computed when a check asks for it. Modules are parsed, not run. */
@@ -69,7 +62,7 @@ export class PackUnderTest {
         toolsets.set(item.declaration.name, item).set(item.qualifiedName, item);
     return toolsets;
   });
-  readonly listedToolsets = memoize((item: InspectedItem): readonly ListedToolset[] =>
+  readonly listedToolsets = memoize((item: InspectedItem) =>
     findReferences(item).flatMap(({ reference, kind, path }) => {
       const toolset = kind === "toolset" ? this.#toolsets().get(withoutRange(reference)) : undefined;
       return toolset === undefined ? [] : { toolset, reference, path };
@@ -80,7 +73,7 @@ export class PackUnderTest {
    * The pack's own toolsets that a server lists, directly or through others, once for each time, with the place in the
    * server. At most a million in all, because servers may share thousands.
    */
-  *walkToolsets(server: InspectedItem): Generator<ListedToolset & { isRepeated: boolean }> {
+  *walkToolsets(server: InspectedItem) {
     const seen = new Set<InspectedItem>();
     const listed = [...this.listedToolsets(server)];
     for (const one of listed) {
