@@ -1,7 +1,6 @@
 import { stringsIn } from "../../data/json-values.ts";
 import { createLineIndex } from "../../data/line-index.ts";
 import { isRecord } from "../../data/parse-json.ts";
-import { attempt } from "../../files/file-errors.ts";
 import type { InspectedItem, InspectedPack } from "../../inspection/types.ts";
 import { findHiddenCharacters } from "../../problems/hidden-characters.ts";
 import { type Path, type ProblemPlace, quote } from "../../problems/index.ts";
@@ -74,7 +73,11 @@ const base = "skill://host/-/";
 function readTarget(link: string): string | undefined {
   const url = URL.canParse(link, base) ? new URL(link, base) : undefined;
   const path = url?.href.startsWith(base) ? url.pathname.slice("/-/".length).replace(/\/+(?=\/|$)/g, "") : "";
-  return (attempt(() => decodeURIComponent(path)) ?? path) || undefined;
+  try {
+    return decodeURIComponent(path) || undefined;
+  } catch {
+    return path;
+  }
 }
 
 const blank = (part: string) => part.replace(/[^\n]/g, " ");
