@@ -28,13 +28,14 @@ describe("a pattern or a name of a config that matches nothing", () => {
         transitive: ["none"],
         memory: { "acme/jira": [], "@acme/jria": [] },
       },
-      options: { "acme/jira/deletIssue": {} },
+      options: { "acme/jira/deletIssue": {}, "acme/jira@^1/deleteIssue": {} },
     };
     expect(await unmatched(config)).toEqual([
       ["packs.deny", "acme/jira/deleteIsue", "acme/jira/deleteIssue"],
       ["packs.transitive", "none"],
       ["packs.memory", "acme/jria", "acme/jira"],
       ["options", "acme/jira/deletIssue", "acme/jira/deleteIssue"],
+      ["options", "acme/jira@^1/deleteIssue", "acme/jira/deleteIssue"],
     ]);
   });
 
