@@ -92,10 +92,6 @@ export function fileOfPosition({
   return code === "MissingDefinitionFile" && line !== undefined ? "package.json" : file;
 }
 
-export interface FailureOptions extends ErrorOptions {
-  missingPack?: string | undefined;
-}
-
 /** The only class that the library throws, and only if no result is possible. Contains the problem as data. */
 export class TrailblazeError extends Error {
   override readonly name = "TrailblazeError";
@@ -104,7 +100,7 @@ export class TrailblazeError extends Error {
   /** For a reference to a pack that is not installed: the npm specifier of the pack (`@acme/jira@^1.2`). */
   readonly missingPack: string | undefined;
 
-  constructor(problem: Problem, options: FailureOptions = {}) {
+  constructor(problem: Problem, options: ErrorOptions & { missingPack?: string | undefined } = {}) {
     super(problem.message, options);
     this.code = problem.code;
     this.problem = problem;
@@ -116,7 +112,7 @@ export function failure<Code extends ProblemCode>(
   code: Code,
   args: ProblemArguments[Code],
   place: ProblemPlace = {},
-  options: FailureOptions = {},
+  options?: ConstructorParameters<typeof TrailblazeError>[1],
 ): TrailblazeError {
   return new TrailblazeError(createProblem(code, args, place), options);
 }
