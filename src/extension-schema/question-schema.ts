@@ -6,18 +6,18 @@ import { writePointer } from "./pointer.ts";
 import { describeIssues, parseShape, rule, ruleOfKeys } from "./shape-faults.ts";
 import { name } from "./shared-schema.ts";
 
-/** Refuses keys of an object. */
-const refuse = (isRefused: (key: string) => boolean) =>
-  ruleOfKeys((value: Readonly<Record<string, unknown>>) =>
-    Object.keys(value).flatMap((key) => (isRefused(key) ? { words: "is not allowed", path: [key] } : [])),
-  );
 const filled = rule<readonly unknown[]>(({ length }) => (length === 0 ? "is empty" : undefined));
 const strings = z.array(z.string()).check(filled);
 /** `[{ const, title }]`, MCP's form of choices with titles. */
 const choices = z.array(z.looseObject({ const: z.string() })).check(filled);
 /** What nests or combines schemas, which forms of clients do not know. */
 const nesting = ["$ref", "allOf", "anyOf", "oneOf", "not", "if", "properties", "items", "prefixItems"];
-const flatBut = (allowed?: string) => refuse((key) => key !== allowed && nesting.includes(key));
+const flatBut = (allowed?: string) =>
+  ruleOfKeys((value: Readonly<Record<string, unknown>>) =>
+    nesting.flatMap((key) =>
+      key !== allowed && Object.hasOwn(value, key) ? { words: "is not allowed", path: [key] } : [],
+    ),
+  );
 const items = z.union([
   z.looseObject({ type: z.literal("string"), enum: strings }).check(flatBut()),
   z.looseObject({ anyOf: choices }).check(flatBut("anyOf")),
@@ -43,8 +43,7 @@ const field = z.discriminatedUnion(
 const formSchema = z
   .looseObject({
     type: z.literal("object"),
-    // zod passes over this name.
-    properties: z.record(z.string(), field).check(refuse((key) => key === "__proto__")),
+    properties: z.record(z.string(), field),
   })
   .check(flatBut("properties"));
 const explainPage = (url: string) =>
@@ -60,6 +59,8 @@ const shapes = {
 
 /** Why a request cannot be asked; `undefined` if it can, with a valid schema. */
 export function findQuestionFault(request: unknown): string | undefined {
+  // zod passes over such keys.
+  if (JSON.stringify(request).includes('"__proto__":')) return "it has a key `__proto__`";
   const has = (key: string) => isRecord(request) && Object.hasOwn(request, key);
   const { error } = parseShape(shapes[has("method") ? "method" : has("url") ? "url" : "form"], request);
   const style = { path: writePointer, word: quote };

@@ -32,6 +32,7 @@ describe("an invalid question", () => {
     ['of "a", `schema` is missing', { a: { message: "?" } }],
     ['of "a", /url must be an http', { a: { message: "?", url: "file:///etc/passwd" } }],
     ["/method must be one of", { a: { method: "tools/list" } }],
+    ["it has a key `__proto__`", property(JSON.parse('{ "type": "string", "__proto__": {} }'))],
     ["/schema/anyOf is not allowed", { a: { message: "?", schema: { ...name, anyOf: [] } } }],
     ["/schema/properties/p/type must be string, number, ", property({ type: "object" })],
     [
