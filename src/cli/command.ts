@@ -25,9 +25,8 @@ export interface TextStyle {
  * result leaves both out.
  */
 export interface CommandAnswer {
-  json?: object;
-  /** In place of `JSON.stringify`, indented. */
-  stringify?: (document: unknown) => string;
+  /** A text is printed as it is. */
+  json?: object | string;
   /** Without a trailing line end. */
   formatText?(style: TextStyle): string;
   /** Printed on stderr beside the text. Without `exitCode`, an error among them makes it 1. Default: those of the document. */

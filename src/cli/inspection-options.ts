@@ -1,4 +1,5 @@
-import { flag, text, type ValuesOf } from "./options.ts";
+import type { CommandInput } from "./command.ts";
+import { flag, text } from "./options.ts";
 
 /** The options of commands that read definitions without running them. */
 export const inspectionOptions = {
@@ -7,13 +8,7 @@ export const inspectionOptions = {
   "require-confinement": flag("Reject code that cannot be confined"),
 };
 
-export function readInspectionOptions({
-  options,
-  cwd,
-}: {
-  options: ValuesOf<typeof inspectionOptions>;
-  cwd: string;
-}) {
+export function readInspectionOptions({ options, cwd }: CommandInput<typeof inspectionOptions>) {
   const names = (options["built-ins"] ?? "").split(",").map((name) => name.trim());
   return {
     cwd,

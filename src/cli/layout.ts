@@ -27,15 +27,11 @@ export function wrap(text: string, width: number | undefined, indent = 0): strin
 }
 
 /** The last column is wrapped to fit into `width`. */
-export function formatColumns(
-  rows: readonly (readonly string[])[],
-  width: number | undefined,
-  margin = 0,
-): string {
+export function formatColumns(rows: readonly (readonly string[])[], width: number | undefined): string {
   const widths = (rows[0] ?? []).slice(0, -1).map((_, column) => {
     return rows.reduce((widest, row) => Math.max(widest, measureWidth(row[column] ?? "")), 0);
   });
-  const start = widths.reduce((sum, one) => sum + one + 2, margin);
+  const start = widths.reduce((sum, one) => sum + one + 2, 0);
   const room = width && Math.max(narrowestColumn, width - start);
   const formatRow = (row: readonly string[]) => {
     const cells = widths.map((one, column) => {
@@ -43,7 +39,7 @@ export function formatColumns(
       return `${cell}${" ".repeat(one - measureWidth(cell) + 2)}`;
     });
     const last = wrap(row[widths.length] ?? "", room).replaceAll("\n", `\n${" ".repeat(start)}`);
-    return `${" ".repeat(margin)}${cells.join("")}${last}`.trimEnd();
+    return `${cells.join("")}${last}`.trimEnd();
   };
   return rows.map(formatRow).join("\n");
 }

@@ -54,7 +54,7 @@ async function runCommand(name: string, args: readonly string[], cwd: string | u
   const { json, formatText, exitCode, isDocument } = answer;
   const problems = answer.problems ?? (json as { problems?: Problem[] } | undefined)?.problems ?? [];
   if (input.options.json) {
-    if (json !== undefined) output.json(json, answer.stringify);
+    if (json !== undefined) output.json(json);
   } else if (formatText !== undefined) {
     const print = isDocument ? output.document : output.answer;
     print(formatText(output.stdoutStyle()));

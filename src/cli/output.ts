@@ -156,8 +156,10 @@ export const output = {
   answer: (text: string): void => write(1, disarm(1, endLine(text))),
   /** Prints a result unchanged, because its format already escapes commands for CI runners. */
   document: (text: string): void => write(1, endLine(text)),
-  json: (document: object, stringify?: (document: unknown) => string): void =>
-    write(1, endLine(stringify ? escapeJson(stringify(document)) : formatJson(writePaths(document)))),
+  json: (document: object | string): void => {
+    const text = typeof document === "string" ? escapeJson(document) : formatJson(writePaths(document));
+    write(1, endLine(text));
+  },
   /** Resolves when the readers have received everything. */
   drained: async (): Promise<void> => {
     const streams = [...waiting].map(streamOf);

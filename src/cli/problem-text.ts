@@ -4,7 +4,6 @@ import { discoveryPort } from "../files/node-discovery-port.ts";
 import { formatProblem } from "../problems/format-problem.ts";
 import { failure, type Problem, printableLines, TrailblazeError } from "../problems/index.ts";
 import { countOf, printable } from "../problems/text.ts";
-import { isQualifiedName } from "../qualified-names/qualified-name.ts";
 import type { ValidationReport } from "../validate/validate-target.ts";
 import type { TextStyle } from "./command.ts";
 import { type ExitCode, exitCodeOfFailure } from "./exit-code.ts";
@@ -54,12 +53,8 @@ export function reportFailure(error: unknown, asJson: boolean, stopped?: Trailbl
 
 /** The error for a name that is not found because of how packages are installed; otherwise the same error. */
 export async function explainLayout(error: unknown, cwd: string): Promise<unknown> {
-  if (!(error instanceof TrailblazeError)) return error;
-  const { code, args } = error.problem;
-  const isItem = code === "PromptNotFound" || code === "ToolsetNotFound";
-  if (!isItem && code !== "PackNotInstalled") return error;
-  // A short name is not one of a pack.
-  if (isItem && !isQualifiedName(String(args.name).replace(/^@/, ""))) return error;
+  const codes = ["PackNotInstalled", "PromptNotFound", "ToolsetNotFound"];
+  if (!(error instanceof TrailblazeError && codes.includes(error.code))) return error;
   const { problems } = await findPacks(discoveryPort, { cwd });
   const layout = problems.find((problem) => problem.code === "UnsupportedLayout");
   return layout === undefined ? error : new TrailblazeError({ ...layout, severity: "error" });

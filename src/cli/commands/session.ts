@@ -131,9 +131,9 @@ export const call = defineCommand({
     const elapsedMs = Math.round(performance.now() - startTime);
     trail?.append(await formatRecording(session.recording));
     const { variant, message, content, structuredContent, details } = result;
+    const document = { variant, message, content, structuredContent, details, elapsedMs };
     return {
-      json: carryIntegers(result, { variant, message, content, structuredContent, details, elapsedMs }),
-      stringify: (document: unknown) => stringifyExactly(document, 2),
+      json: stringifyExactly(carryIntegers(result, document), 2),
       formatText: () => formatResult(result),
       problems: session.problems,
       exitCode: variant === "Success" ? 0 : 1,
