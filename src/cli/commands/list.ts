@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { type FoundPacks, findPacks } from "../../discovery/find-packs.ts";
-import type { DiscoveredPack, Discovery } from "../../discovery/types.ts";
+import type { DiscoveredPack } from "../../discovery/types.ts";
 import { discoveryPort } from "../../files/node-discovery-port.ts";
 import { type Kind, keyOfKind, parseKind } from "../../kinds.ts";
-import { failure, type Problem, printable } from "../../problems/index.ts";
+import { failure, printable } from "../../problems/index.ts";
 import { defineCommand, type TextStyle } from "../command.ts";
 import { countItems, formatTable, wrap } from "../layout.ts";
 import { flag, remoteOptions } from "../options.ts";
@@ -32,35 +32,28 @@ export const command = defineCommand({
       const { searchFor } = await import("./search.ts");
       return searchFor("", input);
     }
-    const all = options.all;
-    const found = await findPacks(discoveryPort, { cwd, global: options.global, all });
-    const { project, workspace } = found;
-    const builtIns = options["built-in"] ? await findBuiltIns(project) : undefined;
+    const scope = options.all ? "all" : "declared";
+    const found = await findPacks(discoveryPort, { cwd, global: options.global, all: options.all });
+    const { project } = found;
     const packs = found.packs.map(({ pack }) => pack);
-    const discovery: Discovery = {
-      project,
-      scope: all ? "all" : "declared",
-      packs,
-      problems: found.problems,
-    };
-    const listing = { ...discovery, workspace };
-    const problems: Problem[] = [...found.problems, ...packs.flatMap((pack) => pack.problems)];
-    if (kind === undefined) {
-      const json = builtIns === undefined ? discovery : { ...discovery, builtIns };
-      const formatText = (style: TextStyle) =>
-        [formatPacks(listing, style), ...formatBuiltIns(builtIns, style)].join("\n\n");
-      return { json, formatText, problems };
-    }
-    const own = (builtIns ?? []).filter((item) => item.kind === kind);
-    const items = [...own, ...listItems(packs, kind)];
+    const builtIns = options["built-in"] ? await findBuiltIns(project) : undefined;
+    const problems = [...found.problems, ...packs.flatMap((pack) => pack.problems)];
+    if (kind === undefined)
+      return {
+        json: { project, scope, packs, problems: found.problems, builtIns },
+        formatText(style) {
+          const listed = formatPacks(packs, style) ?? explainEmpty(found, scope, "packs", style);
+          return [listed, ...formatBuiltIns(builtIns, style)].join("\n\n");
+        },
+        problems,
+      };
+    const items = [...(builtIns ?? []).filter((item) => item.kind === kind), ...listItems(packs, kind)];
     return {
-      json: { scope: discovery.scope, items, problems },
-      formatText: (style) => formatItems(items, kind, listing, style),
+      json: { scope, items, problems },
+      formatText: (style) => formatItems(items, style) ?? explainEmpty(found, scope, keyOfKind[kind], style),
     };
   },
 });
-
-type Listing = Discovery & Pick<FoundPacks, "workspace">;
 
 interface ListedItem {
   kind: Kind;
@@ -79,26 +72,24 @@ function describeUse(pack: DiscoveredPack): string {
 }
 
 function explainEmpty(
-  { scope, project, workspace, problems }: Listing,
+  { project, workspace, problems }: FoundPacks,
+  scope: "declared" | "all",
   what: string,
-  style: TextStyle,
+  { width }: TextStyle,
 ): string {
-  const verb = scope === "all" ? "installed" : "declared";
-  const empty = `No ${what} are ${verb} in ${printable(project)}.`;
+  const empty = `No ${what} are ${scope === "all" ? "installed" : "declared"} in ${printable(project)}.`;
   const folders = [project, workspace.root, ...workspace.members];
   const { listDirectory } = discoveryPort;
   const hasPackages = (folder: string) =>
     listDirectory(join(folder, "node_modules"))?.some(({ name }) => !name.startsWith("."));
-  const mayHaveMore = scope === "declared" && folders.some(hasPackages);
-  const next = mayHaveMore
-    ? "Run `trailblaze list --all` to list everything that is installed."
-    : "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";
-  return [empty, ...(problems.length > 0 ? [] : [next])].map((line) => wrap(line, style.width)).join("\n");
+  const next =
+    scope === "declared" && folders.some(hasPackages)
+      ? "Run `trailblaze list --all` to list everything that is installed."
+      : "Run `trailblaze search` to find packs and `trailblaze add <pack>` to install one.";
+  return [empty, ...(problems.length > 0 ? [] : [next])].map((line) => wrap(line, width)).join("\n");
 }
 
-function formatPacks(listing: Listing, style: TextStyle): string {
-  const { packs } = listing;
-  if (packs.length === 0) return explainEmpty(listing, "packs", style);
+function formatPacks(packs: readonly DiscoveredPack[], style: TextStyle): string | undefined {
   const rows = packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
@@ -106,13 +97,13 @@ function formatPacks(listing: Listing, style: TextStyle): string {
     describeUse(pack),
     countItems(pack),
   ]);
-  return formatTable(["PACK", "VERSION", "ORIGIN", "ENABLED", "PROVIDES"], rows, style);
+  const headings = ["PACK", "VERSION", "ORIGIN", "ENABLED", "PROVIDES"];
+  return rows.length > 0 ? formatTable(headings, rows, style) : undefined;
 }
 
-function formatItems(items: readonly ListedItem[], kind: Kind, listing: Listing, style: TextStyle): string {
-  if (items.length === 0) return explainEmpty(listing, keyOfKind[kind], style);
+function formatItems(items: readonly ListedItem[], style: TextStyle): string | undefined {
   const rows = items.map((item) => [item.qualifiedName, item.version ?? "-", item.description ?? ""]);
-  return formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style);
+  return rows.length > 0 ? formatTable(["NAME", "VERSION", "DESCRIPTION"], rows, style) : undefined;
 }
 
 function formatBuiltIns(items: readonly ListedItem[] | undefined, style: TextStyle): string[] {
@@ -126,15 +117,10 @@ function formatBuiltIns(items: readonly ListedItem[] | undefined, style: TextSty
 function listItems(packs: readonly DiscoveredPack[], kind: Kind): ListedItem[] {
   return packs
     .filter(({ shadowed }) => !shadowed)
-    .flatMap((pack) =>
-      pack[keyOfKind[kind]].map(({ qualifiedName, name, description }) => ({
-        kind,
-        qualifiedName,
-        name,
-        description,
-        pack: pack.name,
-        version: pack.version,
-      })),
+    .flatMap(({ name: pack, version, ...items }) =>
+      items[keyOfKind[kind]].map(({ qualifiedName, name, description }) => {
+        return { kind, qualifiedName, name, description, pack, version };
+      }),
     );
 }
 
