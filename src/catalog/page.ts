@@ -4,7 +4,7 @@ import type { InspectedItem } from "../inspection/types.ts";
 import { kinds } from "../kinds.ts";
 import { type Cell, createNeedsTable, formatValue, type Part, titleOfKind } from "../pages/page.ts";
 import { fileOfPosition, printable, printableLines } from "../problems/index.ts";
-import { countOf, quoteForShell, shorten } from "../problems/text.ts";
+import { countOf, shorten } from "../problems/text.ts";
 import { hostVersion } from "../version.ts";
 import { script, style } from "./assets.ts";
 import type { Catalog, CatalogItem, CatalogPack, CatalogProblem, LockState } from "./catalog.ts";
@@ -105,17 +105,16 @@ const formatFacts = (facts: readonly (readonly [string, Content])[]): Content =>
   html`<dl class="facts">${facts.map(([name, value]) => value && html`<dt>${name}</dt><dd>${value}</dd>`)}</dl>`;
 
 /** A definition as JSON that can be opened, cut after 64 KiB. */
-function formatDefinition(definition: object, { file, qualifiedName, declaration }: InspectedItem): Html {
+function formatDefinition(definition: object, { file }: InspectedItem): Html {
   const bytes = Buffer.from(JSON.stringify(definition, null, 2));
   // A character that is cut in half is left out.
   const shown = bytes
     .subarray(0, longestDefinition)
     .toString()
     .replace(/\uFFFD$/, "");
-  const command = `trailblaze inspect ${quoteForShell(qualifiedName)} --kind ${declaration.kind} --json`;
   return html`<details><summary>Definition <bdi>${file ?? ""}</bdi></summary><pre tabindex="0"><bdi>${shown}</bdi></pre>${
     bytes.length > longestDefinition &&
-    html`<p class="soft">Cut after 64 KiB of ${Math.ceil(bytes.length / 1024)} KiB. Run <code>${command}</code> to see all of it.</p>`
+    html`<p class="soft">Cut after 64 KiB of ${Math.ceil(bytes.length / 1024)} KiB.</p>`
   }</details>`;
 }
 
@@ -137,7 +136,7 @@ function formatItem(item: CatalogItem, { data }: CatalogPack, isFull: boolean): 
     kind === "server" && (key === "env" || key === "headers") && isRecord(value) ? Object.keys(value) : value;
   const entries = Object.entries(definition ?? {}).map(([key, value]) => [key, withoutValues(key, value)]);
   const formatDetails = () => [
-    formatFacts(page.facts.map(({ key, value }) => [key, code(formatValue(withoutValues(key, value)))])),
+    formatFacts(page.facts.map(([key, value]) => [key, code(formatValue(withoutValues(key, value)))])),
     page.parts.map(formatPart),
     formatDefinition(Object.fromEntries(entries), item),
   ];

@@ -62,18 +62,9 @@ async function failForUnknown(name: string): Promise<never> {
   return await fail(`Unknown ${what} "${name}"`, hint);
 }
 
-function countArguments(usage: string): { minimum: number; maximum: number } {
-  const counts = usage.split(" | ").map((form) => {
-    const required = form.match(/<[^>]+>/g)?.length ?? 0;
-    const optional = form.match(/\[[^\]]+\]/g)?.length ?? 0;
-    const maximum = form.includes("...") ? Number.POSITIVE_INFINITY : required + optional;
-    return { minimum: required, maximum };
-  });
-  return {
-    minimum: Math.min(...counts.map(({ minimum }) => minimum)),
-    maximum: Math.max(...counts.map(({ maximum }) => maximum)),
-  };
-}
+/** How many words of a pattern each form of the usage has. */
+const countWords = (usage: string, pattern: RegExp): number[] =>
+  usage.split(" | ").map((form) => form.match(pattern)?.length ?? 0);
 
 function findOptionFault(declared: Options, values: Readonly<Record<string, unknown>>): string | undefined {
   const isGiven = (name: string) => values[name] !== undefined;
@@ -117,7 +108,8 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
     const [sentence = "Invalid options"] = (error as Error).message.split(". ");
     return await fail(sentence.replace(/\.$/, ""), help);
   }
-  const { minimum, maximum } = countArguments(usage);
+  const minimum = Math.min(...countWords(usage, /<[^>]+>/g));
+  const maximum = Math.max(...countWords(usage, /<[^>]+>|\[[^\]]+\]/g));
   const { positionals, values } = parsed;
   const fault =
     values.help === true
@@ -126,7 +118,7 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
         ? `Missing arguments: trailblaze ${name} ${usage}`
         : findOptionFault(declared, values);
   if (fault !== undefined) return await fail(fault, help);
-  const surplus = positionals[maximum];
+  const surplus = usage.includes("...") ? undefined : positionals[maximum];
   if (surplus !== undefined) return await fail(`Unexpected argument "${surplus}"`, help);
   const read = Object.entries(declared).map(([option, { type, least }]) => {
     const value = values[option];

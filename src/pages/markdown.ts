@@ -71,7 +71,7 @@ function formatItem({ page, ...item }: DescribedPack["items"][number], level: nu
   const heading = formatHeading(level, formatCode(page.name));
   const description = escapeParagraphs(page.description || page.title);
   if (item.definition === null) return [heading, ...description, "Its definition is missing or invalid."];
-  const facts = page.facts.flatMap(({ key, value }) => {
+  const facts = page.facts.flatMap(([key, value]) => {
     const title = Object.hasOwn(documentedFacts, key) ? documentedFacts[key] : undefined;
     const names = isRecord(value)
       ? Object.entries(value).flatMap(([name, hint]) => (typeof hint === "boolean" ? `${name}: ${hint}` : []))
@@ -104,15 +104,9 @@ export function formatPackDocs(pack: DescribedPack, level: number): string {
 const opening = "<!-- trailblaze:docs -->";
 const closing = "<!-- /trailblaze:docs -->";
 
-interface Marker {
-  marker: string;
-  start: number;
-  end: number;
-}
-
 /** The lines that consist of a marker, outside code fences. */
-function findMarkers(text: string): Marker[] {
-  const found: Marker[] = [];
+function findMarkers(text: string) {
+  const found: { marker: string; start: number; end: number }[] = [];
   let fence: string | undefined;
   for (const { 0: line, index } of text.matchAll(/^.*$/gm)) {
     const [, marks = "", info = ""] = /^(?:[ \t]|[-*+>] )*(`{3,}|~{3,})(.*)$/.exec(line) ?? [];

@@ -1,5 +1,4 @@
 import { isRecord } from "../data/parse-json.ts";
-import { isDefinitionKey } from "../extension-schema/check-definition.ts";
 import { type Needs, needsKeys } from "../extension-schema/parse-extension.ts";
 import { readPointer, valueAt } from "../extension-schema/pointer.ts";
 import type { ServerContents } from "../inspection/server-contents.ts";
@@ -180,10 +179,9 @@ export function createItemPage(subject: PageSubject) {
     name: (isAdvertised && textOf(definition?.name)) || name,
     title: textOf(definition?.title),
     description: textOf(definition?.description) || (description ?? ""),
-    facts: Object.entries(definition ?? {}).flatMap(([key, value]) => {
-      const isKnown = isDefinitionKey(kind, key);
-      return value === undefined || (isKnown && shownElsewhere.test(key)) ? [] : [{ key, value, isKnown }];
-    }),
+    facts: Object.entries(definition ?? {}).filter(
+      ([key, value]) => value !== undefined && !shownElsewhere.test(key),
+    ),
     parts: parts.filter(hasContent),
     content: kind === "prompt" ? formatMessages(definition?.content) : (text ?? textOf(definition?.text)),
   };

@@ -46,9 +46,7 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
     [isDryRun ? "Would remove" : "Removed", pruned],
   ] as const;
   const lines = parts.flatMap(([verb, names]) => {
-    if (names.length === 0) return [];
-    const shown = names.length > 10 ? [...names.slice(0, 9), `${names.length - 9} others`] : names;
-    return [`${verb} ${listOf(shown, "and")}.`];
+    return names.length === 0 ? [] : [`${verb} ${listOf(names, "and")}.`];
   });
   const left = plan.countUnapproved();
   if (left > 0)

@@ -71,10 +71,7 @@ export function formatItemPage(
   const { name, title, description, parts, content, facts } = createItemPage(subject);
   const heading = [`${kind} ${qualifiedName}`, title, description].filter(Boolean);
   const advertised = kind === "tool" || kind === "prompt" ? [["advertised", name]] : [];
-  const ofDefinition = facts.map(({ key, value, isKnown }) => {
-    const text = formatValue(value);
-    return isKnown ? [key, text] : [`${key} (unknown)`, shortenLine(text)];
-  });
+  const ofDefinition = facts.map(([key, value]) => [key, formatValue(value)]);
   const cells = [...origin, ...advertised, ...ofDefinition].map(([key = "", value = ""]) => [
     printable(shortenLine(key)),
     printable(shortenForPeople(value)),

@@ -1,3 +1,4 @@
+import { buffer } from "node:stream/consumers";
 import { carryIntegers, parseExactly, rememberInteger } from "../../data/exact-integers.ts";
 import { DataSyntaxError, isRecord, parseJson } from "../../data/parse-json.ts";
 import { failure, quote } from "../../problems/index.ts";
@@ -38,11 +39,7 @@ function readValue(word: string, schema: unknown): unknown {
 }
 
 /** Reads stdin to its end, asynchronously so that Ctrl-C can interrupt it. */
-export async function readStdin(): Promise<Uint8Array> {
-  const chunks: Buffer[] = [];
-  for await (const chunk of process.stdin) chunks.push(chunk);
-  return Buffer.concat(chunks);
-}
+export const readStdin = (): Promise<Uint8Array> => buffer(process.stdin);
 
 /** Throws `InvalidArguments` if there is no key or no `=`. */
 export function splitPair(text: string, what: string): [key: string, value: string] {

@@ -71,11 +71,10 @@ export function readSilentOptions({ options, cwd }: SessionInput) {
   } satisfies SessionOptions;
 }
 
-async function createTerminalInput(): Promise<Pick<CommandSessionOptions, "onInput">> {
-  const { canAsk } = await import("../ask.ts");
-  if (!canAsk()) return {};
+async function createTerminalInput(): Promise<CommandSessionOptions["onInput"]> {
+  if (!(await import("../ask.ts")).canAsk()) return undefined;
   const { askOnTerminal } = await import("./ask-input.ts");
-  return { onInput: askOnTerminal({ input: process.stdin, note: (text) => output.note(text) }) };
+  return askOnTerminal({ input: process.stdin, note: output.note });
 }
 
 /**
@@ -92,7 +91,7 @@ export async function openCommandSession(
 ): Promise<{ session: Session; signal: AbortSignal }> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
-    ...(asks ? await createTerminalInput() : {}),
+    onInput: asks ? await createTerminalInput() : undefined,
     calls,
     served: input.options.served === true,
     ...more,

@@ -35,16 +35,17 @@ function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
     const place = text === undefined || offset === undefined ? {} : positionAt(text, offset);
     throw invalid(`The trail is not valid YAML: ${message}`, place);
   }
-  const { text, value } = data;
-  if (value === null || value === undefined) return [];
-  if (!Array.isArray(value)) throw invalid("The trail must be an array", createYamlLocator(text)([]));
+  const value = data.value ?? [];
+  if (!Array.isArray(value)) throw invalid("The trail must be an array");
   return value.map((step: unknown, index) => {
     const [call, ...others] = isRecord(step) ? Object.entries(step) : [];
     const [tool, args] = call ?? [];
     if (tool !== undefined && others.length === 0 && (args === null || isRecord(args)))
       return { tool, arguments: args ?? {} };
-    const reason = `Step ${index + 1} must be one tool with its arguments, which are an object`;
-    throw invalid(reason, { path: [index], ...createYamlLocator(text)([index]) });
+    throw invalid(`Step ${index + 1} must be one tool with its arguments, which are an object`, {
+      path: [index],
+      ...createYamlLocator(data.text)([index]),
+    });
   });
 }
 
