@@ -118,7 +118,7 @@ export async function buildCatalog(options: InspectionOptions & { title?: string
   const createId = createIds();
   const ofProject = problems.map(describeProblem);
   const packs: CatalogPack[] = [];
-  for (const described of await describePacks(port, found, lock?.parts, options)) {
+  for (const described of await describePacks(found, lock?.parts, options)) {
     const { pack, manifest } = described;
     const lockState = gate ? judgePack(gate, described) : null;
     // Of validation what sessions check and what definitions alone show: no module runs, and publishing does not matter.

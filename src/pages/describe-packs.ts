@@ -2,7 +2,6 @@ import { isRecord } from "../data/parse-json.ts";
 import type { FoundPacks } from "../discovery/find-packs.ts";
 import type { FoundPack } from "../discovery/types.ts";
 import { findReferences } from "../extension-schema/references.ts";
-import type { InspectionPort } from "../files/inspection-port.ts";
 import { inspectionPort as port } from "../files/node-inspection-port.ts";
 import { createLibrary } from "../inspection/definition-library.ts";
 import type { InspectionOptions } from "../inspection/inspect.ts";
@@ -39,7 +38,6 @@ const composedShapes: readonly unknown[] = ["composedServer", "serverDocument", 
 
 /** Describes `only` one pack, or all that were found, with those that references add. Trust level: inspection. */
 export async function describePacks(
-  port: InspectionPort,
   found: FoundPacks,
   lock: LockParts = new Map(),
   options: InspectionOptions,
@@ -94,7 +92,7 @@ export async function describePack(
       : await requirePack(port, found, name);
   if (pack === undefined) throw failure("NoExtension", { name: found.project });
   const lock = await readLock(found.project);
-  const [described] = await describePacks(port, found, lock, options, pack);
+  const [described] = await describePacks(found, lock, options, pack);
   if (described === undefined) throw new Error("a pack that was found is described");
   return described;
 }

@@ -14,7 +14,7 @@ import {
   planConfigEdit,
   readProjectServers,
 } from "../../install/project-config.ts";
-import { keyOfKind, kinds } from "../../kinds.ts";
+import { keyOfKind } from "../../kinds.ts";
 import { findLock } from "../../lock/lock-file.ts";
 import { lifecycleScripts, planAdd } from "../../npm/add-packs.ts";
 import { parseSpecs } from "../../npm/parse-specs.ts";
@@ -158,34 +158,32 @@ type Shown = Omit<PackPreview, "spec" | "digests">;
 
 function formatPreview({ pack, items, manifest, deprecated, warnings, serverBins = [] }: Shown): string[] {
   const { scripts } = manifest.value;
-  const lines = [
+  const list = (title: string, names: readonly string[]) =>
+    names.length === 0 ? [] : [`  ${title.padEnd(9)} ${names.join(", ")}`];
+  const describeNeed = (names: readonly string[] | undefined) =>
+    names === undefined ? "not declared" : shorten(names.join(", ")) || "none";
+  const needs = pack.needs === undefined ? [] : needsKeys.map((key) => [key, pack.needs?.[key]] as const);
+  const notRun = Object.entries(isRecord(scripts) ? scripts : {}).filter(
+    ([name, script]) => lifecycleScripts.includes(name) && isText(script),
+  );
+  // Names and commands are shown whole: users consent to them.
+  return [
     `${pack.name} ${pack.version ?? ""}`,
     `  ${shorten(pack.description ?? "(no description)")}`,
-  ];
-  const list = (title: string, names: readonly string[]) => {
-    if (names.length > 0) lines.push(`  ${title.padEnd(9)} ${names.join(", ")}`);
-  };
-  for (const kind of kinds)
-    list(
-      keyOfKind[kind],
-      pack[keyOfKind[kind]].map(({ name }) => name),
-    );
-  for (const item of items) if (item.declaration.kind === "server") lines.push(...formatCommand(item));
-  list("commands", serverBins);
-  for (const key of pack.needs === undefined ? [] : needsKeys) {
-    const needed = pack.needs?.[key];
-    lines.push(
-      `  needs     ${key}: ${needed === undefined ? "not declared" : shorten(needed.join(", ")) || "none"}`,
-    );
-  }
-  for (const [name, script] of Object.entries(isRecord(scripts) ? scripts : {}))
-    if (lifecycleScripts.includes(name) && isText(script))
-      lines.push(`  not run   ${name}: ${shorten(script)}`);
-  if (deprecated !== undefined) lines.push(`  deprecated: ${shorten(deprecated)}`);
-  for (const { code, message } of pack.problems) lines.push(`  ${code}: ${shorten(message)}`);
-  for (const { code, message } of warnings) lines.push(`  warning ${code}: ${message}`);
-  // Names and commands are shown whole: users consent to them.
-  return lines.map(printable);
+    ...Object.values(keyOfKind).flatMap((key) =>
+      list(
+        key,
+        pack[key].map(({ name }) => name),
+      ),
+    ),
+    ...items.flatMap((item) => (item.declaration.kind === "server" ? formatCommand(item) : [])),
+    ...list("commands", serverBins),
+    ...needs.map(([key, names]) => `  needs     ${key}: ${describeNeed(names)}`),
+    ...notRun.map(([name, script]) => `  not run   ${name}: ${shorten(String(script))}`),
+    ...(deprecated === undefined ? [] : [`  deprecated: ${shorten(deprecated)}`]),
+    ...pack.problems.map(({ code, message }) => `  ${code}: ${shorten(message)}`),
+    ...warnings.map(({ code, message }) => `  warning ${code}: ${message}`),
+  ].map(printable);
 }
 
 export function formatPreviews(previews: readonly Shown[], width: number | undefined): string {

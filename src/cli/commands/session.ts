@@ -211,7 +211,6 @@ export const run = defineCommand({
     for (const name of names) await session.resolveTool(name);
     const steps: { tool: string; variant: Variant; message: string; elapsedMs: number }[] = [];
     const lines: string[] = [];
-    const problems = [...session.problems];
     let stopped = false;
     let interruption: TrailblazeError | undefined;
     for (const { tool, arguments: args } of trail) {
@@ -220,11 +219,9 @@ export const run = defineCommand({
         if (!signal.aborted || !(error instanceof TrailblazeError)) throw error;
         return error;
       });
+      // The answer contains the steps that have run.
       if (result instanceof TrailblazeError) {
-        // The answer contains the steps that have run.
         interruption = result;
-        problems.push(result.problem);
-        stopped = true;
         break;
       }
       const { variant, message } = result;
@@ -242,12 +239,12 @@ export const run = defineCommand({
     const done = steps.filter(({ variant }) => variant === "Success").length;
     const rest = trail.length - steps.length;
     const summary = `${done} of ${trail.length} steps succeeded${rest > 0 ? `; ${rest} not run` : ""}.`;
-    const exitCode = done < steps.length || stopped ? 1 : 0;
+    const isDone = done === trail.length;
     return {
-      json: { steps, stopped },
+      json: { steps, stopped: stopped || interruption !== undefined },
       formatText: () => [...lines, summary].join("\n"),
-      problems,
-      exitCode: interruption === undefined ? exitCode : exitCodeOfFailure(interruption),
+      problems: interruption ? [...session.problems, interruption.problem] : session.problems,
+      exitCode: interruption ? exitCodeOfFailure(interruption) : isDone ? 0 : 1,
     };
   },
 });
