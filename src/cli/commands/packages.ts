@@ -76,13 +76,9 @@ export const add = defineCommand({
     });
     output.note(formatPreviews(plan.previews, output.stderrStyle().width));
     const previewed = plan.previews.filter(isServer);
-    const ofOne = previewed.length === 1 ? [] : (["name", "bin", "arg", "env"] as const);
-    const ofServers = previewed.length > 0 ? [] : (["server", "check", "no-config"] as const);
-    const unfit = [...ofOne, ...ofServers].find((option) => options[option]);
-    if (unfit !== undefined) {
-      const what = previewed.length === 0 ? "MCP servers, and these packages are packs" : "one MCP server";
-      throw failure("InvalidArguments", { reason: `--${unfit} applies to ${what}`, hint: "Omit it." });
-    }
+    const unfit = (["name", "bin", "arg", "env"] as const).find((option) => options[option]);
+    if (unfit !== undefined && previewed.length !== 1)
+      throw failure("InvalidArguments", { reason: `--${unfit} applies to one MCP server`, hint: "Omit it." });
     const planned = previewed.map((preview) => {
       return { ...createEntry(preview, { name, args, env, bin }), version: preview.pack.version };
     });

@@ -46,27 +46,12 @@ export const command = defineCommand({
   run,
 });
 
-/** Asks before code of the packs runs. Throws `InvalidArguments` without a terminal, `InstallFailed` if the answer is no. */
-async function confirmAsInstalled({ options }: Input, signal: AbortSignal): Promise<void> {
-  if (options.yes) return;
-  requireTerminal("confirmation", "Pass --yes to run the pack's code without confirmation.");
-  output.note(
-    "This installs the pack and its dependencies in a temporary project, imports its modules and starts its servers.",
-  );
-  if (await askForYes("Run code of the pack?", signal)) return;
-  const reason = signal.aborted ? "it was interrupted" : "it was not confirmed";
-  throw failure("InstallFailed", { what: "validate the pack as installed", reason });
-}
-
 /**
  * Adds the problems of an installation to the reports of packs. An installation that fails is a problem of its pack, so that
- * no other result is lost; for a single valid pack it is thrown.
+ * no other result is lost; for a single valid pack it is thrown. Asks before code of the packs runs: throws `InvalidArguments`
+ * without a terminal, `InstallFailed` if the answer is no.
  */
-async function addAsInstalled(
-  input: Input,
-  details: readonly DetailedReport[],
-  isOne: boolean,
-): Promise<void> {
+async function addAsInstalled(input: Input, details: readonly DetailedReport[], isOne: boolean) {
   const { options, cwd } = input;
   const tarballs = (options.with ?? []).map((path) => {
     const tarball = resolve(cwd, path);
@@ -78,7 +63,14 @@ async function addAsInstalled(
   });
   const { validateAsInstalled } = await import("../../as-installed/validate-as-installed.ts");
   const signal = await catchSignals(input);
-  await confirmAsInstalled(input, signal);
+  if (!options.yes) {
+    requireTerminal("confirmation", "Pass --yes to run the pack's code without confirmation.");
+    const what = "installs the pack in a temporary project, imports its modules and starts its servers";
+    if (!(await askForYes(`This ${what}. Run code of the pack?`, signal))) {
+      const reason = signal.aborted ? "it was interrupted" : "it was not confirmed";
+      throw failure("InstallFailed", { what: "validate the pack as installed", reason });
+    }
+  }
   for (const { report, location } of details) {
     const isPack = !report.problems.some(({ code }) => code === "NoExtension");
     if (report.pack === null || !isPack) continue;
