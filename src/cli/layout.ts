@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { type Kind, keyOfKind, kinds } from "../kinds.ts";
-import { printable, shorten } from "../problems/text.ts";
+import { countOf, printable, shorten } from "../problems/text.ts";
 import type { TextStyle } from "./command.ts";
 
 /** If the last column would be narrower, its lines are longer than the terminal. */
@@ -61,9 +61,7 @@ export function formatTable(
 
 /** For example `1 server, 3 tools`. */
 export function countItems(pack: Readonly<Record<(typeof keyOfKind)[Kind], readonly unknown[]>>): string {
-  const counts = kinds
-    .map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }))
-    .filter(({ count }) => count > 0)
-    .map(({ kind, count }) => `${count} ${count === 1 ? kind : keyOfKind[kind]}`);
-  return counts.join(", ") || "nothing";
+  const counts = kinds.map((kind) => ({ kind, count: pack[keyOfKind[kind]].length }));
+  const shown = counts.filter(({ count }) => count > 0).map(({ kind, count }) => countOf(count, kind));
+  return shown.join(", ") || "nothing";
 }

@@ -22,10 +22,8 @@ export function formatReport(
   style: TextStyle,
   isOneOfSeveral = false,
 ): string {
-  const blocks = problems.map((problem) => {
-    const { pack: _, ...withoutPack } = problem;
-    return `${formatProblemText(isOneOfSeveral ? problem : withoutPack, style)}\n`;
-  });
+  const shown = problems.map((problem) => (isOneOfSeveral ? problem : { ...problem, pack: undefined }));
+  const blocks = shown.map((problem) => `${formatProblemText(problem, style)}\n`);
   const name = printable(`${pack ?? "The package"} ${version ?? ""}`.trimEnd());
   const counts = (["error", "warning"] as const).map((severity) =>
     countOf(problems.filter((problem) => problem.severity === severity).length, severity),

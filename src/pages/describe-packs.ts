@@ -92,9 +92,7 @@ export async function describePack(
       : await requirePack(port, found, name);
   if (pack === undefined) throw failure("NoExtension", { name: found.project });
   const lock = await readLock(found.project);
-  const [described] = await describePacks(found, lock, options, pack);
-  if (described === undefined) throw new Error("a pack that was found is described");
-  return described;
+  return (await describePacks(found, lock, options, pack))[0] as DescribedPack;
 }
 
 /** The normal form of an https address without credentials; `undefined` for any other value. */

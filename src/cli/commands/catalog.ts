@@ -21,14 +21,14 @@ export const command = defineCommand({
   },
   async run(input) {
     const { options, cwd } = input;
-    const out = options.out ?? "";
-    if (out === "") {
+    const { out } = options;
+    if (out === undefined) {
       const hint = "Run `trailblaze catalog --out site`.";
       throw failure("InvalidArguments", { reason: "`catalog` requires a folder", hint });
     }
     const folder = resolve(cwd, out);
-    const title = options.title?.trim() || undefined;
-    const { files: texts, packs, problems } = await buildCatalog({ ...readInspectionOptions(input), title });
+    const inspection = { ...readInspectionOptions(input), title: options.title };
+    const { files: texts, packs, problems } = await buildCatalog(inspection);
     const files = writeSite(folder, texts);
     const changed = files.some((file) => file.changed);
     const index = join(folder, "index.html");

@@ -1,4 +1,4 @@
-import { type RemoteSearch, searchPacks } from "../../remote.ts";
+import { searchPacks } from "../../remote.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
 import { countItems, formatTable } from "../layout.ts";
 import { remoteOptions } from "../options.ts";
@@ -16,12 +16,7 @@ export async function searchFor(
 ): Promise<CommandAnswer> {
   const { refresh, offline } = options;
   const found = await searchPacks(text, { cwd, refresh, offline });
-  return { json: found, formatText: (style) => formatRemotePacks(found, style) };
-}
-
-function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
-  if (packs.length === 0) return "No packs found.";
-  const rows = packs.map((pack) => [
+  const rows = found.packs.map((pack) => [
     pack.name,
     pack.version ?? "-",
     pack.installed ? "yes" : "no",
@@ -29,5 +24,7 @@ function formatRemotePacks({ packs }: RemoteSearch, style: TextStyle): string {
     pack.description ?? "",
   ]);
   const headings = ["PACK", "VERSION", "INSTALLED", "PROVIDES", "DESCRIPTION"];
-  return formatTable(headings, rows, style);
+  const formatText = (style: TextStyle) =>
+    rows.length === 0 ? "No packs found." : formatTable(headings, rows, style);
+  return { json: found, formatText };
 }

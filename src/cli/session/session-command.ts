@@ -87,7 +87,7 @@ export async function openCommandSession(
   {
     asks = calls.length > 0,
     ...more
-  }: Pick<CommandSessionOptions, "start" | "defaultStart" | "defaultMaxChars"> & { asks?: boolean } = {},
+  }: Pick<CommandSessionOptions, "defaultStart" | "defaultMaxChars"> & { asks?: boolean } = {},
 ): Promise<{ session: Session; signal: AbortSignal }> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
