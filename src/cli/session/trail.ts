@@ -13,14 +13,13 @@ const hint = "Write the trail as a YAML array of calls: `- tool_name: { argument
 
 /** Throws `InvalidArguments`, with line and column if its content is wrong. */
 export function readTrail(file: string): TrailStep[] {
-  let bytes: Uint8Array;
   try {
-    bytes = readFileSync(file);
+    return parseTrail(readFileSync(file), file);
   } catch (error) {
+    if (error instanceof TrailblazeError) throw error;
     const reason = `Cannot read the trail ${quote(file, 400)}: ${(error as Error).message}`;
     throw failure("InvalidArguments", { reason, hint: "Record one: `trailblaze call TOOL --record FILE`." });
   }
-  return parseTrail(bytes, file);
 }
 
 function parseTrail(bytes: Uint8Array, file: string): TrailStep[] {
