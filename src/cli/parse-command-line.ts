@@ -95,9 +95,8 @@ export async function parseCommandLine(name: string, args: readonly string[], fo
   const help = `Run \`trailblaze ${name} --help\` for usage.`;
   const { usage } = command;
   const declared: Options = { ...commonOptions, ...command.options };
-  const end = args.includes("--") ? args.indexOf("--") : args.length;
-  const written = args.map((arg, index) => {
-    const option = arg.startsWith("--") && index < end ? arg.slice(2) : "";
+  const written = args.map((arg) => {
+    const option = arg.startsWith("--") ? arg.slice(2) : "";
     const bare = Object.hasOwn(declared, option) ? declared[option]?.bare : undefined;
     return bare === undefined ? arg : `${arg}=${bare}`;
   });

@@ -26,18 +26,6 @@ export const command = defineCommand({
   run,
 });
 
-/** Throws `InvalidArguments` unless it is clear what to approve, and by whom. */
-function checkConsent({ positionals, options }: Input): { asks: boolean } {
-  const isConfirmed = options.yes || options["dry-run"];
-  if (!isConfirmed)
-    requireTerminal("approval", "Pass --yes to approve what is named, or everything with --all.");
-  if (isConfirmed && positionals.length === 0 && !options.all) {
-    const hint = "Name packs, servers or items, or pass --all.";
-    throw failure("InvalidArguments", { reason: "Nothing is named to approve", hint });
-  }
-  return { asks: !isConfirmed };
-}
-
 function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
   const { approved, denied, pruned, changed } = result;
   const parts = [
@@ -59,8 +47,13 @@ function formatResult({ result, plan }: Approval, isDryRun: boolean): string {
 
 async function run(input: Input): Promise<CommandAnswer> {
   const { positionals, options } = input;
-  const { asks } = checkConsent(input);
   const isDryRun = options["dry-run"];
+  const asks = !options.yes && !isDryRun;
+  if (asks) requireTerminal("approval", "Pass --yes to approve what is named, or everything with --all.");
+  else if (positionals.length === 0 && !options.all) {
+    const hint = "Name packs, servers or items, or pass --all.";
+    throw failure("InvalidArguments", { reason: "Nothing is named to approve", hint });
+  }
   const signal = await catchSignals(input, true);
   const settings = {
     ...readSessionOptions(input),
