@@ -5,15 +5,13 @@ import type { PackInspection } from "../../inspection/inspect.ts";
 import { inspectSubject } from "../../inspection/inspect.ts";
 import { keyOfKind, kinds } from "../../kinds.ts";
 import {
-  type Cell,
   createItemPage,
   createNeedsTable,
   formatValue,
   type PageSubject,
   type Part,
 } from "../../pages/page.ts";
-import { failure, printable, quote, TrailblazeError } from "../../problems/index.ts";
-import { countOf } from "../../problems/text.ts";
+import { failure, printable, printableLines, quote, TrailblazeError } from "../../problems/index.ts";
 import { unknownName } from "../../qualified-names/nearest-names.ts";
 import { readKind } from "../../qualified-names/resolve-reference.ts";
 import { type CommandAnswer, type CommandInput, defineCommand, type TextStyle } from "../command.ts";
@@ -39,25 +37,12 @@ export const command = defineCommand({
   run,
 });
 
-const maximumLines = 60;
-const maximumWidth = 400;
-
-const shortenLine = (line: string) => shortenForPeople(line, maximumWidth);
-
-function formatLines(text: string): string {
-  const lines = text.trimEnd().split("\n");
-  const rest = lines.length - maximumLines;
-  const shown = lines.slice(0, maximumLines).map((line) => printable(shortenLine(line)));
-  if (rest > 0) shown.push(`… (${countOf(rest, "more line")}; --json shows all)`);
-  return shown.join("\n");
-}
-
-const textOfCell = (cell: Cell) => (typeof cell === "string" ? cell : cell.code);
+const formatLines = (text: string): string => printableLines(shortenForPeople(text.trimEnd()));
 
 function formatPart(part: Part, style: TextStyle): string {
   if (typeof part === "string") return formatLines(part);
   const headings = part.columns.map((column) => column.toUpperCase());
-  const rows = part.rows.map((row) => row.map(textOfCell));
+  const rows = part.rows.map((row) => row.map((cell) => (typeof cell === "string" ? cell : cell.code)));
   return formatTable(headings, rows, style);
 }
 
@@ -73,7 +58,7 @@ export function formatItemPage(
   const advertised = kind === "tool" || kind === "prompt" ? [["advertised", name]] : [];
   const ofDefinition = facts.map(([key, value]) => [key, formatValue(value)]);
   const cells = [...origin, ...advertised, ...ofDefinition].map(([key = "", value = ""]) => [
-    printable(shortenLine(key)),
+    printable(shortenForPeople(key)),
     printable(shortenForPeople(value)),
   ]);
   const blocks = [
