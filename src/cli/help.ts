@@ -10,28 +10,25 @@ function formatOption([name, option]: [string, Option]): [string, string] {
   return [placeholder === undefined ? dashes : `${dashes}${value}`, description];
 }
 
-export async function formatHelp(version: string, width?: number): Promise<string> {
-  const rows: [name: string, summary: string][] = [];
-  for (const [name, load] of Object.entries(commands)) rows.push([`  ${name}`, (await load()).summary]);
-  return [
-    wrap(`trailblaze ${version}: tools for AI agents from installed npm packages`, width),
-    "",
-    "Usage: trailblaze <command> [options]",
-    "",
-    formatColumns(rows, width),
-    "",
-    wrap("Run `trailblaze <command> --help` for the options of a command.", width),
-  ].join("\n");
+function formatPage(title: string, usage: string, rows: readonly string[][], width?: number): string {
+  const lines = [wrap(title, width), wrap(`Usage: ${usage}`, width, "Usage: ".length)];
+  return [...lines, formatColumns(rows, width)].join("\n\n");
 }
 
-export function formatCommandHelp(name: string, command: Command, width?: number): string {
-  const usage = ["trailblaze", name, command.usage, "[options]"].filter((word) => word !== "").join(" ");
-  const options = Object.entries({ ...command.options, ...commonOptions }).map(formatOption);
-  return [
-    wrap(command.summary, width),
-    "",
-    wrap(`Usage: ${usage}`, width, "Usage: ".length),
-    "",
-    formatColumns(options, width),
-  ].join("\n");
+export async function formatHelp(version: string, width?: number): Promise<string> {
+  const rows: string[][] = [];
+  for (const [name, load] of Object.entries(commands)) rows.push([`  ${name}`, (await load()).summary]);
+  const title = `trailblaze ${version}: tools for AI agents from installed npm packages`;
+  const page = formatPage(title, "trailblaze <command> [options]", rows, width);
+  return `${page}\n\n${wrap("Run `trailblaze <command> --help` for the options of a command.", width)}`;
+}
+
+export function formatCommandHelp(
+  name: string,
+  { summary, usage, options }: Command,
+  width?: number,
+): string {
+  const words = ["trailblaze", name, usage, "[options]"].filter((word) => word !== "");
+  const rows = Object.entries({ ...options, ...commonOptions }).map(formatOption);
+  return formatPage(summary, words.join(" "), rows, width);
 }

@@ -68,10 +68,9 @@ const countWords = (usage: string, pattern: RegExp): number[] =>
 
 function findOptionFault(declared: Options, values: Readonly<Record<string, unknown>>): string | undefined {
   const isGiven = (name: string) => values[name] !== undefined;
-  for (const [name, { choices, least, placeholder, needs, excludes = [], multiple }] of Object.entries(
-    declared,
-  )) {
+  for (const [name, option] of Object.entries(declared)) {
     if (!isGiven(name)) continue;
+    const { choices, least, placeholder, needs, excludes = [], multiple } = option;
     const text = String(values[name]);
     const isTaken =
       least === undefined

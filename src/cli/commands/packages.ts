@@ -89,9 +89,7 @@ export const add = defineCommand({
     const packs = plan.previews.filter((preview) => !isServer(preview));
     const shown = await previewAdditions(directory, { packs, servers: written });
     if (shown?.text) output.note(shown.text);
-    const what = `${planned.length === 0 ? "pack" : "package"}${specs.length === 1 ? "" : "s"}`;
-    const question = `Install ${specs.length === 1 ? "this" : "these"} ${what}?`;
-    const isAgreed = isConfirmed || (await askForYes(question, signal));
+    const isAgreed = isConfirmed || (await askForYes("Install this?", signal));
     const servers: object[] = [];
     if (!isAgreed && !signal.aborted) {
       const json = { added: [], removed: [], servers, problems: [] };
@@ -202,9 +200,8 @@ export const remove = defineCommand({
     const signal = await catchSignals(input);
     const plan = await planRemove(positionals, { cwd, signal, onCommand });
     const own = servers.filter(({ values }) => plan.packages.some((name) => name === values.package));
-    const entries = own.flatMap(({ label, isPasted }) =>
-      isPasted ? [{ label: String(label), entry: undefined }] : [],
-    );
+    const pasted = own.filter(({ isPasted }) => isPasted);
+    const entries = pasted.map(({ label }) => ({ label: String(label), entry: undefined }));
     const edit = await planConfigEdit(directory, entries).catch((error: unknown) => {
       // A layout that cannot be edited is named as entries of the list are.
       if (error instanceof TrailblazeError && error.code === "ClientConfigUnwritable") return undefined;
