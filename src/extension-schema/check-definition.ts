@@ -1,11 +1,11 @@
 import { describeType, isRecord } from "../data/parse-json.ts";
-import type { DefinedKind, Kind } from "../kinds.ts";
+import type { DefinedKind } from "../kinds.ts";
 import { createProblem, listOf, type Path, type Problem } from "../problems/index.ts";
 import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { schemaOf } from "./definition-schema.ts";
 import { toInputSchema } from "./parameters.ts";
 import { type AnySchema, describeIssues, type Fault, parseShape, partsOf } from "./shape-faults.ts";
-import { type DefinitionShape, marksOf, shapes, shapesOf } from "./shapes.ts";
+import { type DefinitionShape, marksOf, shapes } from "./shapes.ts";
 
 const problemCode = {
   server: "InvalidServerDefinition",
@@ -111,16 +111,6 @@ export function normalizeDefinition(
   return shape === "tool" && definition.inputSchema === undefined && isRecord(definition.parameters)
     ? { ...definition, inputSchema: toInputSchema(definition.parameters) }
     : definition;
-}
-
-/** Whether a top-level key of a definition of this kind is known or custom. A skill may have any. */
-export function isDefinitionKey(kind: Kind, key: string): boolean {
-  return (
-    kind === "skill" ||
-    key === "$schema" ||
-    key.startsWith("x-") ||
-    shapesOf(kind).some((shape) => Object.hasOwn(schemaOf(shape).shape, key))
-  );
 }
 
 /** Keys that are neither known nor custom, with the absent known one that each is similar to, from the outside in. */
