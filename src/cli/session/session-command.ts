@@ -71,12 +71,6 @@ export function readSilentOptions({ options, cwd }: SessionInput) {
   } satisfies SessionOptions;
 }
 
-async function createTerminalInput(): Promise<CommandSessionOptions["onInput"]> {
-  if (!(await import("../ask.ts")).canAsk()) return undefined;
-  const { askOnTerminal } = await import("./ask-input.ts");
-  return askOnTerminal({ input: process.stdin, note: output.note });
-}
-
 /**
  * Opens the session of a command, which is closed when that ends, even after Ctrl-C. Output of packs' code goes to stderr.
  * `calls`: the names of the tools that the command calls. `asks`: whether it asks on a terminal; `more`: when servers start.
@@ -91,7 +85,10 @@ export async function openCommandSession(
 ): Promise<{ session: Session; signal: AbortSignal }> {
   const options: CommandSessionOptions = {
     ...readSessionOptions(input),
-    onInput: asks ? await createTerminalInput() : undefined,
+    onInput:
+      asks && (await import("../ask.ts")).canAsk()
+        ? (await import("./ask-input.ts")).askOnTerminal({ input: process.stdin, note: output.note })
+        : undefined,
     calls,
     served: input.options.served === true,
     ...more,
