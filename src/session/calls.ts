@@ -133,9 +133,6 @@ export interface CallRequest extends Listeners {
   parent?: Call;
 }
 
-/** How long suggestions may take: users wait for them while they type. Milliseconds. */
-const suggestionMs = 5000;
-
 /** Characters of the question whether a call may run, with the note that some are left out. */
 const longestQuestion = 1960;
 
@@ -360,9 +357,9 @@ export class Calls {
       return failedResult(`The argument ${quote(given)} is fixed by the config: call the tool without it.`);
     // The server validates the arguments, too, but a call that makes this one relies on the advertised schema.
     if (ofServer !== undefined && request.parent !== undefined) {
-      const validator = await this.#loadValidator();
+      this.#validator ??= await import("../json-schema/schema-validator.ts");
       const sent = parseExactly(json) as Record<string, unknown>;
-      const rejection = validator.check(shown.inputSchema, sent, "url" in ofServer.from.plan);
+      const rejection = this.#validator.check(shown.inputSchema, sent, "url" in ofServer.from.plan);
       // An invalid schema is the server author's error, and the server still validates.
       if (rejection?.isOfSchema === false) return failedResult(describeRefusal(name, rejection));
     }
@@ -448,11 +445,6 @@ export class Calls {
     };
   }
 
-  async #callFromCode(parent: Call, name: string, args: unknown) {
-    const result = await this.#callInner(parent, name, args, { signal: parent.stop });
-    return { ...result, isError: result.variant !== "Success" };
-  }
-
   /** Executes a call that another makes. Code may use the short names of its pack. */
   async #callInner(
     parent: Call,
@@ -512,11 +504,6 @@ export class Calls {
     return this.#readAnswer(answer, scope);
   }
 
-  async #loadValidator(): Promise<SchemaValidator> {
-    this.#validator ??= await import("../json-schema/schema-validator.ts");
-    return this.#validator;
-  }
-
   async #callCode(
     call: Call,
     tool: RunnableTool,
@@ -533,10 +520,11 @@ export class Calls {
     const isWithoutSession = this.#frame.rules.selection !== undefined;
     const ofSession = { sessionId, invocationId: call.id, device: legacyContext.device, memory: callMemory };
     const use = this.#useCode(call, owner, { ...(isWithoutSession ? {} : ofSession), options, ...round });
+    this.#validator ??= await import("../json-schema/schema-validator.ts");
     const answer = await invokeTool(tool, use, {
       args,
       legacyContext: isWithoutSession ? undefined : legacyContext,
-      validator: this.#validator ?? (await this.#loadValidator()),
+      validator: this.#validator,
       request: {
         name: tool.entry?.name ?? call.name,
         ...(scope.request ?? { meta: {}, session: { id: sessionId, clientInfo: {}, capabilities: {} } }),
@@ -609,7 +597,7 @@ export class Calls {
     const { ref } = asked;
     return this.#answer<Suggestions, PackPrompt | PackResource>(
       { kind, name: ref.type === "ref/prompt" ? ref.name : ref.uri, route },
-      { ...request, timeoutMs: suggestionMs },
+      request,
       (server, id, how) => {
         const own = ref.type === "ref/prompt" ? { ...ref, name: id } : { ...ref, uri: id };
         return server.complete({ ...asked, ref: own }, how);
@@ -684,7 +672,10 @@ export class Calls {
           heard.onLog?.({ level, data });
         },
         progress: (progress, total, message) => heard.onProgress?.({ progress, total, message }),
-        callTool: (inner, json) => this.#callFromCode(call, inner, JSON.parse(json)),
+        callTool: async (inner, json) => {
+          const result = await this.#callInner(call, inner, JSON.parse(json), { signal: stop });
+          return { ...result, isError: result.variant !== "Success" };
+        },
         ...more,
       },
       leaveOut: noteLeftOut(methods[kind], { name }, (fault) =>

@@ -1,5 +1,6 @@
 // The functions of a host that calls use: listeners of progress and logs, and `onInput`, which asks the user.
 import { isRecord } from "../data/parse-json.ts";
+import type { ServerLog } from "../mcp/client/server-calls.ts";
 import { createProblem } from "../problems/index.ts";
 import { abortable } from "../runtime/abort-listeners.ts";
 import type { InputAnswer } from "../runtime/handler-context.ts";
@@ -8,6 +9,8 @@ import { clock } from "../runtime/time-limit.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { SessionFrame } from "./session-frame.ts";
 import type { SessionMemory } from "./session-memory.ts";
+
+export type { ServerLog as CallLog } from "../mcp/client/server-calls.ts";
 
 /** A log message of a tool. */
 export interface ToolLog {
@@ -24,15 +27,6 @@ export interface ToolProgress {
   message?: string;
 }
 
-/** A log message of a call. Sensitive values are redacted, as in the session's log. */
-export interface CallLog {
-  level: string;
-  /** The part of a server that logs, if it says. */
-  logger?: string;
-  /** Any JSON value. */
-  data: unknown;
-}
-
 /** The functions that a host passes with a call. What one throws or rejects is reported as `HostListenerFailed`. */
 export interface Listeners {
   /** Called for each progress report of this call, in order, until it ends. Calls that the tool makes are not included. */
@@ -41,12 +35,7 @@ export interface Listeners {
    * Called for each log message of this call and of the calls that the tool makes, in order, until it ends. Messages of legacy
    * servers and over stdio do not name their call, and go to all open calls of their server.
    */
-  onLog?: ((entry: CallLog) => void) | undefined;
-}
-
-/** The listeners of one open call, until `end`. */
-export interface HeardListeners extends Listeners {
-  end(): void;
+  onLog?: ((entry: ServerLog) => void) | undefined;
 }
 
 /** Limits of a call, of getting a prompt or of reading a resource. */
@@ -66,7 +55,7 @@ export function listen(
   tool: string,
   memory: SessionMemory,
   reportOnce: SessionFrame["reportOnce"],
-): HeardListeners {
+): Listeners & { end(): void } {
   let isOver = false;
   /** Calls a listener at once, and waits only to see whether it rejects. */
   const tell = async (option: keyof Listeners, listener: () => unknown): Promise<void> => {

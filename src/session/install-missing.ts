@@ -14,9 +14,6 @@ import type { SessionOptions } from "./session-options.ts";
 
 type InstallOptions = Pick<SessionOptions, "cwd" | "config" | "install" | "signal" | "onInstall">;
 
-/** A safety limit: packs may refer to packs that refer to further packs. */
-const mostInstalls = 20;
-
 /** Returns why a pack could not be installed. One that is added may refer to missing packs, which are installed next. */
 async function installPack(
   missing: { name: string; range: string | undefined },
@@ -47,7 +44,7 @@ export async function withMissingPacks<Value>(
       return await work();
     } catch (error) {
       const missing = error instanceof TrailblazeError ? error.missingPack : undefined;
-      if (missing === undefined || tried.has(missing) || tried.size >= mostInstalls) throw error;
+      if (missing === undefined || tried.has(missing)) throw error;
       tried.add(missing);
       const { directory } = findProject(port, cwd);
       const { packs } = await readConfig(port, { directory, config, cwd });
@@ -91,7 +88,7 @@ export async function installReferredPacks(
     const missing = [...written, ...readNames(references)].find(
       ({ packageName: name }) => !tried.has(name) && !isThere(name) && mayInstall(name, policy, install),
     );
-    if (missing === undefined || tried.size >= mostInstalls) return problems;
+    if (missing === undefined) return problems;
     const { packageName: name, range } = missing;
     tried.add(name);
     const failed = await installPack({ name, range }, options);

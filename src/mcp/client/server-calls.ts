@@ -45,9 +45,12 @@ export interface Suggestions {
   hasMore?: boolean | undefined;
 }
 
+/** A log message of a call. Sensitive values are redacted, as in the session's log. */
 export interface ServerLog {
   level: string;
+  /** The part of a server that logs, if it says. */
   logger?: string;
+  /** Any JSON value. */
   data: unknown;
 }
 
