@@ -99,7 +99,7 @@ export interface ResourceResult {
 /** Contents for a client. */
 export interface ReadAnswer extends ResourceResult {
   /** Whether it is the same for each client and read, so that clients may keep it as long as lists. */
-  isStatic: boolean;
+  isStatic?: boolean;
 }
 /** A message of a prompt: who says it, and a block of MCP content. */
 export interface PromptMessage {

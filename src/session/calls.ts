@@ -373,7 +373,7 @@ export class Calls {
       if (fixed !== undefined) Object.assign(fresh, structuredClone(fixed));
       const run = () =>
         route.by === "server"
-          ? this.#callServer(call, route, tool.legacyContext, fresh, round)
+          ? this.#callServer(call, route, fresh, round)
           : this.#callCode(call, route.code, fresh, round);
       // A call that goes on with answers has been approved, perhaps where nothing denied it.
       if (mayRun || (round !== undefined && rule !== "deny")) return run();
@@ -482,7 +482,6 @@ export class Calls {
   async #callServer(
     call: Call,
     route: ServerRoute,
-    legacyContext: boolean | undefined,
     args: Record<string, unknown>,
     round: InputRound | undefined,
   ): Promise<ToolResult> {
@@ -494,7 +493,7 @@ export class Calls {
       // A remote server gets no address that it could call back.
       const baseUrl = plan.context && !("url" in plan) ? this.#frame.processes.callback?.baseUrl : undefined;
       const seen = memory.snapshot(visibleMemory(state.config, plan.pack));
-      const sent = legacyContext
+      const sent = call.tool?.legacyContext
         ? carryIntegers(args, { ...args, [legacyContextKey]: createLegacyContext(seen, device) })
         : args;
       const ids = { sessionId, invocationId: call.id };
@@ -579,10 +578,7 @@ export class Calls {
     const answer = await this.#answer<ReadAnswer, PackResource>(
       { kind: "resource", name: uri, route },
       request,
-      async (server, id, how) => ({
-        ...(await server.call("resources/read", { uri: id }, how)),
-        isStatic: false,
-      }),
+      (server, id, how) => server.call("resources/read", { uri: id }, how),
       (code, use) => code.read(route.id, use),
     );
     return state.outside(answer, route);

@@ -93,7 +93,6 @@ export class LargeResults {
   find(uri: string, reader: string): (() => ReadAnswer) | undefined {
     if (this.#readers.get(uri) !== reader || !existsSync(new URL(uri))) return undefined;
     const mimeType = uri.endsWith(".txt") ? "text/plain" : "application/json";
-    const read = () => readFileSync(new URL(uri), "utf8");
-    return () => ({ contents: [{ uri, mimeType, text: read() }], isStatic: false });
+    return () => ({ contents: [{ uri, mimeType, text: readFileSync(new URL(uri), "utf8") }] });
   }
 }

@@ -138,7 +138,7 @@ export function createPackResource(item: InspectedItem, owner: CodeOwner) {
       if (file !== undefined) return { contents: [readFile(owner.root, file, part)], isStatic: true };
       if (handler === undefined) throw new Error("The resource has no content.");
       const returned = await runHandler(use, handler, { ...match(asked), uri: asked });
-      return { contents: readContents(returned, part, use.leaveOut), isStatic: false };
+      return { contents: readContents(returned, part, use.leaveOut) };
     },
   };
 }

@@ -115,6 +115,8 @@ export class SessionProcesses {
   /** Equal for servers that one process can be. */
   #identify(plan: ServerPlan, config: SessionConfig): string {
     const { key, entry, context, fault, content } = plan;
+    // In the one state of a session that stays as it is, servers have keys of their own.
+    if (!this.#isolates) return key;
     const own =
       "url" in plan
         ? [plan.url.href, plan.headers, plan.oauth]
