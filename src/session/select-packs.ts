@@ -78,10 +78,8 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
     const message = "The project does not depend on its pack. Add it to `packs.transitive` to use it.";
     return { reason: "NotTaken", message };
   };
-  const choose = (one: FoundPack): Declaration[] =>
-    declarationsOf(one).filter(
-      (item) => (item.kind !== "skill" || takesSkills !== undefined) && explain(one, item) === undefined,
-    );
+  const listItems = (one: FoundPack) =>
+    declarationsOf(one).filter(({ kind }) => kind !== "skill" || takesSkills !== undefined);
   const load = async (one: FoundPack, only: readonly Declaration[]): Promise<InspectedPack> => {
     const { loadDefinitions } = await import("../inspection/load-definitions.ts");
     const pack = await loadDefinitions(port, one, { only });
@@ -89,24 +87,24 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
     const items = pack.items.filter(
       ({ shape, declaration }) => shape === "subprocessServer" || isChosen(pack, declaration),
     );
-    loaded.set(one, { ...pack, items });
-    return { ...pack, items };
+    const selected = { ...pack, items };
+    loaded.set(one, selected);
+    return selected;
   };
   for (;;) {
     const pending = listPacks().flatMap((one) => {
-      const selected = loaded.has(one) ? [] : choose(one);
-      return selected.length === 0 ? [] : [() => load(one, selected)];
+      const chosen = loaded.has(one) ? [] : listItems(one).filter((item) => explain(one, item) === undefined);
+      return chosen.length === 0 ? [] : load(one, chosen);
     });
     if (pending.length === 0) break;
-    for (const { pack, items } of await Promise.all(pending.map((begin) => begin()))) {
+    for (const { pack, items } of await Promise.all(pending))
       await lookUpReferences(port, found, items.flatMap(findReferences), pack);
-    }
   }
 
   const skipped = listPacks().flatMap((one) => {
     const selected = new Set(loaded.get(one)?.items.map(({ declaration }) => declaration));
-    return declarationsOf(one)
-      .filter((one) => !selected.has(one) && (one.kind !== "skill" || takesSkills !== undefined))
+    return listItems(one)
+      .filter((item) => !selected.has(item))
       .map((declaration): Skipped => {
         const { kind, name } = declaration;
         // What was needed for its tools may have turned out to be no server with tools of its own.
