@@ -182,6 +182,9 @@ export interface Skipped extends Omit<SkippedTool, "kind"> {
   problem?: Problem | undefined;
 }
 
+/** Why something is left out. */
+export type LeftOut = Pick<Skipped, "reason" | "message" | "problem">;
+
 /** A named group of a session's tools. */
 export interface SessionToolset {
   /** Short name. */

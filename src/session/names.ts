@@ -11,7 +11,6 @@ import {
   type PrefixClaim,
   prefixNames,
 } from "../qualified-names/advertised-names.ts";
-import type { Registry } from "../qualified-names/create-registry.ts";
 import { isPackageName, qualifyPackageName } from "../qualified-names/item-name.ts";
 import { findNearestNames, unknownName } from "../qualified-names/nearest-names.ts";
 import { isQualifiedName } from "../qualified-names/qualified-name.ts";
@@ -19,6 +18,7 @@ import { readBins } from "../qualified-names/reserved-commands.ts";
 import { notFoundCode } from "../qualified-names/resolve-reference.ts";
 import type { ToolSource } from "../runtime/tool-code.ts";
 import type { ItemOf, SkillItem, Skipped } from "./items.ts";
+import type { ProjectReading } from "./read-project.ts";
 
 type Named = ItemOf<"tool" | "prompt">;
 type NamedKind = Named["kind"] | "skill";
@@ -109,12 +109,7 @@ export function findNeededServers(
   return needed;
 }
 
-export interface NameContext {
-  config: SessionConfig;
-  /** All installed packs, and the host's own tools. */
-  registry: Registry;
-  skipped: readonly Skipped[];
-}
+type NameContext = Pick<ProjectReading, "config" | "registry"> & { skipped: readonly Skipped[] };
 
 /** What names refer to: the tools of a session, its prompts, or its skills. */
 export class Names<One extends ItemOf<NamedKind>> {

@@ -61,8 +61,7 @@ export class Holds {
 }
 
 /** The project as it was at one moment, with the servers that were started for it. */
-export interface ProjectReading {
-  config: SessionConfig;
+export interface ProjectReading extends Pick<ReadingContext, "config" | "holds"> {
   found: FoundPacks;
   /** Where the packages are that the project declares; empty if it is not followed. */
   declared: ReadonlyMap<string, string | undefined>;
@@ -71,13 +70,13 @@ export interface ProjectReading {
   /** What offers something, in the order of the session's tools. */
   parts: readonly (Contribution | ServerSource)[];
   problems: readonly Problem[];
+  /** All installed packs, and the host's own tools. */
   registry: Registry;
   /** Whether the session is for known calls, and whether only the servers that these need have started. */
   isForCalls: boolean;
   isPartial: boolean;
   /** Resolves when each server has started or failed, and rejects if one fails that the session needs. */
   started: Promise<unknown>;
-  holds: Holds;
 }
 
 export const sourcesOf = ({ parts }: ProjectReading): ServerSource[] =>

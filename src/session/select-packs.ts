@@ -14,7 +14,7 @@ import { type Kind, keyOfKind } from "../kinds.ts";
 import { ownEntry } from "../lock/json.ts";
 import { createProblem, type Problem } from "../problems/index.ts";
 import { describeSource } from "../runtime/server-launches.ts";
-import type { Skipped } from "./items.ts";
+import type { LeftOut, Skipped } from "./items.ts";
 
 /** The order in which a pack's items are reported. */
 const order: readonly Kind[] = ["tool", "server", "toolset", "prompt", "resource", "skill"];
@@ -37,9 +37,7 @@ export function referencesOf({ toolsets, servers }: SessionConfig): string[] {
   return [...[...toolsets.values()].flat(), ...ofServers];
 }
 
-type Reason = Pick<Skipped, "reason" | "message" | "problem">;
-
-const denied: Reason = { reason: "Denied", message: "The config's `packs` excludes it." };
+const denied: LeftOut = { reason: "Denied", message: "The config's `packs` excludes it." };
 
 interface Wanted {
   references: readonly string[];
@@ -56,7 +54,7 @@ export async function selectPacks(found: FoundPacks, { references, takesSkills }
   const isChosen = ({ pack }: FoundPack, { name }: Declaration, isTransitive = false) =>
     isAllowed(policy, [pack.qualifiedName, `${pack.qualifiedName}/${name}`], isTransitive);
   /** Why an item is left out; `undefined` if it is selected. */
-  const explain = (one: FoundPack, declaration: Declaration): Reason | undefined => {
+  const explain = (one: FoundPack, declaration: Declaration): LeftOut | undefined => {
     const { kind, name } = declaration;
     const isTaken = (isTransitive = false) =>
       isChosen(one, declaration, isTransitive) ||

@@ -17,17 +17,14 @@ import { pagesOf } from "../runtime/apps.ts";
 import { createEntryMeta } from "../runtime/mcp-shapes.ts";
 import type { ServerPlan } from "../runtime/server-launches.ts";
 import { createResource, createTool, describePrompt } from "./collect-items.ts";
-import { type Contribution, contribute, describeUnusable, type Skipped } from "./items.ts";
+import { type Contribution, contribute, describeUnusable, type LeftOut, type Skipped } from "./items.ts";
 import type { SessionServer } from "./session-servers.ts";
 import { describeServerSkill } from "./session-skills.ts";
-
-/** Why an entry is left out; `problem`: the error of requests for it. */
-type Left = Pick<Skipped, "reason" | "message" | "problem">;
 
 /** What a server may offer: entries as the lock has them, and why some of them are left out. */
 interface Offer extends Omit<ListVerdict, "refused"> {
   of: ListedServer;
-  entries: readonly (ListedEntry & { left?: Left | undefined })[];
+  entries: readonly (ListedEntry & { left?: LeftOut | undefined })[];
   /** Whether the server, if it has said this, has said something else than what is approved. */
   differs: boolean;
 }
@@ -158,7 +155,7 @@ export class ServerSource {
   }
 
   /** Why a resource is denied by its URI or by a template, listed or not; `undefined` if it is not. */
-  #findDenial(uri: string): Left | undefined {
+  #findDenial(uri: string): LeftOut | undefined {
     const { entries = [], reserved } = this.offer ?? {};
     const fits = (id: string) => id === uri || fitsServerTemplate(id, uri);
     const listed = entries.find(
@@ -180,7 +177,7 @@ export class ServerSource {
   }
 
   /** Why something is left out that the server lists, or that is denied, by its name or URI; `undefined` for any other. */
-  findLeft(kind: ListedKind, id: string): Left | undefined {
+  findLeft(kind: ListedKind, id: string): LeftOut | undefined {
     const { entries = [] } = this.offer ?? {};
     if (kind === "resource" && this.names(id)) return undefined;
     const own = entries.find((one) => one.kind === kind && one.id === id);
