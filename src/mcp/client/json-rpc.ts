@@ -22,15 +22,10 @@ export class AnswerError extends Error {
 
 /** The code of legacy servers for a URI that they do not know. Modern ones answer with that of invalid parameters. */
 const unknownResource = -32002;
-/** What servers with general codes say. */
-const unknownWords =
-  /\b(?:unknown|no such) resource\b|\bresource\b[^\n]{0,2000}\b(?:not found|does not exist|unknown)\b/i;
 
 /** Whether a server's answer to `resources/read` means that it does not know the URI. */
-export const saysUnknownResource = ({ code, message }: AnswerError): boolean =>
-  code === unknownResource ||
-  code === rpcCode.params ||
-  (code !== undefined && code !== rpcCode.method && unknownWords.test(message.slice(0, 4000)));
+export const saysUnknownResource = ({ code }: AnswerError): boolean =>
+  code === unknownResource || code === rpcCode.params;
 
 /** The result of an answer. Throws `AnswerError` for an error, and for an answer that is invalid. */
 export function readAnswer({ jsonrpc, result, error }: JsonObject): JsonObject {
