@@ -1,8 +1,8 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { accessSync, constants, existsSync, readFileSync, statSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
-import { attempt } from "../files/file-errors.ts";
+import { attempt, errorCode } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
 import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
 import { lifelineScript } from "./server-lifeline.ts";
@@ -59,50 +59,21 @@ type GroupSignal = "SIGTERM" | "SIGKILL";
 interface ProcessGroup {
   /** Once false, the group must not be signaled any more: its number may be reused. */
   isAlive(): boolean;
-  signal(signal: GroupSignal): void;
-}
-
-/** Whether a member of the group is not a zombie; some containers never reap zombies. */
-function hasLivingMember(group: number): boolean {
-  try {
-    return readdirSync("/proc").some((name) => /^\d+$/.test(name) && isLivingMember(name, group));
-  } catch {
-    return true;
-  }
-}
-
-function isLivingMember(pid: string, group: number): boolean {
-  try {
-    const status = readFileSync(`/proc/${pid}/stat`, "latin1");
-    const [state = "", , itsGroup] = status.slice(status.lastIndexOf(")") + 2).split(" ");
-    return Number(itsGroup) === group && !"ZX".includes(state);
-  } catch {
-    return false;
-  }
+  signal(signal: GroupSignal): unknown;
 }
 
 export function createPosixGroup(leader: number, isLeaderAlive: () => boolean): ProcessGroup {
   // Zero and one address other groups.
   if (!(leader > 1)) throw new RangeError(`${leader} leads no group`);
-  const isAlive = () => {
-    if (isLeaderAlive()) return true;
+  /** Returns whether there is a group of that number. */
+  const signal = (name: GroupSignal | 0): boolean => {
     try {
-      process.kill(-leader, 0);
+      return process.kill(-leader, name);
     } catch (error) {
-      return (error as NodeJS.ErrnoException).code === "EPERM";
+      return errorCode(error) === "EPERM";
     }
-    return process.platform !== "linux" || hasLivingMember(leader);
   };
-  return {
-    isAlive,
-    signal(signal) {
-      try {
-        process.kill(-leader, signal);
-      } catch {
-        // The group has ended, or its number belongs to another user.
-      }
-    },
-  };
+  return { isAlive: () => isLeaderAlive() || signal(0), signal };
 }
 
 /**
