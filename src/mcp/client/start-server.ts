@@ -7,7 +7,6 @@ import { atMost } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { keepOutput, readToEnd } from "../../runtime/process-output.ts";
 import { createRedactor } from "../../runtime/redact.ts";
-import { AnswerError } from "./json-rpc.ts";
 import { type Carrier, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
 import type { ListLimits } from "./server-lists.ts";
@@ -23,8 +22,6 @@ export interface StartOptions {
 export interface ServerLimits {
   /** The longest message from the server, in bytes. */
   frameBytes: number;
-  /** How many bytes may wait until the server reads them, before another message. */
-  waitingBytes: number;
   /** How many arrays and objects of a message may be nested. */
   depth: number;
   list: ListLimits;
@@ -33,15 +30,12 @@ export interface ServerLimits {
 const MiB = 1 << 20;
 export const defaultLimits: ServerLimits = {
   frameBytes: 32 * MiB,
-  waitingBytes: 32 * MiB,
   depth: 512,
   list: { pages: 1000, entries: 10_000, bytes: 64 * MiB },
 };
 /** Of the lines that are not MCP, how many bytes count, and how many characters of the first are reported. */
 const noiseBytes = 4096;
 const noiseCharacters = 200;
-/** How long a server may run after it has closed its stdin or stdout. Milliseconds. */
-const silentMs = 1000;
 /** For reading the remaining output and writing the log. Milliseconds. */
 const lastMs = 2000;
 
@@ -113,13 +107,6 @@ export async function startServer(
   });
   // What it wrote last may have no line end.
   stdout.on("end", () => decoder.push(Buffer.from("\n")));
-  // Its exit, which usually follows, is the better reason.
-  const breakOffSoon = (reason: string) => {
-    const timer = setTimeout(() => breakOff(reason), silentMs).unref();
-    void child.exited.then(() => clearTimeout(timer));
-  };
-  stdout.on("end", () => breakOffSoon("it has closed its output"));
-  stdin.on("close", () => breakOffSoon("it has closed its input"));
   /** Resolves when the process has exited and its output is read. */
   const exited = child.exited.then(async (end) => {
     await readToEnd([stdout, stderr]);
@@ -130,8 +117,6 @@ export async function startServer(
     async send(message) {
       // Its exit is the reason that counts.
       if (!isOpen || !stdin.writable) return;
-      if (stdin.writableLength > limits.waitingBytes)
-        throw new AnswerError(`it does not read its input: ${formatSize(stdin.writableLength)} wait for it`);
       const line = `${stringifyExactly(message)}\n`;
       // What is sent in one turn is written at once, which costs both sides one system call instead of one a message.
       if (stdin.writableCorked === 0) {

@@ -41,34 +41,6 @@ describe("a server that must be ended", () => {
     expect(await server.exit).toMatchObject({ reason });
     await expectGone(server.pid);
   });
-
-  test.each(["Input", "Output"])(
-    "a server that closed its %s is ended, and its calls fail",
-    async (stream) => {
-      const server = await startFixture({ ignoreEnd: true }).ready;
-      const closing = outcome(server.call("tools/call", call(`close${stream}`)));
-      // What is written to a closed input tells of it.
-      const write = () => stream === "Input" && void outcome(server.call("tools/call", call("echo")));
-      const writing = setInterval(write, 50);
-      const error = await closing;
-      clearInterval(writing);
-      const message = expect.stringContaining(`closed its ${stream.toLowerCase()}`);
-      expect(error).toMatchObject({ exit: expect.anything(), message });
-      await expectGone(server.pid);
-    },
-  );
-
-  test("what waits for a server that does not read it has a limit", async () => {
-    const limits = { waitingBytes: 4 << 20 };
-    const server = await startFixture({ ignoreEnd: true }, { limits }).ready;
-    await server.call("tools/call", call("pause"));
-    const large = "x".repeat(1 << 20);
-    const calls = Array.from({ length: 12 }, () =>
-      outcome(server.call("tools/call", call("echo", { large }), { signal: AbortSignal.timeout(500) })),
-    );
-    const names = (await Promise.all(calls)).map((error) => error?.name);
-    expect(names).toEqual([...Array(12).keys()].map((n) => (n < 4 ? "TimeoutError" : "ServerCallError")));
-  });
 });
 
 describe("closing a server", () => {
