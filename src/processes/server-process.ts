@@ -5,7 +5,6 @@ import type { Readable, Writable } from "node:stream";
 import { attempt, errorCode } from "../files/file-errors.ts";
 import { quote } from "../problems/index.ts";
 import { type FoundProgram, findProgram, type ProgramFiles, type WrittenCommand } from "./find-program.ts";
-import { lifelineScript } from "./server-lifeline.ts";
 
 // What a session may do with processes: start supervised programs.
 
@@ -117,6 +116,44 @@ const programFiles: ProgramFiles = {
 
 export const findProgramHere = (launch: WrittenCommand): FoundProgram | undefined =>
   findProgram(launch, { platform: process.platform, node: process.execPath, files: programFiles });
+
+/**
+ * A shell script that ends process groups after the host. It gets the existing groups as arguments, and changes on its
+ * stdin, which ends with the host. Then the servers have seen the end of their own input, so it waits two seconds,
+ * sends SIGTERM, waits two more, and kills the rest. An ended group is forgotten immediately, because its number may be
+ * reused.
+ */
+export const lifelineScript = `PATH=/usr/sbin:/usr/bin:/sbin:/bin:/run/current-system/sw/bin
+groups=$*
+while read -r sign group; do
+  case $sign in
+  +) groups="$groups $group" ;;
+  -)
+    kept=
+    for other in $groups; do [ "$other" = "$group" ] || kept="$kept $other"; done
+    groups=$kept
+    ;;
+  esac
+done
+some_live() {
+  kept=
+  for group in $groups; do kill -s 0 -- "-$group" && kept="$kept $group"; done
+  groups=$kept
+  [ -n "$groups" ]
+}
+outlive() {
+  ticks=$1
+  while some_live; do
+    [ "$ticks" -gt 0 ] || return 0
+    if sleep 0.2; then ticks=$((ticks - 1)); else sleep 1 && ticks=$((ticks - 5)); fi
+  done
+  return 1
+}
+outlive 10 || exit 0
+for group in $groups; do kill -s TERM -- "-$group"; done
+outlive 10 || exit 0
+for group in $groups; do kill -s KILL -- "-$group"; done
+`;
 
 /** How often a watcher that was killed is replaced. */
 const mostRestarts = 3;

@@ -2,7 +2,7 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { expect, onTestFinished, test } from "vitest";
-import { lifelineScript } from "../../../src/processes/server-lifeline.ts";
+import { lifelineScript } from "../../../src/processes/server-process.ts";
 import { isRunning } from "../../support/processes.ts";
 import { inRepository } from "../../support/repository.ts";
 import { fixture } from "./start-fixture.ts";
