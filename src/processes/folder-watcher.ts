@@ -83,10 +83,8 @@ export class EntryWatcher {
 const ignoredNames: ReadonlySet<string> = new Set(["node_modules", ".git", ".hg", ".DS_Store"]);
 const isEdited = (name: string): boolean =>
   !(ignoredNames.has(name) || name.endsWith(".log") || name.endsWith("~"));
-/** A safety limit, reached for example by watching the home folder. */
-const mostFolders = 5000;
-/** After this time, changes are reported although others follow. Milliseconds. */
-const mostMs = 2000;
+/** Milliseconds without a change before changes are reported. */
+const quietMs = 100;
 
 /**
  * A folder and those below it, one by one: recursive watching is unreliable and includes node_modules. `note` gets what is in
@@ -95,7 +93,6 @@ const mostMs = 2000;
 function findFolders(root: string, note?: (folder: string, name: string) => void): WatchedEntries {
   const found = new Map<string, typeof isEdited>();
   const visit = (folder: string): void => {
-    if (found.size >= mostFolders) return;
     try {
       const entries = readdirSync(folder, { withFileTypes: true });
       found.set(folder, isEdited);
@@ -112,17 +109,12 @@ function findFolders(root: string, note?: (folder: string, name: string) => void
 }
 
 /**
- * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches after
- * `quietMs` without one, as paths relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
+ * Watches a folder and everything below it, except node_modules, version control and logs. Reports changes in batches, as paths
+ * relative to the folder with `/`. Throws `InvalidArguments` if it cannot be watched.
  */
-export function watchFolder(
-  root: string,
-  { quietMs = 100 }: { quietMs?: number },
-  onChange: (paths: readonly string[]) => void,
-): { close(): void } {
+export function watchFolder(root: string, onChange: (paths: readonly string[]) => void): { close(): void } {
   const changed = new Set<string>();
   let timer: NodeJS.Timeout | undefined;
-  let since = 0;
   const add = (path: string) => changed.add(relative(root, path).split(sep).join("/"));
   const notify = () => {
     // Watch new folders before the changes are handled, so that later changes in them are noticed. What is in them had no event.
@@ -135,11 +127,9 @@ export function watchFolder(
     onChange(paths);
   };
   const note = (path: string) => {
-    const now = performance.now();
-    if (changed.size === 0) since = now;
     add(path);
     clearTimeout(timer);
-    timer = setTimeout(notify, Math.max(0, Math.min(quietMs, since + mostMs - now)));
+    timer = setTimeout(notify, quietMs);
   };
   const watcher = new EntryWatcher(note, { persistent: true });
   let folders = findFolders(root);

@@ -119,7 +119,7 @@ export async function watchPack(
 
   // Also ends an opening that is in progress, which could take as long as its servers.
   let change = new AbortController();
-  const watcher = watchFolder(root, {}, (paths) => {
+  const watcher = watchFolder(root, (paths) => {
     // What servers write to their pack would restart them, endlessly.
     if (paths.some((path) => isCode(path) || sources.has(path))) change.abort();
   });
