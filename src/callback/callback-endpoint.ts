@@ -3,7 +3,6 @@ import type { SessionConfig } from "../config/session-config.ts";
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import { DataSyntaxError, describeType, isRecord, parseJson } from "../data/parse-json.ts";
 import {
-  checkEncoding,
   checkMethod,
   checkPath,
   checkToken,
@@ -182,7 +181,6 @@ export async function openCallbackEndpoint(options: CallbackOptions) {
         checkPath(request, "/scripting/callback");
         checkMethod(request, ["POST"]);
         const token = checkToken(request, (sent) => (servers.has(sent) ? sent : undefined), tokenMessages);
-        checkEncoding(request);
         if (!json.test(request.headers.get("content-type") ?? ""))
           throw new Refusal(415, "The Content-Type must be application/json in UTF-8.");
         const body = await request.read();

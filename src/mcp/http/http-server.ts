@@ -73,11 +73,6 @@ export function checkMethod({ method }: HttpRequest, methods: readonly string[])
   if (!methods.includes(method)) throw new Refusal(405, `Method not allowed. Use ${allow}.`, { allow });
 }
 
-export function checkEncoding({ headers }: HttpRequest): void {
-  if ((headers.get("content-encoding") ?? "identity").toLowerCase() !== "identity")
-    throw new Refusal(415, "Compressed bodies are not supported.", { "accept-encoding": "identity" });
-}
-
 /** What a bearer token allows. `find` takes the same time for each token. */
 export function checkToken<Access>(
   { headers }: HttpRequest,

@@ -28,7 +28,6 @@ import {
   hostOf,
 } from "./http-options.ts";
 import {
-  checkEncoding,
   checkMethod,
   checkPath,
   checkToken,
@@ -264,7 +263,6 @@ export async function serveHttp(create: CreateProtocolServer, options: ServeHttp
     if (digest !== undefined)
       checkToken(request, (sent) => timingSafeEqual(digestOf(sent), digest) || undefined, tokenMessages);
     checkMethod(request, methods);
-    checkEncoding(request);
     const body = await request.read();
     const parsed = method === "POST" ? parseMessage(body) : { value: undefined };
     if ("fault" in parsed) return refuse(400, parsed.fault, parsed.code);
