@@ -5,9 +5,6 @@ import { syncBuiltinESMExports } from "node:module";
 import { devNull } from "node:os";
 import { Readable, Writable } from "node:stream";
 
-/** Methods that the streams of terminals, pipes and sockets have in addition. */
-const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setKeepAlive"] as const;
-
 /**
  * Only the returned stream is the real stdin; `process.stdin` ends at once. Call it before code of others runs. It does not
  * cover `fs.readSync(0)` and children that inherit the descriptor, which `reserveDescriptors` does.
@@ -15,9 +12,6 @@ const besides = ["ref", "unref", "setRawMode", "setTimeout", "setNoDelay", "setK
 export function reserveStdin(owner: { readonly stdin: Readable }): Readable {
   const { stdin } = owner;
   const empty = Readable.from([], { objectMode: false });
-  for (const name of besides) {
-    Object.defineProperty(empty, name, { value: () => empty, configurable: true, writable: true });
-  }
   // Code that destroys the stream with an error must not end the process.
   empty.on("error", () => {});
   Object.defineProperty(owner, "stdin", { get: () => empty, configurable: true, enumerable: true });
