@@ -1,23 +1,13 @@
 import type { Agent, IncomingMessage } from "node:http";
-import { isIP } from "node:net";
 import { addAbortSignal, Readable } from "node:stream";
 import type { NpmConfiguration } from "../../files/npm-configuration.ts";
 import { isLoopback } from "../http/http-options.ts";
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The name in an entry of NO_PROXY, with a dot, `*.`, brackets or a port. */
-const nameIn = (entry: string): string =>
-  isIP(entry) === 6
-    ? entry
-    : entry
-        .replace(/:\d+$/, "")
-        .replace(/^\[(.*)\]$/, "$1")
-        .replace(/^\*?\./, "");
-
 /**
  * The proxy for a URL: that of npm's configuration, which registries are reached through, otherwise that of the environment.
- * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains and whatever their port; `*` names all.
+ * `undefined` for loopback and for the hosts that NO_PROXY names, with their subdomains; `*` names all.
  */
 export function findProxy(
   url: URL,
@@ -32,7 +22,7 @@ export function findProxy(
   const host = url.hostname.toLowerCase().replace(/^\[(.*)\]$/, "$1");
   const isSecure = url.protocol === "https:";
   const excluded = (ofNpm("noproxy") ?? ofHost("no_proxy") ?? "").toLowerCase().split(/[\s,]+/);
-  const names = excluded.map((entry) => nameIn(entry)).filter((name) => name !== "");
+  const names = excluded.map((entry) => entry.replace(/^\*?\./, "")).filter((name) => name !== "");
   const isExcluded = names.some((name) => name === "*" || host === name || host.endsWith(`.${name}`));
   if (isLoopback(host) || isExcluded) return undefined;
   const proxy = isSecure
@@ -49,9 +39,7 @@ export class ProxyRefusal extends Error {
   override readonly name = "ProxyRefusal";
 
   constructor(status: number | undefined) {
-    super(
-      status === 407 ? "it requires credentials (HTTP status 407)" : `it answered with HTTP status ${status}`,
-    );
+    super(`it answered with HTTP status ${status}`);
   }
 }
 

@@ -30,7 +30,7 @@ describe("the proxy of a remote server", () => {
     ["a.example", "*"],
     ["a.example", ".example"],
     ["10.1.2.3", "10.1.2.3"],
-    ["[2001:db8::1]:8443", "[2001:db8::1]:8443"],
+    ["[2001:db8::1]:8443", "2001:db8::1"],
     ["localhost:3000", ""],
   ])("is none for https://%s if NO_PROXY is `%s`", (host, excluded) => {
     expect(find(`https://${host}/`, { HTTPS_PROXY: "http://p:1", NO_PROXY: excluded })).toBeUndefined();
@@ -93,8 +93,7 @@ describe("a proxy that does not connect", () => {
 
   test.each([
     ["https", 502, "it answered with HTTP status 502"],
-    ["https", 407, "it requires credentials"],
-    ["http", 407, "it requires credentials"],
+    ["http", 407, "it answered with HTTP status 407"],
   ])("that answers a request for %s with %i is the reason", async (scheme, status, words) => {
     const server = createServer((_, response) => response.writeHead(status).end());
     server.on("connect", (_, socket) => socket.end(`HTTP/1.1 ${status} No\r\n\r\n`));
