@@ -16,17 +16,13 @@ export class SessionTransport {
   onerror?: (error: Error) => void;
   #other: SessionTransport | undefined;
   #isClosed = false;
-  readonly #onStart: (() => Promise<void>) | undefined;
+  /** Called by the client when it connects. Rejects if the session is closed. */
+  readonly start: () => Promise<void>;
 
-  constructor(other?: SessionTransport, onStart?: () => Promise<void>) {
+  constructor(start = async () => {}, other?: SessionTransport) {
+    this.start = start;
     this.#other = other;
     if (other !== undefined) other.#other = this;
-    this.#onStart = onStart;
-  }
-
-  /** Called by the client when it connects. Rejects if the session is closed. */
-  async start(): Promise<void> {
-    await this.#onStart?.();
   }
 
   /** Sends a copy of a message to the session. Rejects after `close`. */
@@ -57,8 +53,8 @@ export class SessionTransport {
  */
 export function mcpTransport(session: Session, toolSearch?: LlmToolsOptions): SessionTransport {
   const server = new SessionTransport();
-  return new SessionTransport(server, async () => {
+  return new SessionTransport(async () => {
     const { serveInMemory } = await import("../serve/serve-clients.ts");
     await serveInMemory(session, server, toolSearch);
-  });
+  }, server);
 }
