@@ -1,6 +1,5 @@
 import { parseExactly, stringifyExactly } from "../data/exact-integers.ts";
 import type { Session } from "../session/session.ts";
-import type { LlmToolsOptions } from "../session/tool-search.ts";
 
 /**
  * One end of a connection in memory, which an MCP client connects to: the `Transport` of both versions of the MCP SDK. Messages
@@ -47,14 +46,12 @@ export class SessionTransport {
 
 /**
  * A connection to an open session in memory, for one MCP client: `await client.connect(mcpTransport(session))`. It offers
- * what `trailblaze start` without a server offers. Closing it leaves the session open; closing the session ends it. With
- * options, the client is listed `search_tools` instead of all tools if there are many, as with `--tool-search`; the
- * connection then rejects with `NameCollision` if a tool is called so.
+ * what `trailblaze start` without a server offers. Closing it leaves the session open; closing the session ends it.
  */
-export function mcpTransport(session: Session, toolSearch?: LlmToolsOptions): SessionTransport {
+export function mcpTransport(session: Session): SessionTransport {
   const server = new SessionTransport();
   return new SessionTransport(async () => {
     const { serveInMemory } = await import("../serve/serve-clients.ts");
-    await serveInMemory(session, server, toolSearch);
+    await serveInMemory(session, server);
   }, server);
 }

@@ -32,7 +32,6 @@ import {
 } from "../mcp/served-server.ts";
 import { whenAborted } from "../runtime/abort-listeners.ts";
 import { Session } from "../session/session.ts";
-import type { LlmToolsOptions } from "../session/tool-search.ts";
 import { ClientServer, type Era, type ServingOptions } from "./mcp-server.ts";
 import { Subscriptions } from "./resource-watches.ts";
 import { type ClientScope, type GatewayClient, SessionGateway } from "./session-gateway.ts";
@@ -214,17 +213,13 @@ function createHttpServer(client: GatewayClient, options: ServingOptions): Moder
   };
 }
 
-/** Serves until one of the two is closed. Rejects with `NameCollision` for a tool with the name of the search. */
-export async function serveInMemory(
-  session: Session,
-  connection: object,
-  toolSearch?: LlmToolsOptions,
-): Promise<void> {
+/** Serves until one of the two is closed. */
+export async function serveInMemory(session: Session, connection: object): Promise<void> {
   const { resources, states } = Session.frameOf(session);
   const { closing } = resources;
   closing.throwIfAborted();
   // The host of the session gets its problems itself.
-  const gateway = new SessionGateway(Promise.resolve(session), () => {}, { toolSearch });
+  const gateway = new SessionGateway(Promise.resolve(session), () => {});
   await gateway.opened;
   const sessionId = randomUUID();
   const scope = gateway.createScope(sessionId);

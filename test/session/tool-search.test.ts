@@ -1,9 +1,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/sdk/client/index.js";
+import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import { expect, onTestFinished, test } from "vitest";
-import { mcpTransport } from "../../src/adapters.ts";
 import type { TrailblazeError } from "../../src/problems/index.ts";
+import { serveEras } from "../../src/serve/serve-clients.ts";
+import { SessionGateway } from "../../src/serve/session-gateway.ts";
 import { openSession, type SessionOptions } from "../../src/session.ts";
 import { makeTree } from "../support/packs.ts";
 import { waitUntil } from "../support/wait-until.ts";
@@ -158,7 +160,12 @@ test("a found tool that disappears is neither listed nor found, a new one is fou
   expect(namesOf(session.searchTools("envelope").map((one) => one.tool))).toEqual(["envelope"]);
 
   const client = new Client({ name: "tester", version: "1.0.0" });
-  await client.connect(mcpTransport(session, options));
+  const gateway = new SessionGateway(Promise.resolve(session), () => {}, { toolSearch: options });
+  await gateway.opened;
+  const eras = serveEras(gateway, { only: () => gateway.ownScope(), protocol: "both", cacheTtl: 0 });
+  const [end, connection] = InMemoryTransport.createLinkedPair();
+  await eras.connection({ sessionId: "one" }).connect(connection as never);
+  await client.connect(end);
   onTestFinished(() => client.close());
   await change(() => {
     const rival = { name: "search_tools", inputSchema: { type: "object" }, handler: "./handlers.js#letter" };
