@@ -20,20 +20,23 @@ export const rpcCode = {
   revision: -32022,
 } as const;
 
-/** A JSON-RPC error with exactly this message. The SDK sends the `code` and `data` of any error. */
+/**
+ * A JSON-RPC error with exactly this message, for a client or of a server. The SDK sends the `code` and `data` of any error. A
+ * server's answer that is invalid has no code.
+ */
 export class RpcError extends Error {
   override readonly name = "RpcError";
-  readonly code: number;
+  readonly code: number | undefined;
   readonly data: unknown;
 
-  constructor(code: number, message: string, data?: unknown) {
+  constructor(message: string, code?: number, data?: unknown) {
     super(message);
     this.code = code;
     this.data = data;
   }
 }
 
-export const badRequest = (message: string) => new RpcError(rpcCode.params, message);
+export const badRequest = (message: string) => new RpcError(message, rpcCode.params);
 
 /** How many arrays and objects of a message may be nested. */
 const maximumDepth = 512;

@@ -176,7 +176,7 @@ export async function createModernQuestions(
       }
       if (missing !== undefined) {
         const message = "The client did not declare a capability that this request needs to ask for input.";
-        return end(new RpcError(rpcCode.capability, message, { requiredCapabilities: missing }));
+        return end(new RpcError(message, rpcCode.capability, { requiredCapabilities: missing }));
       }
       rounds.delete(name);
       const asked: AskedState = { name, asked: { requests, state }, rounds: [...rounds] };

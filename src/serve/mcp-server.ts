@@ -198,7 +198,7 @@ export class ClientServer extends Server {
           throw badRequest(error.message);
         // The error of a handler has its message.
         const message = error instanceof Error ? error.message : "The server failed to answer.";
-        throw new RpcError(rpcCode.internal, message);
+        throw new RpcError(message, rpcCode.internal);
       }
     });
   }
@@ -313,7 +313,7 @@ export class ClientServer extends Server {
       // The client of a canceled call expects no answer.
       if (!context.mcpReq.signal.aborted)
         this.#gateway.report(`${name}: ${error instanceof Error ? error.message : String(error)}`);
-      throw new RpcError(rpcCode.internal, "The server failed to answer.");
+      throw new RpcError("The server failed to answer.", rpcCode.internal);
     }
   }
 
@@ -360,6 +360,6 @@ export class ClientServer extends Server {
 
   #notFound(uri: string): RpcError {
     const code = this.#era === "legacy" ? noLegacyResource.standIn : rpcCode.params;
-    return new RpcError(code, `Resource not found: ${JSON.stringify(uri)}.`, { uri });
+    return new RpcError(`Resource not found: ${JSON.stringify(uri)}.`, code, { uri });
   }
 }

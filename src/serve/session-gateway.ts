@@ -317,7 +317,7 @@ export class SessionGateway {
     const isEntry = route.by === "code" && route.code.entry !== undefined;
     const isExit = isComposed && isEntry && result.variant === "FatalError";
     const error = failed?.answer ?? (isExit ? createGeneralError() : undefined);
-    if (error !== undefined) throw new RpcError(error.code, error.message, error.data);
+    if (error !== undefined) throw new RpcError(error.message, error.code, error.data);
     const answer = toCallResult(result);
     // Clients refuse a success without what the schema says.
     if (calls.large.isIncomplete(result) && shown.outputSchema !== undefined) answer.isError = true;

@@ -7,7 +7,7 @@ import { carryIntegers, parseExactly, stringifyExactly } from "../data/exact-int
 import { describeType, isRecord } from "../data/parse-json.ts";
 import type { SchemaValidator } from "../json-schema/schema-validator.ts";
 import { ownEntry } from "../lock/json.ts";
-import { AnswerError, saysUnknownResource } from "../mcp/client/json-rpc.ts";
+import { saysUnknownResource } from "../mcp/client/json-rpc.ts";
 import type { Server } from "../mcp/client/server.ts";
 import {
   noteLeftOut,
@@ -16,6 +16,7 @@ import {
   type ServerCompletion,
   type Suggestions,
 } from "../mcp/client/server-calls.ts";
+import { RpcError } from "../mcp/client-message.ts";
 import {
   createProblem,
   describeExit,
@@ -648,7 +649,7 @@ export class Calls {
       if (cause instanceof TrailblazeError) throw cause;
       if (kind === "prompt") throw failure("PromptFailed", { reason }, {}, { cause });
       const answered = cause instanceof ServerCallError ? cause.cause : undefined;
-      if (answered instanceof AnswerError && saysUnknownResource(answered))
+      if (answered instanceof RpcError && saysUnknownResource(answered))
         throw explainUnread(request.state, name);
       throw failure("ResourceFailed", { reason }, {}, { cause });
     }

@@ -1,41 +1,34 @@
 // JSON-RPC as servers write it: nothing of it is trusted.
 import { describeType, isRecord, isText } from "../../data/parse-json.ts";
 import { hostVersion } from "../../version.ts";
-import { capabilitiesKey, isModern, legacyRevisions, modernRevision, rpcCode } from "../client-message.ts";
+import {
+  capabilitiesKey,
+  isModern,
+  legacyRevisions,
+  modernRevision,
+  RpcError,
+  rpcCode,
+} from "../client-message.ts";
 
 /** A JSON object from another process. */
 export type JsonObject = Record<string, unknown>;
-
-/** An error answer, whose message is the server's, or an invalid answer. */
-export class AnswerError extends Error {
-  override readonly name = "AnswerError";
-  /** The code of the server's error; `undefined` for an invalid answer. */
-  readonly code: number | undefined;
-  readonly data: unknown;
-
-  constructor(message: string, code?: number, data?: unknown) {
-    super(message);
-    this.code = code;
-    this.data = data;
-  }
-}
 
 /** The code of legacy servers for a URI that they do not know. Modern ones answer with that of invalid parameters. */
 const unknownResource = -32002;
 
 /** Whether a server's answer to `resources/read` means that it does not know the URI. */
-export const saysUnknownResource = ({ code }: AnswerError): boolean =>
+export const saysUnknownResource = ({ code }: RpcError): boolean =>
   code === unknownResource || code === rpcCode.params;
 
-/** The result of an answer. Throws `AnswerError` for an error, and for an answer that is invalid. */
+/** The result of an answer. Throws `RpcError` for an error, and for an answer that is invalid. */
 export function readAnswer({ jsonrpc, result, error }: JsonObject): JsonObject {
-  if (jsonrpc !== "2.0") throw new AnswerError('`jsonrpc` of its answer must be "2.0"');
+  if (jsonrpc !== "2.0") throw new RpcError('`jsonrpc` of its answer must be "2.0"');
   if (isRecord(result) && error === undefined) return result;
-  if (!isRecord(error)) throw new AnswerError("its answer must have an object as `result` or as `error`");
+  if (!isRecord(error)) throw new RpcError("its answer must have an object as `result` or as `error`");
   const { code, message, data } = error;
   if (!Number.isSafeInteger(code) || typeof message !== "string")
-    throw new AnswerError("the error in its answer must have an integer `code` and a string `message`");
-  throw new AnswerError(message, code as number, data);
+    throw new RpcError("the error in its answer must have an integer `code` and a string `message`");
+  throw new RpcError(message, code as number, data);
 }
 
 /** Which revisions of MCP a server speaks: up to 2025-11-25, with sessions, or later ones, without. */
@@ -59,20 +52,20 @@ export const clientInfo = { name: "trailblaze", version: hostVersion };
 
 /** Whether a server refuses `initialize` because it is modern. */
 export function refusesInitialize(error: unknown): boolean {
-  if (!(error instanceof AnswerError) || error.code === undefined) return false;
+  if (!(error instanceof RpcError) || error.code === undefined) return false;
   const codes: readonly number[] = [rpcCode.revision, rpcCode.method, rpcCode.header];
   if (codes.includes(error.code)) return true;
   const supported = isRecord(error.data) ? error.data.supported : undefined;
   return Array.isArray(supported) && supported.some((one) => typeof one === "string" && isModern(one));
 }
 
-/** Reads the keys of the result of a handshake that are used here. Throws `AnswerError`. */
+/** Reads the keys of the result of a handshake that are used here. Throws `RpcError`. */
 export function readHandshake(era: Era, result: JsonObject): ServerFacts {
   const answered = `it answered \`${handshakeOf[era]}\` with`;
   const check = (isValid: boolean, key: string, expected: string, value: unknown) => {
     if (isValid) return;
     const fault = `\`${key}\` must be ${expected}, but is ${describeType(value)}`;
-    throw new AnswerError(`${answered} an invalid result: ${fault}`);
+    throw new RpcError(`${answered} an invalid result: ${fault}`);
   };
   const isModern = era === "modern";
   const { protocolVersion, supportedVersions, capabilities, instructions, _meta } = result;
@@ -89,7 +82,7 @@ export function readHandshake(era: Era, result: JsonObject): ServerFacts {
   const offered = (versions as unknown[]).filter(isText);
   const spoken = offered.find((one) => ours.includes(one));
   if (spoken === undefined)
-    throw new AnswerError(`${answered} unsupported protocol versions: ${offered.join(", ")}`);
+    throw new RpcError(`${answered} unsupported protocol versions: ${offered.join(", ")}`);
   return {
     era,
     protocolVersion: spoken,

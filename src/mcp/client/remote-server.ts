@@ -9,8 +9,7 @@ import { whenAborted } from "../../runtime/abort-listeners.ts";
 import { LineDecoder } from "../../runtime/line-decoder.ts";
 import { createRedactor, type Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
-import { claimedRevision } from "../client-message.ts";
-import { AnswerError } from "./json-rpc.ts";
+import { claimedRevision, RpcError } from "../client-message.ts";
 import { fetchThrough, findProxy, findReason, ProxyRefusal, readStart, showProxy } from "./proxied-fetch.ts";
 import { type Carrier, type OutgoingMessage, Server } from "./server.ts";
 import type { ServerEvents, ServerLaunch } from "./server-calls.ts";
@@ -23,7 +22,7 @@ class ConnectionError extends Error {
   hint: string | undefined;
 }
 
-class SessionLostError extends AnswerError {}
+class SessionLostError extends RpcError {}
 
 interface Exchange {
   /** The id of the request; `undefined` for a message without an answer. */
@@ -222,7 +221,7 @@ class RemoteCarrier implements Carrier {
       if (!isDeeper(message, this.limits.depth)) this.onmessage?.(message, exchange.id);
       else if (isAnswer)
         exchange.fail(
-          new AnswerError(`it sent a message that is nested more than ${this.limits.depth} levels deep`),
+          new RpcError(`it sent a message that is nested more than ${this.limits.depth} levels deep`),
         );
       const isOurs = isAnswer && String(message.id) === String(exchange.id);
       if (isOurs && exchange.isStream) setTimeout(exchange.fail, lingerMs).unref();
@@ -237,7 +236,7 @@ class RemoteCarrier implements Carrier {
 
   /**
    * A request of a transport. Obeys proxies, refuses redirects to other origins and messages that are too large, and explains
-   * failures: rejects with `ConnectionError`, `AnswerError`, or `TrailblazeError` for `AuthorizationRequired` and `RemoteRedirect`.
+   * failures: rejects with `ConnectionError`, `RpcError`, or `TrailblazeError` for `AuthorizationRequired` and `RemoteRedirect`.
    */
   async #fetch(address: string | URL, init: RequestInit, exchange: Exchange): Promise<Response> {
     const url = new URL(address);
@@ -271,7 +270,7 @@ class RemoteCarrier implements Carrier {
       const error = exchange.id === undefined ? undefined : readRpcError(text);
       if (error !== undefined) return Response.json({ jsonrpc: "2.0", id: exchange.id, error }, { headers });
       const summary = summarize(redactor.redactCut(text), type);
-      throw new AnswerError(`it answered with HTTP status ${status}${summary === "" ? "" : `: ${summary}`}`);
+      throw new RpcError(`it answered with HTTP status ${status}${summary === "" ? "" : `: ${summary}`}`);
     }
     if (!response.ok) {
       await response.body?.cancel();
@@ -283,7 +282,7 @@ class RemoteCarrier implements Carrier {
     await response.body?.cancel();
     if (exchange.id === undefined) return new Response(null, { status, headers });
     const found = type === "" ? "no content" : `the content type ${type}`;
-    throw new AnswerError(`it answered with ${found} instead of MCP messages; check the URL`);
+    throw new RpcError(`it answered with ${found} instead of MCP messages; check the URL`);
   }
 
   /** Sends a request with a token, and once more with another if the server refuses it. */
@@ -348,7 +347,7 @@ class RemoteCarrier implements Carrier {
     /** Of the message so far. */
     let size = 0;
     const refuse = () => {
-      throw new AnswerError(`it sent a message of more than ${formatSize(frameBytes)}`);
+      throw new RpcError(`it sent a message of more than ${formatSize(frameBytes)}`);
     };
     const decoder = new LineDecoder(frameBytes, {
       onLine: (line) => {
@@ -373,7 +372,7 @@ class RemoteCarrier implements Carrier {
       if (!exchange.isStream) decoder.push(Buffer.from("\n"));
       yield Buffer.from(lines, "latin1");
     } catch (error) {
-      const isOurs = error instanceof AnswerError || isAbort(error);
+      const isOurs = error instanceof RpcError || isAbort(error);
       exchange.fault = isOurs
         ? (error as Error)
         : new ConnectionError(`the connection failed: ${findReason(error).text}`);
@@ -408,7 +407,7 @@ class RemoteCarrier implements Carrier {
     };
     if (isRequest || method === "notifications/initialized") this.#open.set(id, end);
     const release = signal === undefined ? undefined : whenAborted(signal, end);
-    const fail = () => exchange.fail(exchange.fault ?? new AnswerError("it did not answer the request"));
+    const fail = () => exchange.fail(exchange.fault ?? new RpcError("it did not answer the request"));
     try {
       const headers = this.#mirror(message);
       await transport.send(markIntegers(message) as never, { headers, onRequestStreamEnd: fail });
@@ -427,11 +426,11 @@ class RemoteCarrier implements Carrier {
     // A subscription is repeated.
     if (error instanceof SessionLostError || (isUnreachable && method !== "subscriptions/listen"))
       this.#lose(error);
-    const isKnown = [AnswerError, ConnectionError, TrailblazeError].some((type) => error instanceof type);
+    const isKnown = [RpcError, ConnectionError, TrailblazeError].some((type) => error instanceof type);
     if (isKnown || isAbort(error)) throw error;
     // Of the SDK's errors, it is only known that the answer is invalid.
     const isJson = !(error instanceof SyntaxError);
-    throw new AnswerError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
+    throw new RpcError(isJson ? "its answer is not a message of MCP" : "its answer is not valid JSON");
   }
 
   #mirror(message: OutgoingMessage): Record<string, string> {

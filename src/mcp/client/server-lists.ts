@@ -3,7 +3,8 @@ import { isRecord } from "../../data/parse-json.ts";
 import { formatSize } from "../../problems/index.ts";
 import { listedShapes } from "../../runtime/mcp-shapes.ts";
 import { findSkillFault, type SkillEntry, skillsExtension } from "../../skills/skill-entry.ts";
-import { AnswerError, type JsonObject } from "./json-rpc.ts";
+import { RpcError } from "../client-message.ts";
+import type { JsonObject } from "./json-rpc.ts";
 
 export type { Prompt };
 
@@ -109,7 +110,7 @@ function repairEntry(
 
 /**
  * Fetches every page of a list: the entries that are valid for each client, and of several with one name or URI the first. Rejects
- * with `AnswerError`, or as `request` does, if the first page cannot be used; another one that cannot be used, which `explain`
+ * with `RpcError`, or as `request` does, if the first page cannot be used; another one that cannot be used, which `explain`
  * says, ends the list.
  */
 export async function fetchList(
@@ -131,16 +132,16 @@ export async function fetchList(
   /** Takes a page, and returns the cursor of the next one. */
   const takePage = async (cursor: unknown): Promise<unknown> => {
     if (cursors.size > limits.pages)
-      throw new AnswerError(`its list of ${what} has more than ${limits.pages} pages`);
+      throw new RpcError(`its list of ${what} has more than ${limits.pages} pages`);
     const result = await request(cursor === undefined ? {} : { cursor });
     // Some languages write an empty list as null.
     const members = result[list] ?? [];
     if (!Array.isArray(members))
-      throw new AnswerError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
+      throw new RpcError(`it answered \`${method}\` with an invalid result: \`${list}\` must be an array`);
     listed += members.length;
-    if (listed > limits.entries) throw new AnswerError(`it lists more than ${limits.entries} ${what}`);
+    if (listed > limits.entries) throw new RpcError(`it lists more than ${limits.entries} ${what}`);
     if (carrier.bytesRead - bytesBefore > limits.bytes)
-      throw new AnswerError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
+      throw new RpcError(`its list of ${what} has more than ${formatSize(limits.bytes)}`);
     for (const entry of members) {
       if (!repairEntry(list, entry, onLeftOut)) continue;
       const id = entry[key] as string;
@@ -158,7 +159,7 @@ export async function fetchList(
     cursors.add(cursor);
     const isFirst = cursor === undefined;
     cursor = await takePage(cursor).catch((error) => {
-      if (isFirst || !(error instanceof AnswerError)) throw error;
+      if (isFirst || !(error instanceof RpcError)) throw error;
       return endWith(explain(error));
     });
   } while (cursor !== undefined && !cursors.has(cursor));

@@ -14,9 +14,8 @@ import { findInputFault, InputNeeded } from "../../runtime/input-rounds.ts";
 import type { ResultMethod } from "../../runtime/mcp-shapes.ts";
 import type { Redactor } from "../../runtime/redact.ts";
 import { clock } from "../../runtime/time-limit.ts";
-import { legacyRevisions, rpcCode } from "../client-message.ts";
+import { legacyRevisions, RpcError, rpcCode } from "../client-message.ts";
 import {
-  AnswerError,
   clientInfo,
   createModernMeta,
   type Era,
@@ -124,11 +123,11 @@ const allLogs = { "io.modelcontextprotocol/logLevel": "debug" };
 /** How long a server is taken to work for a canceled request that it does not answer. Milliseconds. */
 const canceledMs = 600_000;
 /** What the server gets as the error of a question. */
-const refuse = (message: string) => new AnswerError(message, rpcCode.request);
+const refuse = (message: string) => new RpcError(message, rpcCode.request);
 
 /** Whether a server does not offer what it was asked for. */
 const isRefusal = (error: unknown) =>
-  error instanceof AnswerError && (error.code === rpcCode.method || error.code === rpcCode.params);
+  error instanceof RpcError && (error.code === rpcCode.method || error.code === rpcCode.params);
 
 const describeLate = (method: string, limitMs: number) =>
   `it did not answer \`${method}\` within ${limitMs} ms`;
@@ -308,7 +307,7 @@ export class Server {
   }
 
   /**
-   * Sends a request. Its `answer` resolves with the result as the server sent it. It rejects with `AnswerError` for an error answer,
+   * Sends a request. Its `answer` resolves with the result as the server sent it. It rejects with `RpcError` for an error answer,
    * for an invalid one and after `cancel`; with the carrier's error if the request is not sent; with another error after the end.
    */
   #request(method: string, params: JsonObject, call?: OpenCall) {
@@ -334,7 +333,7 @@ export class Server {
       if (!this.#sent.has(id)) return;
       if (call !== undefined)
         this.#canceled.set(id, setTimeout(() => this.#canceled.delete(id), canceledMs).unref());
-      fail(new AnswerError(reason));
+      fail(new RpcError(reason));
       if (stream === undefined)
         this.#send({ method: "notifications/cancelled", params: { requestId: id, reason } });
       else stream.abort();
@@ -379,13 +378,13 @@ export class Server {
     return true;
   }
 
-  /** Throws `AnswerError` for a `resultType` that a modern server must not send; legacy servers have none. */
+  /** Throws `RpcError` for a `resultType` that a modern server must not send; legacy servers have none. */
   #checkType(result: JsonObject, { call }: SentRequest): JsonObject {
     const { resultType: type } = result;
     const isKnown = type === undefined || type === "complete" || (type === "input_required" && call);
     if (isKnown || this.#era === "legacy") return result;
     const shown = typeof type === "string" ? JSON.stringify(type) : describeType(type);
-    throw new AnswerError(`its answer has the unsupported \`resultType\` ${shown}`);
+    throw new RpcError(`its answer has the unsupported \`resultType\` ${shown}`);
   }
 
   async #answer(id: unknown, method: string, params: JsonObject, requestId: unknown): Promise<void> {
@@ -399,7 +398,7 @@ export class Server {
       if (!signal.aborted) this.#send({ id, result });
     } catch (error) {
       if (signal.aborted) return;
-      const code = (error instanceof AnswerError ? error.code : undefined) ?? rpcCode.internal;
+      const code = (error instanceof RpcError ? error.code : undefined) ?? rpcCode.internal;
       const message = error instanceof Error ? error.message : String(error);
       this.#send({ id, error: { code, message } });
     } finally {
@@ -435,7 +434,7 @@ export class Server {
     try {
       return await fetchList(key, request, this.#carrier, onLeftOut, explain);
     } catch (error) {
-      const isMissing = error instanceof AnswerError && error.code === rpcCode.method;
+      const isMissing = error instanceof RpcError && error.code === rpcCode.method;
       if (key === "tools" && !isMissing) throw error;
       // Many servers have the capability for one of its lists only.
       if (key === "tools" || !isMissing) onLeftOut({ list: key, reason: explain(error) });
@@ -451,7 +450,7 @@ export class Server {
   /** An error as a reason: shortened, redacted, and on one line if it is the server's. */
   #explain(error: unknown, method?: string): string {
     const message = this.#clean(error instanceof Error ? error.message : String(error));
-    if (!(error instanceof AnswerError) || error.code === undefined) return message;
+    if (!(error instanceof RpcError) || error.code === undefined) return message;
     const request = method === undefined ? "" : ` \`${method}\``;
     return `it answered${request} with the error ${error.code}: ${printable(message)}`;
   }
@@ -515,7 +514,7 @@ export class Server {
     signal: AbortSignal,
   ): Promise<JsonObject> {
     if (method !== "elicitation/create" || !this.#isReady || !this.#facts.canAsk)
-      throw new AnswerError("Method not found", rpcCode.method);
+      throw new RpcError("Method not found", rpcCode.method);
     const calls = this.#calls();
     const named = calls.find(({ id }) => id === requestId);
     if (named === undefined && this.#users.size > 1)
@@ -530,7 +529,7 @@ export class Server {
       const input = toInputRequest(method, params) as InputRequest;
       const fault = await findInputFault({ requests: { input } });
       if (fault !== undefined)
-        throw new AnswerError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
+        throw new RpcError(`Invalid request: ${fault.replace(/^\/input/, "")}`, rpcCode.params);
       const stop = AbortSignal.any([signal, call.ended.signal]);
       const answers = await call.ask({ input }, stop);
       return { ...(answers.input ?? { action: "cancel" }) };

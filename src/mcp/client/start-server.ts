@@ -59,7 +59,6 @@ export async function startServer(
   stderr.on("data", errors.add);
   /** What it first wrote to stdout that is not MCP. */
   let noise = "";
-  let noiseLeft = noiseBytes;
   /** Whether what it writes is heard. */
   let isOpen = true;
   /** Why the host has ended a server that could no longer communicate. */
@@ -71,10 +70,9 @@ export async function startServer(
     void child.end({ ...durations, inputMs: 0 });
   };
   const onNoise = (line: Buffer) => {
-    if (noiseLeft <= 0) return;
+    if (noise.length >= noiseBytes) return;
     const isFirst = noise === "";
-    const text = line.toString("utf8", 0, noiseLeft);
-    noiseLeft -= line.length;
+    const text = line.toString("utf8", 0, noiseBytes);
     noise += `${text}\n`;
     // The rest of a line that it could not finish is no news while it runs.
     if (!isFirst || stdout.readableEnded) return;
