@@ -284,12 +284,7 @@ const resultShapes = {
   "tools/call": object({ content }, { isError: flag, _meta: resultMeta }),
   "prompts/get": object({ messages }, { description: text, _meta: resultMeta }),
   "resources/read": object({ contents: readable }, { _meta: resultMeta }),
-  "completion/complete": object({
-    completion: object(
-      { values: list(text) },
-      { total: is("a whole number", Number.isInteger), hasMore: flag },
-    ),
-  }),
+  "completion/complete": object({ completion: object({ values: list(text) }, { hasMore: flag }) }),
 } as const;
 
 export type ResultMethod = keyof typeof resultShapes;

@@ -353,9 +353,7 @@ export class ClientServer extends Server {
     const suggested = await calls.suggest(item, request, { state: state(), scope, signal });
     const values = suggested.values.filter((value) => typeof value === "string");
     const hasMore = suggested.hasMore === true || values.length > mostSuggestions;
-    const total = suggested.total ?? (suggested.hasMore ? undefined : values.length);
-    const shown = values.slice(0, mostSuggestions);
-    return { completion: { values: shown, ...(total !== undefined && { total }), hasMore } };
+    return { completion: { values: values.slice(0, mostSuggestions), hasMore } };
   }
 
   #notFound(uri: string): RpcError {

@@ -102,11 +102,10 @@ export async function startSession(
   // Before a pack's code is loaded, which may write to stdout.
   const streams = reserveStreams(process, isStdio, options.ownsStdout === true);
 
-  let begin = () => {};
-  const begun = new Promise<void>((resolve) => {
-    begin = resolve;
-  });
-  const opening = abortable(closing.signal, () => begun).then(() => prepared.open());
+  /** Aborts when the session is to open. */
+  const begun = new AbortController();
+  const begin = () => begun.abort();
+  const opening = abortable(closing.signal, () => once(begun.signal, "abort")).then(() => prepared.open());
   const log = (message: string) => logToStderr(printableLines(`${label}: ${message}`));
   const isComposed = composed !== undefined;
   const info = target?.info ?? { name: label, version: hostVersion };

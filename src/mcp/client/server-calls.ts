@@ -41,7 +41,6 @@ export interface ServerCompletion {
 
 export interface Suggestions {
   values: readonly unknown[];
-  total?: number | undefined;
   hasMore?: boolean | undefined;
 }
 
