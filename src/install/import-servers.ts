@@ -14,7 +14,7 @@ import { ConfigDocument } from "./editing/config-document.ts";
 import type { ConfigFormatName, JsonRecord } from "./editing/config-format.ts";
 import { findFile } from "./plan-install.ts";
 import { type EntryToWrite, planConfigEdit, readProjectServers } from "./project-config.ts";
-import { isHarmless, isSecretName, looksSecret } from "./secrets.ts";
+import { environmentKeys, headerKeys, isHarmless, isSecretName, looksSecret } from "./secrets.ts";
 
 type SkipReason = "self" | "exists" | "notSelected" | "unsupportedVariable" | "invalid";
 
@@ -199,11 +199,8 @@ function createReader(label: string, client: ClientRecord | undefined, variables
   return { refer, readText, readValues };
 }
 
-const shapes = clients.map(({ shape }) => shape);
-const commandKeys = ["command", ...shapes.flatMap(({ command = [] }) => command)];
-const environmentKeys = ["env", ...shapes.flatMap(({ environment = [] }) => environment)];
+const commandKeys = ["command", ...clients.flatMap(({ shape }) => shape.command ?? [])];
 const urlKeys = ["url", "serverUrl", "httpUrl", "uri"];
-const headerKeys = ["headers", "http_headers"];
 
 /**
  * Keys that are read, or have no effect on the server: the transport follows from the command or the URL, the name is the

@@ -75,16 +75,6 @@ export async function planConfigEdit(
   };
 }
 
-/** The name of the command to run; `undefined` for the default. Throws `InvalidArguments` if there is no such command. */
-function chooseBin(name: string, bins: readonly string[], bin: string | undefined): string | undefined {
-  if (bins.length < 2 && bin === undefined) return bin;
-  if (bins.includes(bin ?? name.replace(/^@[^/]*\//, ""))) return bin;
-  throw failure("InvalidArguments", {
-    reason: `The package ${quote(name)} has ${bin === undefined ? "several commands" : `no command ${quote(bin)}`}`,
-    hint: `Pass --bin ${listOf(bins.slice(0, 10).map((one) => quote(one)))}.`,
-  });
-}
-
 /**
  * The entry of the config for an MCP server, whose label is the last segment of the npm name by default. `env`: `NAME=VALUE`, or
  * `NAME` for a reference to the variable. Throws `TrailblazeError` `InvalidArguments`.
@@ -93,14 +83,21 @@ export function createEntry(
   { spec, serverBins = [] }: PackPreview,
   { name, args, env, bin }: Record<"args" | "env", readonly string[]> & { name?: string; bin?: string },
 ): EntryToWrite {
-  const command = chooseBin(spec.name, serverBins, bin);
+  const shortName = spec.name.replace(/^@[^/]*\//, "");
+  const isOnly = bin === undefined && serverBins.length < 2;
+  if (!isOnly && !serverBins.includes(bin ?? shortName)) {
+    const what = bin === undefined ? "several commands" : `no command ${quote(bin)}`;
+    const reason = `The package ${quote(spec.name)} has ${what}`;
+    const hint = `Pass --bin ${listOf(serverBins.slice(0, 10).map((one) => quote(one)))}.`;
+    throw failure("InvalidArguments", { reason, hint });
+  }
   const entry: JsonRecord = { package: spec.name };
-  if (command !== undefined) entry.bin = command;
+  if (bin !== undefined) entry.bin = bin;
   if (args.length > 0) entry.args = [...args];
   const variables = env.map(readVariable);
   if (env.length > 0)
     entry.env = Object.fromEntries(variables.map(([key, value]) => [key, value ?? `\${${key}}`]));
-  return { label: name ?? spec.name.replace(/^@[^/]*\//, ""), entry };
+  return { label: name ?? shortName, entry };
 }
 
 /** Throws `TrailblazeError` `InvalidArguments` if a server of the config already has one of the labels. */

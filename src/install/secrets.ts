@@ -43,11 +43,10 @@ export function looksSecret(args: readonly string[]): boolean[] {
 }
 
 const mask = "***";
-const shapes = clients.map(({ shape }) => shape);
-const hiddenKeys = new Set<unknown>([
-  ...["env", "headers", "http_headers"],
-  ...shapes.map(({ environment }) => environment),
-]);
+/** The keys of variables and of headers in entries of any client. */
+export const environmentKeys = ["env", ...clients.flatMap(({ shape }) => shape.environment ?? [])];
+export const headerKeys = ["headers", "http_headers"];
+const hiddenKeys = [...environmentKeys, ...headerKeys];
 const reference = /\$?\{(?:env:)?\w+(?::-([^{}]*))?\}|\$[A-Za-z_]\w*/g;
 
 /** Whether the value of a variable or a header consists of references to variables. */
@@ -64,7 +63,7 @@ export function hideEntry(entry: JsonRecord, isHidden = false): JsonRecord {
   const hide = (key: string, value: JsonValue): JsonValue => {
     if (isReference(value)) return value;
     if (isHidden) return mask;
-    if (isRecord(value)) return hideEntry(value as JsonRecord, hiddenKeys.has(key));
+    if (isRecord(value)) return hideEntry(value as JsonRecord, hiddenKeys.includes(key));
     if (Array.isArray(value)) {
       const secret = looksSecret(value.map((one) => (isText(one) ? one : "")));
       return value.map((one, index) => (secret[index] ? mask : one));

@@ -80,8 +80,7 @@ function addProperty(text: string, object: Node, unit: string, write: (lead: str
 /** The texts without a property and its comma: with the white space before it if that is possible. */
 function cutProperty(text: string, object: Node, property: Node): string[] {
   const children = object.children ?? [];
-  const index = children.indexOf(property);
-  const previous = children[index - 1];
+  const previous = children[children.indexOf(property) - 1];
   const comma = findComma(text, property);
   const indentation = /[ \t]*$/.exec(text.slice(0, property.offset))?.[0] ?? "";
   const lead = beforeLineEnd(text, property.offset - indentation.length);
