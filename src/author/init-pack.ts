@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { basename, join, relative, sep } from "node:path";
-import { applyEdits, describeFolder } from "../files/edit.ts";
+import { applyEdits, isTaken } from "../files/edit.ts";
 import { findOwnPackage } from "../install/entry.ts";
 import { failure, quote } from "../problems/index.ts";
 import { explainInvalidName } from "../validate/checks/package.ts";
@@ -63,9 +63,8 @@ export function fillTemplate(template: TemplateName, name: string): { path: stri
 export function createPack(directory: string, options: { name?: string; template?: TemplateName } = {}) {
   const { name: chosen, template = "data" } = options;
   const invalid = (reason: string, hint: string) => failure("InvalidArguments", { reason, hint });
-  const state = describeFolder(directory);
-  if (state === "filled" || state === "noFolder") {
-    const reason = `${quote(directory, 400)} is ${state === "filled" ? "not empty" : "not a folder"}`;
+  if (isTaken(directory)) {
+    const reason = `${quote(directory, 400)} is not an empty folder`;
     throw invalid(reason, "Choose a new folder: trailblaze init my-tools");
   }
   const name = chosen ?? suggestName(basename(directory));

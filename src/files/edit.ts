@@ -2,6 +2,7 @@ import { createHash, randomBytes } from "node:crypto";
 import {
   accessSync,
   constants,
+  existsSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -11,7 +12,7 @@ import {
 } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import { failure, quote } from "../problems/index.ts";
-import { attempt, errorCode } from "./file-errors.ts";
+import { attempt } from "./file-errors.ts";
 import { LockHeldError, lockFile } from "./file-lock.ts";
 import {
   explainFileError,
@@ -50,16 +51,9 @@ const explained =
     }
   };
 
-/** The state of a path for a new folder. Throws `InvalidArguments` if it cannot be read. */
-export function describeFolder(path: string): "absent" | "empty" | "filled" | "noFolder" {
-  try {
-    if (!statSync(path).isDirectory()) return "noFolder";
-    return readdirSync(path).length === 0 ? "empty" : "filled";
-  } catch (error) {
-    if (errorCode(error) === "ENOENT") return "absent";
-    throw describeRefusal("use")(error, path);
-  }
-}
+/** Whether there is something else than an empty folder, or one that cannot be read. */
+export const isTaken = (path: string): boolean =>
+  existsSync(path) && attempt(() => readdirSync(path))?.length !== 0;
 
 /**
  * The text of a file, with its byte order mark; `undefined` if it does not exist. Throws `InvalidArguments` if it cannot be

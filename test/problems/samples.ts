@@ -251,7 +251,7 @@ export const samples: Samples = {
   LockMissing: [{ file: "/app/trailblaze.lock" }, { file: "/app/trailblaze.lock" }],
   LockMalformed: [{ file: "/app/trailblaze.lock", reason: "it has conflict markers of a merge" }],
   DocsMarkersMissing: [{ file: "README.md", opening: 0, closing: 0 }],
-  CatalogFolderTaken: [{ folder: "/app/site", reason: "it has other files" }],
+  CatalogFolderTaken: [{ folder: "/app/site", reason: "it is not an empty folder" }],
   ExportConflict: [{ file: "server.json" }, { file: "package.json", key: "bin.jira" }],
   ExportNeedsBin: [{ name: "acme/jira/planning", server: "planning", isDefault: true }],
   ExportNameUnusable: [{ name: "acme.my_pack", rule: "letters, digits and hyphens, at most 64" }],

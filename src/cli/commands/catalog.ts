@@ -2,7 +2,8 @@ import { lstatSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { buildCatalog } from "../../catalog/catalog.ts";
-import { applyEdits, describeFolder, isChange, planEdit, readTextFile } from "../../files/edit.ts";
+import { applyEdits, isChange, isTaken, planEdit, readTextFile } from "../../files/edit.ts";
+import { attempt } from "../../files/file-errors.ts";
 import { failure, printable } from "../../problems/index.ts";
 import { countOf } from "../../problems/text.ts";
 import { openBrowser } from "../../sign-in/login.ts";
@@ -61,12 +62,10 @@ export function writeSite(
   texts: Record<(typeof siteFiles)[number], string>,
 ): { file: string; changed: boolean }[] {
   const taken = (reason: string) => failure("CatalogFolderTaken", { folder, reason });
-  const state = describeFolder(folder);
-  if (state === "noFolder") throw taken("it is not a folder");
+  const readMarker = () => readTextFile(join(folder, markerFile));
   // Git may have changed the line ends.
-  const isOurs =
-    state === "filled" && readTextFile(join(folder, markerFile))?.replaceAll("\r", "") === marker;
-  if (state === "filled" && !isOurs) throw taken("it has other files");
+  if (isTaken(folder) && attempt(readMarker)?.replaceAll("\r", "") !== marker)
+    throw taken("it is not an empty folder");
   for (const file of siteFiles)
     if (lstatSync(join(folder, file), { throwIfNoEntry: false })?.isFile() === false)
       throw taken(`its \`${file}\` is not a file`);
