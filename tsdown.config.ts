@@ -13,7 +13,11 @@ const common = {
     resolve: {
       mainFields: ["module", "main"],
       // The SDK's own validator of JSON Schema is never used, and as large as the rest of its server.
-      alias: { "@modelcontextprotocol/server/_shims": join(import.meta.dirname, "src/mcp/sdk-shims.ts") },
+      alias: {
+        "@modelcontextprotocol/server/_shims": join(import.meta.dirname, "src/mcp/sdk-shims.ts"),
+        // As ES modules, of which the bundler leaves out what is not used and defers the rest.
+        yaml: join(import.meta.dirname, "node_modules/yaml/browser/dist/index.js"),
+      },
     },
   },
   sourcemap: false,
@@ -42,6 +46,7 @@ const commandFiles = [
     name: "schemas",
     test: /zod[\\/]v4[\\/]mini|src[\\/]extension-schema[\\/](?:shape-faults|shared-schema)/,
   },
+  { name: "semver", test: /node_modules[\\/]semver/ },
   // The words of problems, which many projects do not have.
   { name: "words", test: modules("problems/(?:catalog|entry|syntax-hint|[a-z]+-problems)") },
   // What `list` runs where there is no config and nothing is wrong.
