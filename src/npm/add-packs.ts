@@ -3,7 +3,7 @@ import { isRecord } from "../data/parse-json.ts";
 import { findPacks } from "../discovery/find-packs.ts";
 import { readUsableManifest } from "../discovery/manifest.ts";
 import { resolveFrom } from "../discovery/package-folders.ts";
-import { dependencyKeys, findProject } from "../discovery/project.ts";
+import { declaredDependencies, dependencyKeys, findProject } from "../discovery/project.ts";
 import type { DiscoveredPack, Manifest } from "../discovery/types.ts";
 import { walkInstalled } from "../discovery/walk-packages.ts";
 import type { Workspace } from "../discovery/workspace.ts";
@@ -34,7 +34,8 @@ export const lifecycleScripts = ["preinstall", "install", "postinstall"];
 function compare(project: string, { pack: { name, version }, digests }: PackPreview): string | undefined {
   const location = resolveFrom(port, project, name);
   const read = readUsableManifest(port, location);
-  if (location === undefined || read === undefined) return `${name} was not installed`;
+  const isDeclared = declaredDependencies(readUsableManifest(port, project)).has(name);
+  if (location === undefined || read === undefined || !isDeclared) return `${name} was not installed`;
   const { version: actual } = read.value;
   if (actual !== version)
     return `${name} ${actual} was installed, but the preview showed ${version}; if the package manager has a minimum release age, pass the version: ${name}@${actual}`;
