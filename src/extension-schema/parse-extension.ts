@@ -90,7 +90,7 @@ function reportUnknownKeys(object: object, known: readonly string[], path: Path,
 }
 
 function readDeclarations(list: unknown, kind: Kind, report: Report): Declaration[] {
-  const key = keyOfKind[kind];
+  const [key, known] = [keyOfKind[kind], declarationKeys[kind]];
   if (list === undefined) return [];
   if (!Array.isArray(list)) {
     const found = describeType(list);
@@ -107,7 +107,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
     }
     const { name: written, description, ...others } = form;
     const name = String(written);
-    if (isRecord(value)) reportUnknownKeys(value, declarationKeys[kind], path, report);
+    if (isRecord(value)) reportUnknownKeys(value, known, path, report);
     const reason = explainInvalidItemName(name);
     const first = declarations.get(name.toLowerCase());
     if (reason !== undefined) report("InvalidItemName", { kind, path }, { name, reason });
@@ -117,9 +117,7 @@ function readDeclarations(list: unknown, kind: Kind, report: Report): Declaratio
       declarations.set(name.toLowerCase(), {
         ...{ kind, name, path },
         description: textOrNull(description),
-        extra: Object.fromEntries(
-          Object.entries(others).filter(([key]) => Object.hasOwn(declarationKeys[kind], key)),
-        ),
+        extra: Object.fromEntries(Object.entries(others).filter(([key]) => known.includes(key))),
       });
   }
   return [...declarations.values()];
