@@ -112,6 +112,15 @@ const results = z.object({
   ),
 });
 
+/** One with `=` would set a variable that the lock does not know. */
+const variableName = matching(/^[^=\0]+$/, () => "is not a valid variable name");
+
+/** A user's value of a header that frames requests or belongs to a session makes them fail, wait or be misread. */
+const reservedHeader = /^(?:content-length|transfer-encoding|upgrade|mcp-session-id)$/i;
+const headerName = matching(/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/, () => "is not a valid header name").check(
+  rule((header) => (reservedHeader.test(header) ? "is a header that the connection controls" : undefined)),
+);
+
 const oauth = z.object({
   clientId: z.optional(name),
   clientSecret: z.optional(name),
@@ -135,14 +144,14 @@ const serverKeys = {
   cwd: z._default(name, "."),
   env: z._default(
     z.record(
-      z.string(),
+      variableName,
       z.union([text, z.object({ file: name })], { error: "a string, or { file: ./path }" }),
     ),
     {},
   ),
   envFile: z.optional(name),
   url: z.optional(name.check(rule(rules.explainUrl))),
-  headers: z._default(z.record(z.string(), text), {}),
+  headers: z._default(z.record(headerName, text), {}),
   oauth: z.optional(oauth),
   ...runKeys(),
   enabled: z._default(z.boolean(), true),

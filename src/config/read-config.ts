@@ -22,6 +22,7 @@ import { findNearestNames } from "../qualified-names/nearest-names.ts";
 import { type ConfigText, locateInConfig, parseConfig, readProjectConfig } from "./config-file.ts";
 import { sse, sseHint } from "./config-rules.ts";
 import { config as configSchema, pastedServer } from "./config-schema.ts";
+import { listServerEntries } from "./server-entries.ts";
 import {
   type BuiltInDefinition,
   buildConfig,
@@ -90,13 +91,28 @@ function describeUnknownKey(path: Path, value: unknown, known: readonly string[]
   return { reason: `${where} has no key ${quote(key)}`, path, hint };
 }
 
-/** A key that clients have, and a session does not. */
-const describeClientKey = (path: Path): ConfigFault => ({
-  reason: `${formatPath(path)} has no effect`,
+/** A key of a server that does nothing: one of clients, or of servers that are not reached by `way`. */
+const describeUselessKey = (path: Path, way?: string): ConfigFault => ({
+  reason: `${formatPath(path)} has no effect${way === undefined ? "" : ` on a server with \`${way}\``}`,
   path,
-  hint: "Remove it if no client reads this file.",
+  hint: way === undefined ? "Remove it if no client reads this file." : "Remove it.",
   severity: "warning",
 });
+
+const uselessKeys = {
+  command: ["bin", "headers"],
+  package: ["headers"],
+  url: ["args", "bin", "cwd", "env", "legacyContext"],
+};
+
+const findUselessKeys = (config: unknown): ConfigFault[] =>
+  listServerEntries(config).flatMap(({ path, values }) =>
+    Object.entries(uselessKeys).flatMap(([way, keys]) =>
+      keys.flatMap((key) =>
+        values[way] === undefined || values[key] === undefined ? [] : describeUselessKey([...path, key], way),
+      ),
+    ),
+  );
 
 /**
  * A copy of a value without what says nothing: custom keys, those of clients, and, except where users choose the keys, those
@@ -117,7 +133,7 @@ function clean(schema: AnySchema, value: unknown, faults: ConfigFault[], path: P
     // Clients have an array of `tools`.
     const isOfClients =
       form === pastedServer && (inner === catchall || (key === "tools" && Array.isArray(entry)));
-    if (isOfClients && !isNothing && key !== "__proto__") faults.push(describeClientKey(at));
+    if (isOfClients && !isNothing && key !== "__proto__") faults.push(describeUselessKey(at));
     else if (key === "__proto__" || (inner === undefined && !isNothing))
       faults.push(describeUnknownKey(at, entry, Object.keys(shape ?? {})));
     else if (inner !== undefined && !isNothing) cleaned[key] = clean(inner, entry, faults, at);
@@ -138,7 +154,7 @@ function check(value: unknown) {
   // YAML reads some strings as something else. The hint omits the value, which may be a secret or differ from what was written.
   const style = { path: formatPath, word: (word: string) => word, scalarHint: "Put it in quotes." };
   faults.push(...describeIssues(error?.issues ?? [], cleaned, style));
-  faults.push(...findBuiltInFaults(cleaned.builtIns));
+  faults.push(...findBuiltInFaults(cleaned.builtIns), ...findUselessKeys(cleaned));
   return { checked, faults };
 }
 

@@ -276,10 +276,7 @@ function explainAddress(url: string, headers: Readonly<Record<string, string>>):
   const { protocol, username, password } = URL.canParse(url) ? new URL(url) : {};
   if (protocol !== "http:" && protocol !== "https:") return "its URL is not an http or https URL";
   if (username !== "" || password !== "") return "its URL contains credentials";
-  const invalid = Object.entries(headers).find(
-    ([name, value]) =>
-      !/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\t\x20-\x7e\x80-\xff]*$/.test(value),
-  );
+  const invalid = Object.entries(headers).find(([, value]) => !/^[\t\x20-\x7e\x80-\xff]*$/.test(value));
   return invalid && `its header ${quote(invalid[0])} has characters that headers cannot contain`;
 }
 

@@ -25,6 +25,23 @@ describe("problems that leave a config usable", () => {
       { ...place, path: ["mcpServers", "files", "tools"], line: 6 },
     ]);
   });
+
+  test("a key that has no effect on the kind of a server is a warning at its place", async () => {
+    const { subprocessServers, problems } = await readObject({
+      mcpServers: { remote: { url: "https://example.com/mcp", args: [], env: {}, headers: {}, bin: "a" } },
+      trailblazeSubprocessToolsets: [
+        { name: "local", command: "a", args: [], headers: {}, bin: "a" },
+        { name: "far", url: "https://example.com/mcp", cwd: ".", legacyContext: false, args: null },
+        { name: "installed", package: "a", bin: "a", headers: {} },
+      ],
+    });
+    expect(subprocessServers).toHaveLength(4);
+    expect(problems.map(({ severity, path }) => [severity, path?.join(".")])).toEqual(
+      ["0.bin", "0.headers", "1.cwd", "1.legacyContext", "2.headers"]
+        .map((key) => ["warning", `trailblazeSubprocessToolsets.${key}`])
+        .concat(["args", "bin", "env"].map((key) => ["warning", `mcpServers.remote.${key}`])),
+    );
+  });
 });
 
 test("a remote server has its URL and its headers, and one that is disabled is not used", async () => {

@@ -37,6 +37,8 @@ export const wrongByShape: readonly WrongValue[] = [
   [{ nameCollisions: "suffix" }, ["nameCollisions"], /error.*prefix/],
   [server({ name: undefined }), atServer(), /`name`.*`trailblazeSubprocessToolsets\[0\]`/],
   [server({ env: { PORT: 80 } }), atServer("env", "PORT"), /number/],
+  [pasted({ env: { "A=B": "" } }), atPasted("env", "A=B"), /"A=B".*variable name/],
+  [remote({ headers: { "A B": "" } }), atPasted("headers", "A B"), /"A B".*header name/],
   [server({ prefix: "a b" }), atServer("prefix"), /"a b"/],
   [remote({ type: "sse" }), atPasted("type"), /sse.*not supported/],
   [server({ type: "sse" }), atServer("type"), /sse.*not supported/],
@@ -64,4 +66,7 @@ export const wrongByMeaning: readonly WrongValue[] = [
   [{ mcpServers: { a: { command: "x" }, A: { command: "x" } } }, ["mcpServers", "A"], /another server, "a"/],
   [remote({ url: "ftp://a.b" }), atPasted("url"), /http or https/],
   [remote({ url: "https://me:secret@a.b" }), atPasted("url"), /credentials/],
+  ...["Content-Length", "transfer-encoding", "Upgrade", "MCP-Session-Id"].map(
+    (name): WrongValue => [remote({ headers: { [name]: "1" } }), atPasted("headers", name), /connection/],
+  ),
 ];
